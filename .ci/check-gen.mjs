@@ -1,0 +1,40 @@
+/** Fails where gen/ is not what buf makes of proto/ now: it was edited, or not made again after a change. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const BUF = join(ROOT, "node_modules", ".bin", "buf");
+
+/** @param {string[]} args */
+function buf(args) {
+  const { status, error } = spawnSync(BUF, args, { cwd: ROOT, stdio: "inherit" });
+  if (error === undefined && status === 0) return;
+  process.stderr.write(`check-gen: buf ${args.join(" ")} failed; is everything installed (npm ci)?\n`);
+  process.exit(1);
+}
+
+/** @param {string} folder */
+function filesOf(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(files.map((file) => [file.slice(folder.length + 1), readFileSync(file)]));
+}
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-gen-"));
+try {
+  buf(["generate", "--output", folder]);
+  buf(["build", "--output", join(folder, "gen", "tollgate.binpb")]);
+  const made = filesOf(join(folder, "gen"));
+  const kept = filesOf(join(ROOT, "gen"));
+  const names = [...new Set([...made.keys(), ...kept.keys()])].sort();
+  const differing = names.filter((name) => !made.get(name)?.equals(kept.get(name) ?? Buffer.from("absent")));
+  for (const name of differing) process.stderr.write(`check-gen: gen/${name} is not what proto/ makes\n`);
+  if (differing.length > 0) process.stderr.write("check-gen: run: npm run gen\n");
+  else process.stdout.write(`check-gen: ${names.length} files of gen/ are what proto/ makes\n`);
+  process.exitCode = differing.length > 0 ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true });
+}

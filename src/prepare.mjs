@@ -1,0 +1,204 @@
+/** Makes a fresh clone ready for `npm start` and `npm test`, in plain Node, since nothing is installed yet. */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const NODE_LEAST = [20, 19, 0];
+const INSTALL_STAMP = join(ROOT, "node_modules", ".tollgate-install");
+const BUILD_STAMP = join(ROOT, "dist", ".tollgate-build");
+const BUILD_INPUTS = ["src", "gen", "tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+/** What the tests of foreign clients use, and the Debian packages it comes from. */
+const TOOLS = [
+  { name: "protoc", packages: ["protobuf-compiler"], probes: [["protoc", "--version"]] },
+  {
+    name: "google/protobuf/*.proto",
+    packages: ["libprotobuf-dev"],
+    probes: [["test", "-f", "/usr/include/google/protobuf/timestamp.proto"]],
+  },
+  {
+    name: "grpc_python_plugin",
+    packages: ["protobuf-compiler-grpc"],
+    probes: [["sh", "-c", "command -v grpc_python_plugin"]],
+  },
+  {
+    name: "gRPC for Python",
+    packages: ["python3-grpcio", "python3-protobuf"],
+    // Debian's packages are for Debian's Python, which another one may hide.
+    probes: ["/usr/bin/python3", "python3"].map((python) => [python, "-c", "import grpc, google.protobuf"]),
+  },
+];
+
+/** @param {string} text */
+function say(text) {
+  process.stdout.write(`prepare: ${text}\n`);
+}
+
+/** Ends with a message that says what to do.
+ * @param {string} text @returns {never} */
+function fail(text) {
+  process.stderr.write(`prepare: ${text}\n`);
+  process.exit(1);
+}
+
+/**
+ * Runs a program in sight of the person. @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv}
+ * [env]
+ */
+function run(program, args, env = process.env) {
+  const { status, error } = spawnSync(program, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"], env });
+  return error === undefined && status === 0;
+}
+
+/**
+ * Runs a program that says little, and shows every 10 s that it goes on. @param {string} program @param {string[]} args
+ * @returns {Promise<boolean>}
+ */
+function runWithPulse(program, args) {
+  const startMs = Date.now();
+  const pulse = setInterval(() => say(`still at it (${Math.round((Date.now() - startMs) / 1000)} s)`), 10_000);
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+    child.once("error", () => resolve(false));
+    child.once("close", (code) => resolve(code === 0));
+  }).finally(() => clearInterval(pulse));
+}
+
+/** True where the program runs and ends well. @param {readonly string[]} command */
+function works([program = "", ...args]) {
+  const { status, error } = spawnSync(program, args, { stdio: "ignore", timeout: 20_000 });
+  return error === undefined && status === 0;
+}
+
+/** @param {(typeof TOOLS)[number]} tool */
+function isMissing(tool) {
+  return !tool.probes.some((probe) => works(probe));
+}
+
+function checkNode() {
+  const found = process.versions.node.split(".").map(Number);
+  const difference = NODE_LEAST.map((least, index) => (found[index] ?? 0) - least).find((part) => part !== 0) ?? 0;
+  if (difference < 0) fail(`Node ${process.versions.node} is too old: install Node ${NODE_LEAST.join(".")} or newer`);
+}
+
+async function install() {
+  const lock = join(ROOT, "package-lock.json");
+  // SQLite is compiled for one version of Node's binary interface, so another Node needs another install.
+  const want = `${hashOf([lock])} ${process.versions.modules} ${process.platform} ${process.arch}\n`;
+  if (readOr(INSTALL_STAMP, "") === want) return;
+  if (!existsSync(INSTALL_STAMP) && isNewer(join(ROOT, "node_modules", ".package-lock.json"), lock) && sqliteLoads()) {
+    // Installed by hand just now.
+    writeFileSync(INSTALL_STAMP, want);
+    return;
+  }
+  say("installing (a minute or more: SQLite is compiled)");
+  // The compiler is a development dependency, whatever NODE_ENV or the person's own settings leave out.
+  const args = ["ci", "--include=dev", "--ignore-scripts=false", "--no-audit", "--no-fund"];
+  // npm tells where it is, so that the one that runs us is the one that we run.
+  const npm = process.env["npm_execpath"];
+  const command = npm === undefined ? ["npm"] : [process.execPath, npm];
+  const done = await runWithPulse(command[0] ?? "npm", [...command.slice(1), ...args]);
+  if (!done)
+    fail("the install failed; SQLite needs python3, make, and g++ where no ready-made build can be downloaded");
+  if (!sqliteLoads()) fail("SQLite was not built: approve the install script of better-sqlite3 and install again");
+  writeFileSync(INSTALL_STAMP, want);
+}
+
+function sqliteLoads() {
+  return works([
+    process.execPath,
+    "-e",
+    `new (require(${JSON.stringify(join(ROOT, "node_modules/better-sqlite3"))}))(":memory:")`,
+  ]);
+}
+
+function build() {
+  const want = `${hashOf(BUILD_INPUTS.map((input) => join(ROOT, input)))}\n`;
+  if (readOr(BUILD_STAMP, "") === want && existsSync(join(ROOT, "dist", "src", "cli", "main.js"))) return;
+  say("compiling");
+  // What was compiled from a file that is gone now must go as well.
+  rmSync(join(ROOT, "dist"), { recursive: true, force: true });
+  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  if (!run(process.execPath, [compiler, "-p", "tsconfig.build.json"])) fail("the compiler found errors, listed above");
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  writeFileSync(BUILD_STAMP, want);
+}
+
+/** Lets `npx tollgate` find the command, which npm does for a package's dependents but not for itself. */
+function link() {
+  const program = join(ROOT, "dist", "src", "cli", "main.js");
+  const command = join(ROOT, "node_modules", ".bin", "tollgate");
+  // Windows would need a script of its own; there `node dist/src/cli/main.js` stays.
+  if (process.platform === "win32") return;
+  chmodSync(program, 0o755);
+  if (!existsSync(command)) {
+    rmSync(command, { force: true });
+    symlinkSync(program, command);
+  }
+}
+
+function installTools() {
+  let missing = TOOLS.filter(isMissing);
+  if (missing.length === 0) return;
+  const packages = missing.flatMap((tool) => tool.packages);
+  if (process.getuid?.() === 0 && works(["apt-get", "--version"])) {
+    say(`installing what the tests of foreign clients use: ${packages.join(" ")}`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    const quiet = ["-q", "-o", "Dpkg::Use-Pty=0", "-o", "Acquire::Retries=2"];
+    const updated = run("apt-get", [...quiet, "update"], env);
+    if (updated) run("apt-get", [...quiet, "install", "--yes", "--no-install-recommends", ...packages], env);
+    missing = missing.filter(isMissing);
+  }
+  for (const tool of missing)
+    say(`${tool.name} is missing, so tests that use it will not run; install ${tool.packages.join(" ")} to run them`);
+}
+
+/** One hash of the names and bytes of files, and of all files in folders. @param {readonly string[]} paths */
+function hashOf(paths) {
+  const hash = createHash("sha256");
+  for (const path of paths.flatMap(filesOf))
+    hash
+      .update(`${path.slice(ROOT.length)}\0`)
+      .update(readFileSync(path))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+/** @param {string} path @returns {string[]} */
+function filesOf(path) {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesOf(join(path, name)));
+}
+
+/** @param {string} path @param {string} other */
+function isNewer(path, other) {
+  return existsSync(path) && statSync(path).mtimeMs >= statSync(other).mtimeMs;
+}
+
+/** @param {string} path @param {string} otherwise */
+function readOr(path, otherwise) {
+  return existsSync(path) ? readFileSync(path, "utf8") : otherwise;
+}
+
+const [purpose] = process.argv.slice(2);
+if (purpose !== "start" && purpose !== "test") fail("usage: node src/prepare.mjs start|test");
+checkNode();
+await install();
+build();
+link();
+if (purpose === "test") installTools();

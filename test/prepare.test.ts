@@ -1,0 +1,76 @@
+/** What makes a clone ready: it compiles what changed, once, and stops where the compiler does. */
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const clone = mkdtempSync(join(tmpdir(), "tollgate-clone-"));
+afterAll(() => rmSync(clone, { recursive: true }));
+
+/** A clone as small as can be, with the packages that were installed for this one. */
+beforeAll(() => {
+  write("package.json", '{ "type": "module" }');
+  write("package-lock.json", "{}");
+  write("tsconfig.json", "{}");
+  const compilerOptions = { outDir: "dist", rootDir: ".", module: "nodenext", strict: true, types: [] };
+  write("tsconfig.build.json", JSON.stringify({ compilerOptions, include: ["src", "gen"] }));
+  write("src/cli/main.ts", '#!/usr/bin/env node\nconsole.log("first");\n');
+  write("src/old.ts", "export const old = 1;\n");
+  copyFileSync("src/prepare.mjs", join(clone, "src", "prepare.mjs"));
+  mkdirSync(join(clone, "node_modules", ".bin"), { recursive: true });
+  for (const name of ["typescript", "better-sqlite3"])
+    symlinkSync(resolve("node_modules", name), join(clone, "node_modules", name));
+  write("node_modules/.package-lock.json", "{}");
+});
+
+test("compiles a fresh clone, makes the command, and then has nothing to do", () => {
+  expect(prepare("start")).toEqual({ code: 0, stdout: "prepare: compiling\n", stderr: "" });
+  expect(command()).toBe("first\n");
+  expect(prepare("start")).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("compiles again what changed, and leaves nothing of what is gone", () => {
+  write("src/cli/main.ts", '#!/usr/bin/env node\nconsole.log("second");\n');
+  rmSync(join(clone, "src", "old.ts"));
+  expect(prepare("start")).toEqual({ code: 0, stdout: "prepare: compiling\n", stderr: "" });
+  expect(command()).toBe("second\n");
+  expect(existsSync(join(clone, "dist", "src", "old.js"))).toBe(false);
+});
+
+test("stops where the compiler does, each time until it is put right", () => {
+  write("src/new.ts", 'export const wrong: number = "text";\n');
+  for (let round = 0; round < 2; round++) {
+    const { code, stdout, stderr } = prepare("start");
+    expect(code).toBe(1);
+    expect(stdout).toContain("src/new.ts(1,14): error TS2322");
+    expect(stderr).toBe("prepare: the compiler found errors, listed above\n");
+  }
+  write("src/new.ts", "export const right: number = 1;\n");
+  expect(prepare("start").code).toBe(0);
+});
+
+test("says how it is used", () => {
+  expect(prepare("nothing")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "prepare: usage: node src/prepare.mjs start|test\n",
+  });
+});
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(clone, path)), { recursive: true });
+  writeFileSync(join(clone, path), text);
+}
+
+function prepare(purpose: string): { code: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["src/prepare.mjs", purpose], {
+    cwd: clone,
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
+}
+
+function command(): string {
+  return spawnSync(join(clone, "node_modules", ".bin", "tollgate"), { encoding: "utf8" }).stdout;
+}

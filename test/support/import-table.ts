@@ -1,0 +1,133 @@
+/** Which folder may import which: the table of the design, as data, and what it says of a tree of files. */
+import type { SourceFile } from "./source-file.js";
+
+/** Everyone may import these. */
+const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/failpoint.ts", "gen/"];
+
+/**
+ * What each part may import besides its own folder and `EVERYWHERE`. An entry ends in `/` for a folder, else it is a
+ * file; `!` takes
+ * one out again. A new entry is a decision note in docs/decisions.
+ */
+export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  "src/main.ts": ["src/"],
+  "src/serve/": ["src/", "!src/main.ts", "!src/cli/"],
+  // Apart from `serve` and `config check` each command is a gRPC client.
+  "src/cli/": ["src/rpc/remote-channel.ts", "src/config/", "src/main.ts", "src/families/index.ts"],
+  "src/config/": [],
+  "src/http/": ["src/formats/", "src/observe/"],
+  "src/formats/": ["src/wire/"],
+  "src/rpc/": [
+    "src/gateway/",
+    "src/keys/",
+    "src/ledger/",
+    "src/routing/",
+    "src/pricing/",
+    "src/limits/",
+    "src/observe/",
+    // The forms of its rows and pages; no driver.
+    "src/store/store.ts",
+  ],
+  "src/gateway/": [
+    "src/keys/",
+    "src/limits/",
+    "src/ledger/",
+    "src/pricing/",
+    "src/routing/",
+    "src/families/family.ts",
+    "src/observe/",
+    "src/wire/wire.ts",
+  ],
+  "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],
+  "src/limits/": ["src/coordination/coordination.ts"],
+  "src/ledger/": ["src/store/store.ts"],
+  "src/pricing/": [],
+  "src/routing/": [
+    "src/families/family.ts",
+    "src/upstream/upstream.ts",
+    "src/wire/wire.ts",
+    // Forms only: what the settings say, and who asks for the list of models.
+    "src/config/settings.ts",
+    "src/keys/caller.ts",
+  ],
+  "src/wire/": [],
+  "src/families/": ["src/wire/", "src/upstream/"],
+  "src/upstream/": ["src/observe/"],
+  // The pure state machine and its forms; never the writer.
+  "src/store/": ["book", "operation", "reads", "recovery", "rows", "state", "transfer"].map(
+    (name) => `src/ledger/${name}.ts`,
+  ),
+  "src/coordination/": [],
+  "src/observe/": [],
+  "src/api/": [],
+  "src/errors.ts": [],
+  "src/money.ts": [],
+  "src/failpoint.ts": [],
+  "src/prepare.mjs": [],
+};
+
+/** Where a process begins. A worker is found by the `new URL` that starts it. */
+export const ENTRIES = ["src/main.ts", "src/cli/main.ts", "src/prepare.mjs"];
+
+/** The row of the table that a file stands in. */
+export function partOf(path: string): string | undefined {
+  return Object.keys(IMPORTS).find((part) => covers(part, path));
+}
+
+/** Each import that the table does not allow, and each file that stands in no row. */
+export function forbiddenImports(file: SourceFile): string[] {
+  const part = partOf(file.path);
+  if (part === undefined) return [`${file.path} stands in no folder of the import table`];
+  const rules = [part, ...EVERYWHERE, ...(IMPORTS[part] ?? [])];
+  return file.imports
+    .filter((target) => !isAllowed(rules, target))
+    .map((target) => `${file.path} may not import ${target}`);
+}
+
+/** A family or a wire stands alone: none imports another. */
+export function importsAmong(members: readonly string[], files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const own = members.find((member) => covers(member, file.path));
+    if (own === undefined) return [];
+    return file.imports
+      .filter((target) => members.some((member) => member !== own && covers(member, target)))
+      .map((target) => `${file.path} may not import ${target}`);
+  });
+}
+
+/** The families: what the index of the families imports, each a file or a folder. */
+export function familiesOf(files: readonly SourceFile[]): string[] {
+  const index = files.find((file) => file.path === "src/families/index.ts");
+  return (index?.imports ?? [])
+    .filter((path) => path.startsWith("src/families/") && path !== "src/families/family.ts")
+    .map((path) => path.replace(/^(src\/families\/[^/]+\/).*$/, "$1"));
+}
+
+/** The wires: folders with an index. What else is in the folder of wires, they share. */
+export function wiresOf(files: readonly SourceFile[]): string[] {
+  return files
+    .map((file) => /^(src\/wire\/[^/]+\/)index\.ts$/.exec(file.path)?.[1])
+    .filter((folder) => folder !== undefined);
+}
+
+/** Files that no process reaches. */
+export function unreached(files: readonly SourceFile[], entries: readonly string[] = ENTRIES): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set<string>();
+  const waiting = [...entries];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    waiting.push(...(byPath.get(path)?.imports ?? []));
+  }
+  return files.map((file) => file.path).filter((path) => !reached.has(path));
+}
+
+function isAllowed(rules: readonly string[], target: string): boolean {
+  if (rules.some((rule) => rule.startsWith("!") && covers(rule.slice(1), target))) return false;
+  return rules.some((rule) => covers(rule, target));
+}
+
+function covers(part: string, path: string): boolean {
+  return part.endsWith("/") ? path.startsWith(part) : path === part;
+}

@@ -1,0 +1,59 @@
+/** A source file of the program as its rules look at it: its text, its syntax, and what it imports. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import ts from "typescript";
+
+export interface SourceFile {
+  /** From the root of the repository, such as src/http/server.ts. */
+  readonly path: string;
+  readonly text: string;
+  readonly syntax: ts.SourceFile;
+  /** Files of the repository that it imports, names as types, loads later, or starts as a worker. */
+  readonly imports: readonly string[];
+}
+
+/** Reads every source file under a folder. */
+export function readSources(root: string, folder: string): SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => parseSource(path.slice(root.length).replace(/^\//, ""), readFileSync(path, "utf8")))
+    .sort((a, b) => a.path.localeCompare(b.path));
+}
+
+export function parseSource(path: string, text: string): SourceFile {
+  const syntax = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+  const named = new Set<string>();
+  visit(syntax, (node) => {
+    const name = moduleOf(node);
+    if (name?.startsWith(".")) named.add(normalize(join(dirname(path), name)).replace(/\.js$/, ".ts"));
+  });
+  return { path, text, syntax, imports: [...named] };
+}
+
+/** Calls back for a node and all below it. */
+export function visit(node: ts.Node, callback: (node: ts.Node) => void): void {
+  callback(node);
+  ts.forEachChild(node, (child) => visit(child, callback));
+}
+
+export function lineOf(file: SourceFile, node: ts.Node): number {
+  return file.syntax.getLineAndCharacterOfPosition(node.getStart(file.syntax)).line + 1;
+}
+
+/** The module that a node names: `import`, `export from`, `import()`, or `new URL("./x.js", import.meta.url)`. */
+function moduleOf(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
+  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined;
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    return textOf(node.arguments[0]);
+  if (ts.isNewExpression(node) && node.expression.getText() === "URL") {
+    const path = textOf(node.arguments?.[0]);
+    return path !== undefined && /\.(js|ts)$/.test(path) ? path : undefined;
+  }
+  return undefined;
+}
+
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined;
+}

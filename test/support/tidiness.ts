@@ -1,0 +1,124 @@
+/** The rules that one file can break by itself. Each returns what it found, as `path:line what`. */
+import ts from "typescript";
+import { lineOf, type SourceFile, visit } from "./source-file.js";
+
+export const FILE_LINES_MAX = 400;
+export const FUNCTION_LINES_MAX = 70;
+export const LINE_LENGTH_MAX = 120;
+
+const FORBIDDEN_NAMES = /^(utils?|helpers?|common|shared|lib|services|types)$/;
+/** Words with another one in our vocabulary. */
+const FORBIDDEN_WORDS = /provider|vendor|quota/i;
+/** What OpenAI's wire itself says. */
+const WIRE_WORDS = /insufficient[_ ]\(?quota/;
+const FORBIDDEN_ENDINGS = /(Manager|Helper|Util|Utils|Impl)$|^I[A-Z][a-z]/;
+
+export type Rule = (file: SourceFile) => string[];
+
+/** One file, one idea: at most 400 lines. */
+export const fileLength: Rule = (file) => {
+  const count = file.text.trimEnd().split("\n").length;
+  return count > FILE_LINES_MAX ? [`${file.path}:${count} has more than ${FILE_LINES_MAX} lines`] : [];
+};
+
+/** At most 120 characters, but where one text fills the line, since that cannot be broken. */
+export const lineLength: Rule = (file) =>
+  file.text.split("\n").flatMap((line, index) => {
+    const isOneText = /^\s*(["'`]).*\1( \+|\S*)$/.test(line) || /^\s*(- )?https?:\S+$/.test(line);
+    return line.length > LINE_LENGTH_MAX && !isOneText ? [`${file.path}:${index + 1} is ${line.length} long`] : [];
+  });
+
+/** At most 70 lines, without blank ones and comments. */
+export const functionLength: Rule = (file) => {
+  const found: string[] = [];
+  visit(file.syntax, (node) => {
+    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return;
+    const text = node.getText(file.syntax).replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+    const count = text.split("\n").filter((line) => line.trim() !== "").length;
+    if (count > FUNCTION_LINES_MAX) found.push(`${file.path}:${lineOf(file, node)} a function of ${count} lines`);
+  });
+  return found;
+};
+
+/** Files and folders are kebab-case nouns of the domain. */
+export const fileName: Rule = (file) => {
+  const parts = file.path.split("/");
+  const stem = (parts.pop() ?? "").replace(/(\.test|\.bench)?\.(ts|mjs)$/, "");
+  return [...parts, stem].flatMap((part) => {
+    if (FORBIDDEN_NAMES.test(part)) return [`${file.path} is named "${part}", which says nothing`];
+    return /^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(part) ? [] : [`${file.path}: "${part}" is not kebab-case`];
+  });
+};
+
+/** A file opens with one sentence that says what it is. */
+export const openingSentence: Rule = (file) => {
+  const opening = /^(?:#!.*\n)?\/\*\*([\s\S]*?)\*\//.exec(file.text)?.[1]?.trim() ?? "";
+  return /[.:?]$/.test(opening) ? [] : [`${file.path}:1 does not open with a sentence`];
+};
+
+export const noDefaultExport: Rule = (file) =>
+  file.syntax.statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    const isDefault = modifiers.some((modifier) => modifier.kind === ts.SyntaxKind.DefaultKeyword);
+    return isDefault || (ts.isExportAssignment(statement) && !statement.isExportEquals)
+      ? [`${file.path}:${lineOf(file, statement)} exports a default`]
+      : [];
+  });
+
+export const noAny: Rule = (file) => {
+  const found: string[] = [];
+  visit(file.syntax, (node) => {
+    if (node.kind === ts.SyntaxKind.AnyKeyword) found.push(`${file.path}:${lineOf(file, node)} says any`);
+  });
+  return found;
+};
+
+/** What is to be done names its decision note, or does not exist. */
+export const noLooseEnds: Rule = (file) =>
+  commentsOf(file)
+    .filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text) && !/docs\/decisions\/\d{4}/.test(text))
+    .map(({ line }) => `${file.path}:${line} leaves a loose end`);
+
+/** One word, one meaning. What other programs say, and what third parties call their own things, is theirs. */
+export const vocabulary: Rule = (file) => {
+  const found: string[] = [];
+  const say = (line: number, text: string): void => {
+    const word = FORBIDDEN_WORDS.exec(text)?.[0];
+    if (word !== undefined && !WIRE_WORDS.test(text)) found.push(`${file.path}:${line} says "${word}"`);
+  };
+  for (const { line, text } of commentsOf(file)) say(line, text);
+  visit(file.syntax, (node) => {
+    if (ts.isIdentifier(node) && !isForeign(node)) say(lineOf(file, node), node.text);
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
+      if (!/^src\/(wire|families)\//.test(file.path)) say(lineOf(file, node), node.text);
+    if (isNamed(node) && FORBIDDEN_ENDINGS.test(node.name?.text ?? ""))
+      found.push(`${file.path}:${lineOf(file, node)} the name ${node.name?.text} says how, not what`);
+  });
+  return found;
+};
+
+/** True for a name in an import from a package, and for the name of an option that is passed to one. */
+function isForeign(node: ts.Identifier): boolean {
+  if (ts.isImportSpecifier(node.parent)) return true;
+  if (!ts.isPropertyAssignment(node.parent) || node.parent.name !== node) return false;
+  return ts.isObjectLiteralExpression(node.parent.parent) && ts.isCallExpression(node.parent.parent.parent);
+}
+
+function isNamed(node: ts.Node): node is ts.ClassDeclaration | ts.InterfaceDeclaration | ts.TypeAliasDeclaration {
+  return ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+}
+
+function commentsOf(file: SourceFile): { line: number; text: string }[] {
+  const found = new Map<number, string>();
+  const add = (ranges: readonly ts.CommentRange[] | undefined): void => {
+    for (const range of ranges ?? []) found.set(range.pos, file.text.slice(range.pos, range.end));
+  };
+  visit(file.syntax, (node) => {
+    add(ts.getLeadingCommentRanges(file.text, node.getFullStart()));
+    add(ts.getTrailingCommentRanges(file.text, node.getEnd()));
+  });
+  return [...found].map(([position, text]) => ({
+    line: file.syntax.getLineAndCharacterOfPosition(position).line + 1,
+    text,
+  }));
+}

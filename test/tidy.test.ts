@@ -1,0 +1,133 @@
+/** The tree stays as the design draws it: who imports whom, how long things are, and what they are called. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import {
+  ENTRIES,
+  familiesOf,
+  forbiddenImports,
+  IMPORTS,
+  importsAmong,
+  unreached,
+  wiresOf,
+} from "./support/import-table.js";
+import { parseSource, readSources } from "./support/source-file.js";
+import * as rules from "./support/tidiness.js";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+const program = readSources(ROOT, "src");
+const tests = readSources(ROOT, "test");
+const scripts = readSources(ROOT, ".ci");
+const all = [...program, ...tests, ...scripts];
+
+describe("every file", () => {
+  test.each([
+    { rule: "has at most 400 lines", check: rules.fileLength, files: all },
+    { rule: "has lines of at most 120 characters", check: rules.lineLength, files: all },
+    { rule: "is named by a kebab-case noun", check: rules.fileName, files: all },
+    { rule: "opens with a sentence that says what it is", check: rules.openingSentence, files: all },
+    { rule: "has no default export", check: rules.noDefaultExport, files: all },
+    { rule: "leaves no loose end", check: rules.noLooseEnds, files: all },
+    { rule: "says no `any`", check: rules.noAny, files: all },
+    { rule: "of the program has functions of at most 70 lines", check: rules.functionLength, files: program },
+    { rule: "of the program keeps to the vocabulary", check: rules.vocabulary, files: program },
+    { rule: "of the program imports only what its folder may", check: forbiddenImports, files: program },
+  ])("$rule", ({ check, files }) => {
+    expect(files.flatMap(check)).toEqual([]);
+  });
+
+  test("of the program is reached from where a process begins", () => {
+    expect(unreached(program)).toEqual([]);
+  });
+});
+
+describe("families and wires", () => {
+  test("no family imports another", () => {
+    expect(familiesOf(program).length).toBeGreaterThan(1);
+    expect(importsAmong(familiesOf(program), program)).toEqual([]);
+  });
+
+  test("no wire imports another", () => {
+    expect(wiresOf(program)).toContain("src/wire/openai-chat/");
+    expect(importsAmong(wiresOf(program), program)).toEqual([]);
+  });
+});
+
+test("the table names only what exists", () => {
+  const named = [...Object.keys(IMPORTS), ...Object.values(IMPORTS).flat(), ...ENTRIES];
+  expect(named.map((path) => path.replace(/^!/, "")).filter((path) => !existsSync(ROOT + path))).toEqual([]);
+});
+
+// A check that finds nothing proves something only where it would have found it.
+describe("a breach is found:", () => {
+  const lines = (count: number): string => "x;\n".repeat(count);
+  test.each([
+    { name: "a long file", check: rules.fileLength, text: lines(401), want: 1 },
+    { name: "a file at its limit", check: rules.fileLength, text: lines(400), want: 0 },
+    { name: "a long line", check: rules.lineLength, text: `const x = [${"1, ".repeat(40)}];`, want: 1 },
+    { name: "a line of one text", check: rules.lineLength, text: `  "${"x".repeat(130)}",`, want: 0 },
+    { name: "a long function", check: rules.functionLength, text: `function f() {\n${lines(69)}}`, want: 1 },
+    { name: "a long method", check: rules.functionLength, text: `class A { f() {\n${lines(70)}} }`, want: 1 },
+    { name: "a long arrow", check: rules.functionLength, text: `const f = () => {\n${lines(70)}};`, want: 1 },
+    {
+      name: "a commented function",
+      check: rules.functionLength,
+      text: `function f() {\n// a\n\n${lines(68)}}`,
+      want: 0,
+    },
+    { name: "no opening", check: rules.openingSentence, text: "const x = 1;", want: 1 },
+    { name: "an opening that is no sentence", check: rules.openingSentence, text: "/** stub */", want: 1 },
+    { name: "an opening after #!", check: rules.openingSentence, text: "#!/usr/bin/env node\n/** A tool. */", want: 0 },
+    { name: "a default export", check: rules.noDefaultExport, text: "export default 1;", want: 1 },
+    { name: "a default function", check: rules.noDefaultExport, text: "export default function f() {}", want: 1 },
+    { name: "any", check: rules.noAny, text: "const x: any = 1; // any of them", want: 1 },
+    { name: "a loose end", check: rules.noLooseEnds, text: "f(); // TODO: later", want: 1 },
+    { name: "a noted end", check: rules.noLooseEnds, text: "// TODO docs/decisions/0007-x.md\nf();", want: 0 },
+    { name: "a word of others", check: rules.vocabulary, text: "const providerId = 1;", want: 1 },
+    { name: "a word in a comment", check: rules.vocabulary, text: "// Asks the vendor.\nf();", want: 1 },
+    { name: "a word in a message", check: rules.vocabulary, text: 'say("over your quota");', want: 1 },
+    { name: "a wire's own word", check: rules.vocabulary, text: 'const type = "insufficient_quota";', want: 0 },
+    { name: "a package's option", check: rules.vocabulary, text: "calc({ providerId: x });", want: 0 },
+    { name: "a Manager", check: rules.vocabulary, text: "class KeyManager {}", want: 1 },
+    { name: "an I-prefix", check: rules.vocabulary, text: "interface IKey {}", want: 1 },
+  ])("$name", ({ check, text, want }) => {
+    expect(check(parseSource("src/api/sample.ts", text))).toHaveLength(want);
+  });
+
+  test.each(["src/utils/x.ts", "src/http/helpers.ts", "src/http/bigName.ts", "src/api/types.ts"])("%s", (path) => {
+    expect(rules.fileName(parseSource(path, ""))).toHaveLength(1);
+  });
+
+  test.each([
+    { path: "src/http/a.ts", text: 'import { x } from "../ledger/ledger.js";' },
+    { path: "src/http/a.ts", text: 'import type { X } from "../store/store.js";' },
+    { path: "src/http/a.ts", text: 'const x = await import("../gateway/gateway.js");' },
+    { path: "src/http/a.ts", text: 'export * from "../keys/caller.js";' },
+    { path: "src/http/a.ts", text: 'let x: import("../keys/caller.js").Caller;' },
+    { path: "src/store/a.ts", text: 'import { x } from "../ledger/ledger.js";' },
+    { path: "src/elsewhere/a.ts", text: "" },
+  ])("$path with $text", ({ path, text }) => {
+    expect(forbiddenImports(parseSource(path, text))).toHaveLength(1);
+  });
+
+  test("a family that leans on another, a wire on another, and a file that nobody needs", () => {
+    const tree = [
+      parseSource("src/families/index.ts", 'import { a } from "./a.js"; import { b } from "./b/index.js";'),
+      parseSource("src/families/a.ts", 'import { b } from "./b/dialect.js"; import { m } from "./model-list.js";'),
+      parseSource("src/families/b/index.ts", 'import { d } from "./dialect.js";'),
+      parseSource("src/families/b/dialect.ts", 'new Worker(new URL("./worker.js", import.meta.url));'),
+      parseSource("src/families/b/worker.ts", ""),
+      parseSource("src/families/model-list.ts", ""),
+      parseSource("src/families/dead.ts", 'import "./a.js";'),
+      parseSource("src/wire/one/index.ts", 'import { t } from "../two/scan.js"; import { j } from "../json/text.js";'),
+      parseSource("src/wire/two/index.ts", ""),
+      parseSource("src/wire/json/text.ts", ""),
+    ];
+    expect(importsAmong(familiesOf(tree), tree)).toEqual([
+      "src/families/a.ts may not import src/families/b/dialect.ts",
+    ]);
+    expect(importsAmong(wiresOf(tree), tree)).toEqual(["src/wire/one/index.ts may not import src/wire/two/scan.ts"]);
+    const dead = ["src/families/dead.ts", "src/wire/one/index.ts", "src/wire/two/index.ts", "src/wire/json/text.ts"];
+    expect(unreached(tree, ["src/families/index.ts"])).toEqual(dead);
+  });
+});
