@@ -1,0 +1,63 @@
+/** How a caller reaches the services: the same typed calls in one process and over gRPC. */
+
+/** Headers of a call, by lower-case ASCII name. */
+export type CallMetadata = Readonly<Record<string, string>>;
+
+/**
+ * In the head of a generation: whether the answer comes as a `stream` or `whole`. gRPC keeps `content-type` for itself.
+ */
+export const FORM_HEADER = "tollgate-form";
+
+/** One method of a service, as the generated service definitions describe it. */
+export interface Method<Request, Response> {
+  /** `/tollgate.v1.InferenceService/Generate`. */
+  readonly path: string;
+  readonly responseStream: boolean;
+  readonly requestSerialize: (value: Request) => Buffer;
+  readonly requestDeserialize: (bytes: Buffer) => Request;
+  readonly responseSerialize: (value: Response) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+/** What a caller gives with a call. */
+export interface CallOptions {
+  /** `authorization` or `x-api-key`, and whatever else the service reads. */
+  readonly metadata: CallMetadata;
+  /** Aborts the call, and with it the upstream's. */
+  readonly signal: AbortSignal;
+  /** How long the call may take, in milliseconds. Absent: the service's own bounds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Where a streaming method pushes its answer. Nothing on this path awaits per message. */
+export interface Sink<Message> {
+  /** The headers of the answer. At most once, before the first message. */
+  head(metadata: CallMetadata): void;
+  /** One message. Returns false where the receiver is behind: push no more until `onDrain`'s callback runs. */
+  data(message: Message): boolean;
+  /** Registers the one callback that runs each time the receiver caught up after `data` returned false. */
+  onDrain(callback: () => void): void;
+}
+
+/** A unary answer with its headers. */
+export interface Reply<Message> {
+  readonly message: Message;
+  readonly head: CallMetadata;
+}
+
+/** The typed way to the services. Both methods reject with a GatewayError and nothing else. */
+export interface Channel {
+  unary<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Reply<Response>>;
+  /** Resolves when the stream ended well. A rejection after the first message means that the answer is cut. */
+  stream<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+    sink: Sink<Response>,
+  ): Promise<void>;
+  close(): Promise<void>;
+}

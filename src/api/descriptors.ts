@@ -1,0 +1,114 @@
+/** The protocol as data: what reflection, the permissions and the management routes read off the descriptor set. */
+import { readFileSync } from "node:fs";
+import type { DescMethod, FileRegistry } from "@bufbuild/protobuf";
+import { createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { z } from "zod";
+
+/** How a method is reached over HTTP, from its google.api.http option. */
+export interface HttpRule {
+  readonly verb: "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
+  /** Such as `/api/v1/accounts/{id}:credit`. */
+  readonly pattern: string;
+  /** `*` where the body holds every field that the path does not, empty where there is no body. */
+  readonly body: string;
+}
+
+/** What a caller's key needs, from the method's permission option. */
+export interface MethodPermission {
+  /** Empty: any valid key. */
+  readonly scope: string;
+  readonly operator: boolean;
+  /** True where the front token is asked for in place of a key. */
+  readonly front?: true;
+}
+
+export interface MethodDescription {
+  /** `/tollgate.v1.KeyService/GetKey`. */
+  readonly path: string;
+  readonly desc: DescMethod;
+  readonly http?: HttpRule;
+  readonly permission?: MethodPermission;
+}
+
+const HTTP_OPTION = z
+  .object({
+    pattern: z.object({ case: z.enum(["get", "put", "post", "delete", "patch"]), value: z.string().startsWith("/") }),
+    body: z.enum(["", "*"]),
+  })
+  .transform((rule): HttpRule => ({
+    verb: VERBS[rule.pattern.case],
+    pattern: rule.pattern.value,
+    body: rule.body,
+  }));
+const VERBS = { get: "GET", put: "PUT", post: "POST", delete: "DELETE", patch: "PATCH" } as const;
+const PERMISSION_OPTION = z
+  .object({ scope: z.string(), operator: z.boolean(), front: z.boolean() })
+  .transform(({ scope, operator, front }): MethodPermission => ({ scope, operator, ...(front ? { front } : {}) }));
+const OWN_PACKAGE = "tollgate.v1";
+/** `gen/` as seen from src/api, and from dist/src/api, where only the compiled half of `gen/` is. */
+const PLACES = ["../../gen/tollgate.binpb", "../../../gen/tollgate.binpb"];
+
+let bytes: Buffer | undefined;
+let files: FileRegistry | undefined;
+let described: ReadonlyMap<string, MethodDescription> | undefined;
+
+/** The serialized google.protobuf.FileDescriptorSet, read once. Throws where the build left it out. */
+export function descriptorSetBytes(): Buffer {
+  bytes ??= readFirst(PLACES.map((place) => new URL(place, import.meta.url)));
+  return bytes;
+}
+
+/** The protocol's files, messages and extensions, parsed once and only where something asks. */
+export function registry(): FileRegistry {
+  files ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSetBytes()));
+  return files;
+}
+
+/** Every method of the protocol, by path. */
+export function methods(): readonly MethodDescription[] {
+  return [...describe().values()];
+}
+
+/** The method at a path such as `/tollgate.v1.KeyService/GetKey`. Throws where the protocol has none. */
+export function methodByPath(path: string): MethodDescription {
+  const found = describe().get(path);
+  if (found === undefined) throw new Error(`the protocol has no method ${path}`);
+  return found;
+}
+
+function readFirst(places: readonly URL[]): Buffer {
+  for (const place of places) {
+    try {
+      return readFileSync(place);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    }
+  }
+  throw new Error(`gen/tollgate.binpb is missing; looked at ${places.map((place) => place.pathname).join(", ")}`);
+}
+
+function describe(): ReadonlyMap<string, MethodDescription> {
+  described ??= readMethods(registry());
+  return described;
+}
+
+function readMethods(from: FileRegistry): ReadonlyMap<string, MethodDescription> {
+  const http = from.getExtension("google.api.http");
+  const permission = from.getExtension(`${OWN_PACKAGE}.permission`);
+  if (http === undefined || permission === undefined) throw new Error("the descriptor set lacks its method options");
+  const found = new Map<string, MethodDescription>();
+  for (const file of from.files) {
+    if (file.proto.package !== OWN_PACKAGE) continue;
+    for (const desc of file.services.flatMap((service) => service.methods)) {
+      const path = `/${desc.parent.typeName}/${desc.name}`;
+      found.set(path, {
+        path,
+        desc,
+        ...(hasOption(desc, http) ? { http: HTTP_OPTION.parse(getOption(desc, http)) } : {}),
+        ...(hasOption(desc, permission) ? { permission: PERMISSION_OPTION.parse(getOption(desc, permission)) } : {}),
+      });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+/** Every method of the protocol as the generated code defines it, by path. */
+import type { Method } from "./channel.js";
+import {
+  AccountServiceService,
+  InferenceServiceService,
+  KeyServiceService,
+  ModelServiceService,
+  TunnelServiceService,
+  UpstreamServiceService,
+  UsageServiceService,
+} from "./index.js";
+
+const SERVICES = [
+  InferenceServiceService,
+  ModelServiceService,
+  KeyServiceService,
+  AccountServiceService,
+  UsageServiceService,
+  TunnelServiceService,
+  UpstreamServiceService,
+];
+
+/** A method whose messages are not known here. They may go from one of its own functions to another, nowhere else. */
+export type AnyMethod = Method<unknown, unknown>;
+
+const BY_PATH: ReadonlyMap<string, AnyMethod> = new Map(
+  SERVICES.flatMap((service) => Object.values(service)).map((method) => [
+    method.path,
+    // The edge to the generated code: the map cannot say which message belongs to which path.
+    method as unknown as AnyMethod,
+  ]),
+);
+
+/** The method at a path such as `/tollgate.v1.KeyService/GetKey`; undefined where the protocol has none. */
+export function serviceMethod(path: string): AnyMethod | undefined {
+  return BY_PATH.get(path);
+}
+
+/** All of them. */
+export function serviceMethods(): readonly AnyMethod[] {
+  return [...BY_PATH.values()];
+}
