@@ -1,0 +1,276 @@
+/** Every refusal of the gateway: one table from its reason to what each edge says of it. */
+import { status } from "@grpc/grpc-js";
+import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
+
+/** The name of a reason, as in the protocol, such as ERROR_REASON_KEY_INVALID. */
+export type ReasonName = Exclude<keyof typeof ErrorReason, "UNRECOGNIZED" | "ERROR_REASON_UNSPECIFIED">;
+
+/** Facts of one refusal: what stands in ErrorInfo's metadata and fills the message. */
+export type ErrorMetadata = Readonly<Record<string, string>>;
+
+interface Row {
+  /** The gRPC status. */
+  readonly grpc: status;
+  /** The HTTP status. */
+  readonly http: number;
+  /** The `type` of OpenAI's envelope. */
+  readonly type: string;
+  /** The `code` of OpenAI's envelope. */
+  readonly code: string;
+  /** True where the same request may succeed later. */
+  readonly retry: boolean;
+  /** One or two sentences: what is wrong, and what to do. */
+  readonly say: (m: ErrorMetadata) => string;
+}
+
+const BAD_REQUEST = { grpc: status.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
+const NO_KEY = {
+  grpc: status.UNAUTHENTICATED,
+  http: 401,
+  type: "invalid_request_error",
+  code: "invalid_api_key",
+  retry: false,
+} as const;
+const NO_MONEY = { grpc: status.FAILED_PRECONDITION, http: 402, type: "insufficient_quota", retry: false } as const;
+const FORBIDDEN = { grpc: status.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
+const NOT_FOUND = { grpc: status.NOT_FOUND, http: 404, type: "invalid_request_error", retry: false } as const;
+const UNAVAILABLE = { grpc: status.UNAVAILABLE, http: 503, type: "server_error", retry: true } as const;
+
+export const REASONS = {
+  ERROR_REASON_BODY_INVALID: {
+    ...BAD_REQUEST,
+    code: "invalid_body",
+    say: (m) => `The request body cannot be read: ${m["problem"]}.`,
+  },
+  ERROR_REASON_PARAMETER_INVALID: {
+    ...BAD_REQUEST,
+    code: "invalid_value",
+    say: (m) => `Invalid value for '${m["param"]}': ${m["problem"]}.`,
+  },
+  ERROR_REASON_PARAMETER_MISSING: {
+    ...BAD_REQUEST,
+    code: "missing_required_parameter",
+    say: (m) => `Missing required parameter: '${m["param"]}'.`,
+  },
+  ERROR_REASON_PARAMETER_UNSUPPORTED: {
+    ...BAD_REQUEST,
+    code: "unsupported_parameter",
+    say: (m) =>
+      `'${m["param"]}' is not supported with the model '${m["model"]}'${m["problem"] ? `: ${m["problem"]}` : ""}.`,
+  },
+  ERROR_REASON_UPSTREAM_REJECTED: {
+    ...BAD_REQUEST,
+    code: "invalid_value",
+    say: (m) => m["message"] || "The model's upstream refused the request as invalid.",
+  },
+  ERROR_REASON_CONTEXT_TOO_LONG: {
+    ...BAD_REQUEST,
+    code: "context_length_exceeded",
+    say: (m) =>
+      m["message"] ||
+      `This model takes at most ${m["limit"]} tokens, but the request has ${m["actual"]}. Shorten the messages or the output limit.`,
+  },
+  ERROR_REASON_BODY_TOO_LARGE: {
+    grpc: status.INVALID_ARGUMENT,
+    http: 413,
+    type: "invalid_request_error",
+    code: "request_too_large",
+    retry: false,
+    say: (m) =>
+      m["limit_bytes"]
+        ? `The request body is larger than ${m["limit_bytes"]} bytes.`
+        : "The request body is larger than the model's upstream takes.",
+  },
+  ERROR_REASON_KEY_MISSING: {
+    ...NO_KEY,
+    say: () => "No API key came with the request. Send it as 'Authorization: Bearer sk-...'.",
+  },
+  ERROR_REASON_KEY_INVALID: {
+    ...NO_KEY,
+    say: (m) => `Incorrect API key: ${m["key"]}. Check it for a typing error, or ask your operator for a new one.`,
+  },
+  ERROR_REASON_KEY_EXPIRED: {
+    ...NO_KEY,
+    say: (m) => `The API key ${m["key"]} expired at ${m["expired"]}. Ask your operator for a new one.`,
+  },
+  ERROR_REASON_KEY_REVOKED: {
+    ...NO_KEY,
+    say: (m) => `The API key ${m["key"]} was revoked. Ask your operator for a new one.`,
+  },
+  ERROR_REASON_SCOPE_MISSING: {
+    ...FORBIDDEN,
+    code: "scope_missing",
+    say: (m) => `This needs the scope '${m["scope"]}', but the key has: ${m["scopes"] || "none"}.`,
+  },
+  ERROR_REASON_ADDRESS_NOT_ALLOWED: {
+    ...FORBIDDEN,
+    code: "address_not_allowed",
+    say: (m) => `The key may not be used from the address ${m["address"]}.`,
+  },
+  ERROR_REASON_MODEL_NOT_ALLOWED: {
+    ...FORBIDDEN,
+    code: "model_not_allowed",
+    say: (m) => `The key may not use the model '${m["model"]}'. GET /v1/models lists those that it may use.`,
+  },
+  ERROR_REASON_MODEL_UNKNOWN: {
+    ...NOT_FOUND,
+    code: "model_not_found",
+    say: (m) => `The model '${m["model"]}' does not exist. GET /v1/models lists those that do.`,
+  },
+  ERROR_REASON_PATH_UNKNOWN: {
+    ...NOT_FOUND,
+    code: "unknown_url",
+    say: (m) =>
+      `Unknown request URL: ${m["method"] ?? "GET"} ${m["path"]}.${m["hint"] ? ` Did you mean ${m["hint"]}?` : ""}`,
+  },
+  ERROR_REASON_RESOURCE_UNKNOWN: {
+    ...NOT_FOUND,
+    code: "not_found",
+    say: (m) => `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
+  },
+  ERROR_REASON_ALREADY_EXISTS: {
+    grpc: status.ALREADY_EXISTS,
+    http: 409,
+    type: "invalid_request_error",
+    code: "already_exists",
+    retry: false,
+    say: (m) => `The ${m["kind"]} '${m["id"]}' exists already${m["problem"] ? ` ${m["problem"]}` : ""}.`,
+  },
+  ERROR_REASON_RATE_LIMITED: {
+    grpc: status.RESOURCE_EXHAUSTED,
+    http: 429,
+    type: "requests",
+    code: "rate_limit_exceeded",
+    retry: true,
+    say: (m) =>
+      `The limit ${m["limit"]} of ${m["owner"]} is ${m["limit_value"]}; ${m["remaining"]} remain. Please try again in ${Number(m["reset_ms"] ?? 0) / 1000}s.`,
+  },
+  ERROR_REASON_UPSTREAM_RATE_LIMITED: {
+    grpc: status.RESOURCE_EXHAUSTED,
+    http: 429,
+    type: "requests",
+    code: "rate_limit_exceeded",
+    retry: true,
+    say: (m) => `Every upstream of the model '${m["model"]}' is at its own rate limit. Try again later.`,
+  },
+  ERROR_REASON_BALANCE_TOO_LOW: {
+    ...NO_MONEY,
+    code: "insufficient_balance",
+    say: (m) =>
+      `The balance is too low: the request can cost up to ${m["needed_nanos"]} nano-USD, and ${m["available_nanos"]} are available. Add credit, or lower the output limit.`,
+  },
+  ERROR_REASON_BUDGET_EXCEEDED: {
+    ...NO_MONEY,
+    code: "budget_exceeded",
+    say: (m) =>
+      `The key's budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain.`,
+  },
+  ERROR_REASON_INTERNAL: {
+    grpc: status.INTERNAL,
+    http: 500,
+    type: "server_error",
+    code: "internal_error",
+    retry: true,
+    say: () => "The gateway failed. Try again; if it happens again, tell your operator the request id.",
+  },
+  ERROR_REASON_UPSTREAM_FAILED: {
+    grpc: status.UNAVAILABLE,
+    http: 502,
+    type: "server_error",
+    code: "upstream_error",
+    retry: true,
+    say: (m) => `The upstream of the model '${m["model"]}' failed${m["problem"] ? `: ${m["problem"]}` : ""}.`,
+  },
+  ERROR_REASON_UPSTREAM_UNAVAILABLE: {
+    ...UNAVAILABLE,
+    code: "upstream_unavailable",
+    say: (m) => `No upstream of the model '${m["model"]}' is healthy. Try again later, or another model.`,
+  },
+  ERROR_REASON_OVERLOADED: {
+    ...UNAVAILABLE,
+    code: "overloaded",
+    say: (m) => `The gateway takes no more requests now: ${m["problem"] ?? "it is at its limit"}. Try again later.`,
+  },
+  ERROR_REASON_LEDGER_UNAVAILABLE: {
+    ...UNAVAILABLE,
+    code: "ledger_unavailable",
+    say: () => "The ledger cannot be written, so nothing that costs money is started. Try again later.",
+  },
+  ERROR_REASON_UPSTREAM_TIMEOUT: {
+    grpc: status.DEADLINE_EXCEEDED,
+    http: 504,
+    type: "server_error",
+    code: "upstream_timeout",
+    retry: true,
+    say: (m) =>
+      m["phase"] === "deadline"
+        ? "The call's deadline passed before its answer was whole."
+        : `The upstream of the model '${m["model"]}' was too slow${m["phase"] ? ` (${m["phase"]})` : ""}.`,
+  },
+  ERROR_REASON_CANCELLED: {
+    grpc: status.CANCELLED,
+    http: 499,
+    type: "invalid_request_error",
+    code: "cancelled",
+    retry: false,
+    say: () => "The caller went away.",
+  },
+} as const satisfies Record<ReasonName, Row>;
+
+/** An expected refusal. The cause is logged and never sent. */
+export class GatewayError extends Error {
+  readonly reason: ReasonName;
+  readonly metadata: ErrorMetadata;
+
+  constructor(reason: ReasonName, metadata: ErrorMetadata = {}, options?: ErrorOptions) {
+    super(REASONS[reason].say(metadata), options);
+    this.name = "GatewayError";
+    this.reason = reason;
+    this.metadata = metadata;
+  }
+
+  get grpc(): status {
+    return REASONS[this.reason].grpc;
+  }
+
+  get http(): number {
+    return REASONS[this.reason].http;
+  }
+
+  /** The `type` of OpenAI's envelope: of a token limit it is `tokens`. */
+  get type(): string {
+    return this.metadata["limit"] === "tokens_per_minute" ? "tokens" : REASONS[this.reason].type;
+  }
+
+  /** The `code` of OpenAI's envelope: an upstream's own code where it gave one. */
+  get code(): string {
+    return this.metadata["code"] ?? REASONS[this.reason].code;
+  }
+
+  /** The parameter that is wrong, as a path such as `messages[0].role`; null where none is. */
+  get param(): string | null {
+    if (this.reason === "ERROR_REASON_MODEL_UNKNOWN" || this.reason === "ERROR_REASON_MODEL_NOT_ALLOWED")
+      return "model";
+    return this.metadata["param"] ?? null;
+  }
+
+  get retry(): boolean {
+    return REASONS[this.reason].retry;
+  }
+
+  /** How long to wait before the next try, in milliseconds; undefined where waiting does not help or nobody knows. */
+  get retryAfterMs(): number | undefined {
+    const text = this.metadata["retry_after_ms"] ?? this.metadata["reset_ms"];
+    return this.retry && text !== undefined ? Number(text) : undefined;
+  }
+
+  /** Any thrown value as a refusal: what is not one is our fault. */
+  static from(error: unknown): GatewayError {
+    return error instanceof GatewayError ? error : new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: error });
+  }
+}
+
+/** True for a name that the protocol knows, so that an edge can read a reason it received. */
+export function isReasonName(name: string): name is ReasonName {
+  return Object.hasOwn(REASONS, name);
+}

@@ -1,0 +1,55 @@
+/** Amounts of money: nano-USD (10^-9) in balances, pico-USD (10^-12) per token in prices; whole numbers, always. */
+
+/** Nano-USD in one USD. */
+export const NANOS_PER_USD = 1_000_000_000n;
+/** Pico-USD per token that equal one USD per million tokens. */
+export const PICOS_PER_USD_PER_MILLION = 1_000_000n;
+/** The most that one amount may be, in nano-USD: a billion USD, far inside int64. */
+export const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS_PER_USD;
+
+const DECIMAL = /^(\d{1,12})(?:\.(\d{1,12}))?$/;
+
+/**
+ * Reads a decimal such as "25.00" as whole units of 10^-places. Returns undefined where it is no such number or has
+ * more places.
+ */
+export function parseDecimal(text: string, places: number): bigint | undefined {
+  const match = DECIMAL.exec(text);
+  if (match === null) return undefined;
+  const fraction = match[2] ?? "";
+  const kept = fraction.slice(0, places).padEnd(places, "0");
+  if (/[1-9]/.test(fraction.slice(places))) return undefined;
+  return BigInt((match[1] ?? "0") + kept);
+}
+
+/** Reads USD such as "25.00" as nano-USD. Undefined where it is no decimal with at most nine places. */
+export function parseUsd(text: string): bigint | undefined {
+  return parseDecimal(text, 9);
+}
+
+/** Reads USD per million tokens such as "0.25" as pico-USD per token. */
+export function parsePricePerMillion(text: string): bigint | undefined {
+  return parseDecimal(text, 6);
+}
+
+/** Nano-USD as USD with at least two places: 1500000000n is "1.50", 1n is "0.000000001". */
+export function formatUsd(nanos: bigint): string {
+  return formatDecimal(nanos, 9);
+}
+
+/** Pico-USD per token as USD per million tokens: 250000n is "0.25". */
+export function formatPricePerMillion(picos: bigint): string {
+  return formatDecimal(picos, 6);
+}
+
+/** Rounds pico-USD up to nano-USD: the one rounding of a request. */
+export function picosToNanos(picos: bigint): bigint {
+  return (picos + 999n) / 1000n;
+}
+
+function formatDecimal(units: bigint, places: number): string {
+  const sign = units < 0n ? "-" : "";
+  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
+  const fraction = digits.slice(-places).replace(/0+$/, "").padEnd(2, "0");
+  return `${sign}${digits.slice(0, -places)}.${fraction}`;
+}

@@ -1,0 +1,82 @@
+/** What Prometheus reads. No label names a key or an account. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/** What is counted of one model. */
+export class ModelCounts {
+  readonly ends = new Map<string, number>();
+  readonly sources = new Map<string, number>();
+  readonly tokens = new Map<string, number>();
+  readonly cost = new Map<string, number>();
+}
+
+/** Adds to one count of a model. */
+export function count(counts: Map<string, number>, name: string, amount = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + amount);
+}
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly httpRequests = this.#counter("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
+  readonly httpSeconds = this.#histogram("tollgate_http_request_seconds", "Time of HTTP requests.", ["route"]);
+  readonly #models = new Map<string, ModelCounts>();
+  readonly overageNanos = this.#counter(
+    "tollgate_overage_nanos_total",
+    "Used above the hold and paid by the operator, in nano-USD.",
+    [],
+  );
+  readonly firstTokenSeconds = this.#histogram("tollgate_first_token_seconds", "Time to the first batch.", ["model"]);
+  readonly attempts = this.#counter("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
+  readonly running = this.#gauge("tollgate_generations_running", "Requests to models that run now.");
+  readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
+  readonly orphans = this.#counter("tollgate_orphans_total", "Holds that a crash left, by how they ended.", ["end"]);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
+    this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
+    this.#read("tollgate_usage_source_total", "How usages were known.", "source", (counts) => counts.sources);
+    this.#read("tollgate_cost_nanos_total", "Charged, in nano-USD.", "unit", (counts) => counts.cost);
+  }
+
+  /** The counts of one model; plain numbers, which cost a request nothing and are read when Prometheus asks. */
+  model(id: string): ModelCounts {
+    let counts = this.#models.get(id);
+    if (counts === undefined) this.#models.set(id, (counts = new ModelCounts()));
+    return counts;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  #read(name: string, help: string, label: string, of: (counts: ModelCounts) => ReadonlyMap<string, number>): void {
+    const models = this.#models;
+    const counter = new Counter({
+      name,
+      help,
+      labelNames: ["model", label],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [model, counts] of models) {
+          for (const [value, count] of of(counts)) this.inc({ model, [label]: value }, count);
+        }
+      },
+    });
+    this.registry.registerMetric(counter);
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+  }
+
+  #gauge(name: string, help: string): Gauge {
+    return new Gauge({ name, help, registers: [this.registry] });
+  }
+}
