@@ -1,0 +1,116 @@
+/** Money set aside for one request, from its grant to its settlement. */
+import { failpoint } from "../failpoint.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import type { Usage, UsageSource } from "../api/index.js";
+import { USAGE_FIELDS } from "./rows.js";
+import type { Settlements } from "./settlements.js";
+import { TOKENS_MAX } from "./state.js";
+import type { LedgerWriter } from "./writer.js";
+
+/** What a running request has delivered and what that costs. */
+export interface Checkpoint {
+  readonly usage: Usage;
+  readonly costNanos: bigint;
+  /** The upstream that answers; empty where none does. */
+  readonly upstream: string;
+  readonly attempts: number;
+}
+
+/** What a request used in the end. With the source NONE nothing is charged. */
+export interface Settlement extends Checkpoint {
+  readonly usageSource: UsageSource;
+}
+
+export interface SettleOutcome {
+  /** What the account paid. */
+  readonly chargedNanos: bigint;
+  /** What the operator paid, because the hold was smaller than the cost. */
+  readonly overageNanos: bigint;
+}
+
+/** Money set aside for one request. Settle it once, on every way out. */
+export interface Hold {
+  /** What was granted: at least the request's `leastNanos`, at most its `amountNanos`. */
+  readonly amountNanos: bigint;
+  /**
+   * Notes what was delivered so far, so that a crash charges that. Never throws; a later note replaces a waiting one.
+   */
+  checkpoint(checkpoint: Checkpoint): void;
+  /**
+   * Charges the request and frees the rest of the hold. Never rejects: undefined means that the database did not take
+   * it
+   * yet and the ledger retries. A second call changes nothing and answers as the first.
+   */
+  settle(settlement: Settlement): Promise<SettleOutcome | undefined>;
+}
+
+export interface OpenHoldOptions {
+  readonly requestId: string;
+  readonly amountNanos: bigint;
+  readonly writer: LedgerWriter;
+  readonly settlements: Settlements;
+  readonly nowMs: () => number;
+}
+
+/** A hold that the database granted. */
+export class OpenHold implements Hold {
+  readonly amountNanos: bigint;
+  readonly #options: OpenHoldOptions;
+  /** The newest checkpoint that is not on its way yet. */
+  #waiting: Checkpoint | undefined;
+  #noting = false;
+  #settled: Promise<SettleOutcome | undefined> | undefined;
+
+  constructor(options: OpenHoldOptions) {
+    this.#options = options;
+    this.amountNanos = options.amountNanos;
+  }
+
+  checkpoint(checkpoint: Checkpoint): void {
+    if (this.#settled !== undefined) return;
+    this.#waiting = checkpoint;
+    if (!this.#noting) void this.#note();
+  }
+
+  settle(settlement: Settlement): Promise<SettleOutcome | undefined> {
+    if (this.#settled !== undefined) return this.#settled;
+    const { requestId, settlements, nowMs } = this.#options;
+    this.#waiting = undefined;
+    const { usageSource } = settlement;
+    const charge = bounded(settlement);
+    this.#settled = settlements.settle({ kind: "settle", requestId, usageSource, nowMs: nowMs(), ...charge });
+    return this.#settled;
+  }
+
+  /** One at a time: a slow database gets the newest, not all. */
+  async #note(): Promise<void> {
+    const { requestId, writer, nowMs } = this.#options;
+    this.#noting = true;
+    while (this.#waiting !== undefined) {
+      const charge = bounded(this.#waiting);
+      this.#waiting = undefined;
+      try {
+        failpoint("before_checkpoint");
+        await writer.submit({ kind: "checkpoint", requestId, nowMs: nowMs(), ...charge });
+      } catch {
+        // The next checkpoint says all that this one did, and the settlement says more.
+      }
+    }
+    this.#noting = false;
+  }
+}
+
+/**
+ * What the ledger takes of a charge: an upstream's report may say anything, and a settlement must never fail for it.
+ */
+function bounded(charge: Checkpoint): Checkpoint {
+  const { costNanos, upstream, attempts } = charge;
+  const usage = { ...charge.usage };
+  for (const field of USAGE_FIELDS) usage[field] = within(usage[field], TOKENS_MAX);
+  return { usage, costNanos: within(costNanos, AMOUNT_NANOS_MAX), upstream, attempts };
+}
+
+function within(value: bigint, most: bigint): bigint {
+  if (value < 0n) return 0n;
+  return value > most ? most : value;
+}

@@ -1,0 +1,317 @@
+/**
+ * The ledger as the program uses it: holds, settlements and credits over a store, with leases, recovery and retries.
+ */
+import { Price, type Usage } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { failpoint } from "../failpoint.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import type {
+  AccountRow,
+  BalanceRow,
+  EntryRow,
+  Page,
+  PageRequest,
+  RequestStore,
+  Store,
+  VerifyReport,
+} from "../store/store.js";
+import { type Hold, OpenHold } from "./hold.js";
+import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
+import { Lease } from "./lease.js";
+import { NO_USAGE } from "../api/usage.js";
+import { SOURCE_NONE } from "./rows.js";
+import { Settlements } from "./settlements.js";
+import { LedgerWriter } from "./writer.js";
+
+export type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
+
+/** How much longer than its request a hold lives, so that a late settlement still finds it. */
+const HOLD_GRACE_MS = 60_000;
+/** How long a request waits for its hold. */
+const HOLD_WAIT_MS_MAX = 10_000;
+/** How long closing waits for settlements. */
+const DRAIN_WAIT_MS_MAX = 10_000;
+
+const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
+const NAME_CHARACTERS_MAX = 200;
+const CREDIT_ID_CHARACTERS_MAX = 128;
+
+/** What the ledger says of what went wrong behind the requests' backs. A pino logger is one. */
+export interface LedgerLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface LedgerOptions {
+  readonly store: Store;
+  /** Unique for each start of a process: a hold belongs to the start that made it. */
+  readonly nodeId: string;
+  readonly nowMs: () => number;
+  readonly log?: LedgerLog | undefined;
+  /** Called where a request cost more than its hold: the operator paid `overageNanos`. */
+  readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
+  /** Called when the number of settlements that wait for the database changes. */
+  readonly onSettlesWaiting?: ((count: number) => void) | undefined;
+  /** Called where a settlement was given up: the queue is full or the ledger refuses it. Recovery resolves its hold. */
+  readonly onSettleLost?: ((requestId: string) => void) | undefined;
+  /** Called when holds of nodes that are gone were settled or voided. */
+  readonly onRecovered?: ((settled: number, voided: number) => void) | undefined;
+}
+
+export interface HoldRequest {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  /** What is wanted: the most that the request can cost. */
+  readonly amountNanos: bigint;
+  /** The least that will do; below `amountNanos` where the output limit may be lowered to what is affordable. */
+  readonly leastNanos: bigint;
+  readonly budgets: readonly Budget[];
+  /** The price that the request is admitted at. */
+  readonly price: Price;
+  /** How long the request may run. Its hold lives 60 s longer. */
+  readonly timeoutMs: number;
+}
+
+export interface CreditRequest {
+  readonly creditId: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+}
+
+export interface CreditOutcome {
+  readonly availableNanos: bigint;
+  /** True where this credit id had been credited before, so that nothing changed. */
+  readonly repeated: boolean;
+}
+
+const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
+
+/** One node's ledger. All methods reject with a GatewayError and nothing else. */
+export class Ledger {
+  readonly #store: Store;
+  readonly #nodeId: string;
+  readonly #nowMs: () => number;
+  readonly #writer: LedgerWriter;
+  readonly #settlements: Settlements;
+  readonly #lease: Lease;
+  readonly #log: LedgerLog;
+  /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
+  readonly #priceBytes = new WeakMap<Price, Uint8Array>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: LedgerOptions) {
+    const { store, nodeId, nowMs } = options;
+    const log = options.log ?? SILENT;
+    this.#log = log;
+    this.#store = store;
+    this.#nodeId = nodeId;
+    this.#nowMs = nowMs;
+    this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations));
+    this.#settlements = new Settlements({
+      writer: this.#writer,
+      log,
+      onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
+      onWaiting: (count) => options.onSettlesWaiting?.(count),
+      onLost: (requestId) => options.onSettleLost?.(requestId),
+    });
+    const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
+    this.#lease = new Lease({ writer: this.#writer, nodeId, nowMs, log, onRecovered });
+  }
+
+  /** Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. */
+  start(): Promise<void> {
+    return this.#lease.start();
+  }
+
+  /**
+   * Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or LEDGER_UNAVAILABLE.
+   */
+  async hold(request: HoldRequest): Promise<Hold> {
+    if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+    const { requestId, accountId } = request;
+    const result = await this.#submitHold(this.#holdOperation(request));
+    if (result.kind !== "held") throw holdRefusal(result, requestId, accountId);
+    failpoint("after_hold_commit");
+    const { amountNanos } = result;
+    const [writer, settlements, nowMs] = [this.#writer, this.#settlements, this.#nowMs];
+    return new OpenHold({ requestId, amountNanos, writer, settlements, nowMs });
+  }
+
+  /** Adds money, once for each credit id. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async credit({ creditId, accountId, amountNanos }: CreditRequest): Promise<CreditOutcome> {
+    if (!isText(creditId, 1, CREDIT_ID_CHARACTERS_MAX))
+      throw invalid("credit_id", `must be 1 to ${CREDIT_ID_CHARACTERS_MAX} characters`);
+    if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX)
+      throw invalid("amount_nanos", `must be from 1 to ${AMOUNT_NANOS_MAX}`);
+    const nowMs = this.#nowMs();
+    const result = await this.#writer.submit({ kind: "credit", creditId, accountId, amountNanos, nowMs });
+    if (result.kind === "credited") return { availableNanos: result.availableNanos, repeated: result.repeated };
+    if (result.kind !== "refused") throw new GatewayError("ERROR_REASON_INTERNAL");
+    if (result.problem === "unknown_account") throw unknownAccount(accountId);
+    if (result.problem === "id_taken") {
+      const problem = "with another account or amount";
+      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "credit", id: creditId, problem });
+    }
+    throw invalid("amount_nanos", "the ledger holds no more");
+  }
+
+  /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
+  async createAccount({ id, name }: { readonly id: string; readonly name: string }): Promise<AccountRow> {
+    if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
+    if (!isText(name, 0, NAME_CHARACTERS_MAX))
+      throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
+    const account: AccountRow = { id, name, createTimeMs: this.#nowMs() };
+    if (await this.#store.accounts.create(account)) return account;
+    throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id });
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async account(id: string): Promise<AccountRow> {
+    const account = await this.#store.accounts.get(id);
+    if (account === undefined) throw unknownAccount(id);
+    return account;
+  }
+
+  /** By id. Rejects with PARAMETER_INVALID where the page is none. */
+  accounts(page: PageRequest): Promise<Page<AccountRow>> {
+    return this.#store.accounts.list(page);
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async balance(accountId: string): Promise<BalanceRow> {
+    await this.#writer.flush();
+    const balance = await this.#store.ledger.balance(accountId);
+    if (balance === undefined) throw unknownAccount(accountId);
+    return balance;
+  }
+
+  /** The account's transfers, newest first. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>> {
+    await this.#writer.flush();
+    await this.account(accountId);
+    return this.#store.ledger.entries(accountId, page);
+  }
+
+  /** Proves the ledger beside its writer, from the first transfer to the last. */
+  async verify(): Promise<VerifyReport> {
+    await this.#writer.flush();
+    return this.#store.ledger.verify();
+  }
+
+  /** The requests, with everything in them that was settled before the question. */
+  get requests(): RequestStore {
+    const { requests } = this.#store;
+    return {
+      get: async (id) => {
+        await this.#writer.flush();
+        return requests.get(id);
+      },
+      list: async (accountId, page) => {
+        await this.#writer.flush();
+        return requests.list(accountId, page);
+      },
+      summarize: async (accountId, fromDay, toDay) => {
+        await this.#writer.flush();
+        return requests.summarize(accountId, fromDay, toDay);
+      },
+    };
+  }
+
+  /** Waits, bounded, for settlements on their way, and ends the node's lease. The store stays open. */
+  close(): Promise<void> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
+  }
+
+  async #drain(): Promise<void> {
+    if (!(await this.#settlements.drain(DRAIN_WAIT_MS_MAX)))
+      this.#log.error(
+        { waiting: this.#settlements.open },
+        "settlements were left behind; recovery resolves their holds",
+      );
+    await this.#lease.end();
+  }
+
+  #holdOperation(request: HoldRequest): HoldOperation {
+    const { requestId, accountId, keyId, model, amountNanos, leastNanos, budgets, timeoutMs } = request;
+    let price = this.#priceBytes.get(request.price);
+    if (price === undefined) {
+      price = Price.encode(request.price).finish();
+      this.#priceBytes.set(request.price, price);
+    }
+    const nowMs = this.#nowMs();
+    const expireTimeMs = nowMs + timeoutMs + HOLD_GRACE_MS;
+    const who = { requestId, accountId, keyId, model, nodeId: this.#nodeId };
+    return { kind: "hold", ...who, amountNanos, leastNanos, budgets, price, nowMs, expireTimeMs };
+  }
+
+  /** Waits for the grant, but not for long: a grant that comes after its request gave up is freed again. */
+  #submitHold(operation: HoldOperation): Promise<LedgerResult> {
+    const submitted = this.#writer.submit(operation);
+    return new Promise((resolve, reject) => {
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
+      }, HOLD_WAIT_MS_MAX);
+      timer.unref();
+      submitted.then(
+        (result) => {
+          clearTimeout(timer);
+          if (!late) resolve(result);
+          else if (result.kind === "held") this.#free(operation.requestId);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          reject(GatewayError.from(error));
+        },
+      );
+    });
+  }
+
+  #free(requestId: string): void {
+    const usage: Usage = NO_USAGE;
+    const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0 };
+    void this.#settlements.settle({ kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing });
+  }
+}
+
+function holdRefusal(result: LedgerResult, requestId: string, accountId: string): GatewayError {
+  switch (result.kind) {
+    case "balance_too_low":
+      return new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
+        account: accountId,
+        available_nanos: result.availableNanos.toString(),
+        needed_nanos: result.neededNanos.toString(),
+      });
+    case "budget_exceeded":
+      return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
+        budget: result.period,
+        limit_nanos: result.limitNanos.toString(),
+        remaining_nanos: result.remainingNanos.toString(),
+        needed_nanos: result.neededNanos.toString(),
+      });
+    case "refused":
+      if (result.problem === "unknown_account") return unknownAccount(accountId);
+      if (result.problem === "id_taken")
+        return new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "request", id: requestId });
+      break;
+    default:
+  }
+  return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
+}
+
+function unknownAccount(id: string): GatewayError {
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id });
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
+
+/** Half a surrogate pair would not come back from the database as it went in, and the hash over it would not fit. */
+function isText(text: string, shortest: number, longest: number): boolean {
+  return text.length >= shortest && text.length <= longest && !/\p{Surrogate}/u.test(text);
+}

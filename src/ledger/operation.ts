@@ -1,0 +1,110 @@
+/** The operations of the ledger and what each answers. */
+import type { Usage, UsageSource } from "../api/index.js";
+
+/** A budget of a key for one period, checked in the same step as the hold. */
+export interface Budget {
+  readonly period: "day" | "month" | "total";
+  readonly limitNanos: bigint;
+}
+
+/** Sets money aside for the most that a request can cost. */
+export interface HoldOperation {
+  readonly kind: "hold";
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  /** What is wanted. */
+  readonly amountNanos: bigint;
+  /** The least that will do; less than `amountNanos` where the output limit may be lowered. */
+  readonly leastNanos: bigint;
+  readonly budgets: readonly Budget[];
+  /** The pinned price: Price as protobuf bytes. */
+  readonly price: Uint8Array;
+  readonly nodeId: string;
+  readonly nowMs: number;
+  readonly expireTimeMs: number;
+}
+
+/** Notes what a running request has delivered, so that a crash charges that and no more. */
+export interface CheckpointOperation {
+  readonly kind: "checkpoint";
+  readonly requestId: string;
+  readonly usage: Usage;
+  readonly costNanos: bigint;
+  readonly upstream: string;
+  readonly attempts: number;
+  readonly nowMs: number;
+}
+
+/** Charges a request, once, and gives the rest of its hold back. A usage source NONE voids it. */
+export interface SettleOperation {
+  readonly kind: "settle";
+  readonly requestId: string;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly costNanos: bigint;
+  readonly upstream: string;
+  readonly attempts: number;
+  readonly nowMs: number;
+}
+
+/** Adds money to an account, once for each credit id. */
+export interface CreditOperation {
+  readonly kind: "credit";
+  readonly creditId: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+  readonly nowMs: number;
+}
+
+/** Keeps this node's lease, so that no other node takes its holds for orphans. */
+export interface BeatOperation {
+  readonly kind: "beat";
+  readonly nodeId: string;
+  readonly nowMs: number;
+  readonly leaseUntilMs: number;
+}
+
+/**
+ * Resolves holds that nobody will settle: of nodes whose lease lapsed, and past their expiry. At most 256 at a time.
+ */
+export interface RecoverOperation {
+  readonly kind: "recover";
+  readonly nodeId: string;
+  readonly nowMs: number;
+}
+
+export type LedgerOperation =
+  | HoldOperation
+  | CheckpointOperation
+  | SettleOperation
+  | CreditOperation
+  | BeatOperation
+  | RecoverOperation;
+
+export type LedgerResult =
+  | { readonly kind: "held"; readonly amountNanos: bigint }
+  | { readonly kind: "balance_too_low"; readonly availableNanos: bigint; readonly neededNanos: bigint }
+  | {
+      readonly kind: "budget_exceeded";
+      readonly period: Budget["period"];
+      readonly limitNanos: bigint;
+      readonly remainingNanos: bigint;
+      readonly neededNanos: bigint;
+    }
+  | { readonly kind: "noted" }
+  /** `chargedNanos` is what the account paid; the rest of the cost, `overageNanos`, went to the operator's account. */
+  | {
+      readonly kind: "settled";
+      readonly chargedNanos: bigint;
+      readonly overageNanos: bigint;
+      readonly repeated: boolean;
+    }
+  | { readonly kind: "credited"; readonly availableNanos: bigint; readonly repeated: boolean }
+  | { readonly kind: "recovered"; readonly settled: number; readonly voided: number }
+  /** An account, hold or request that does not exist, an id that something else took, or an amount out of bounds. */
+  | {
+      readonly kind: "refused";
+      readonly problem: "unknown_account" | "unknown_request" | "id_taken" | "amount_invalid";
+    };

@@ -1,0 +1,139 @@
+/** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
+import type { Usage, UsageSource } from "../api/index.js";
+
+/** The operator's side of every transfer. No customer's id holds a colon. */
+export const OPERATOR_GRANTS = "operator:grants";
+export const OPERATOR_REVENUE = "operator:revenue";
+export const OPERATOR_OVERAGE = "operator:overage";
+export const OPERATOR_ACCOUNTS = [OPERATOR_GRANTS, OPERATOR_REVENUE, OPERATOR_OVERAGE] as const;
+
+/** True for one of the operator's own accounts. */
+export function isOperator(accountId: string): boolean {
+  return OPERATOR_ACCOUNTS.some((id) => id === accountId);
+}
+
+/**
+ * Typed by the protocol's enum, so that a changed number does not compile; its module stays out of the database's
+ * thread.
+ */
+export const SOURCE_UNSPECIFIED: UsageSource.USAGE_SOURCE_UNSPECIFIED = 0;
+export const SOURCE_RECOVERED: UsageSource.USAGE_SOURCE_RECOVERED = 3;
+export const SOURCE_NONE: UsageSource.USAGE_SOURCE_NONE = 4;
+
+/** The sums of an account, in nano-USD. Each is zero or more. */
+export interface Account {
+  readonly id: string;
+  debitsPending: bigint;
+  debitsPosted: bigint;
+  creditsPending: bigint;
+  creditsPosted: bigint;
+}
+
+export type HoldState = "held" | "settled" | "voided" | "expired";
+
+/** A hold, from its request to the record of what became of it. */
+export interface HoldRow {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly nodeId: string;
+  /** What was asked for. */
+  readonly wantedNanos: bigint;
+  /** What was granted. */
+  readonly amountNanos: bigint;
+  /** Price as protobuf bytes. */
+  readonly price: Uint8Array;
+  readonly createTimeMs: number;
+  readonly expireTimeMs: number;
+  state: HoldState;
+  /** True where recovery resolved it, so that the request itself may still come to settle. */
+  recovered: boolean;
+  endTimeMs: number | null;
+  /** What the account paid, and what the operator paid above it. */
+  chargedNanos: bigint;
+  overageNanos: bigint;
+  /** While held: the last checkpoint. Afterwards: what was settled. */
+  usage: Usage;
+  costNanos: bigint;
+  upstream: string;
+  attempts: number;
+}
+
+export type Period = "day" | "month" | "total";
+
+/** What a key holds and has spent in one UTC day, one UTC month, or ever. */
+export interface BudgetRow {
+  readonly keyId: string;
+  readonly period: Period;
+  /** 2026-11-21, 2026-11, or empty. */
+  readonly bucket: string;
+  pendingNanos: bigint;
+  spentNanos: bigint;
+}
+
+/** The record of one settled or voided request. Written once, never changed. */
+export interface UsageRow {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  /** The UTC day on which the request was admitted. */
+  readonly day: string;
+  readonly upstream: string;
+  readonly attempts: number;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  /** Charged and overage together. */
+  readonly costNanos: bigint;
+  readonly endTimeMs: number;
+}
+
+/** The fields of a usage, in the order in which they are stored. */
+export const USAGE_FIELDS = [
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "imageTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const satisfies readonly (keyof Usage)[];
+
+/** All tokens of a usage together. */
+export function tokenCount(usage: Usage): bigint {
+  let sum = 0n;
+  for (const field of USAGE_FIELDS) sum += usage[field];
+  return sum;
+}
+
+/** What is free to spend, in nano-USD. */
+export function available(account: Account): bigint {
+  return account.creditsPosted - account.debitsPosted - account.debitsPending;
+}
+
+/** The bucket of a period that a moment falls into. */
+export function bucketOf(period: Period, timeMs: number): string {
+  if (period === "total") return "";
+  const day = dayOf(timeMs);
+  return period === "day" ? day : day.slice(0, 7);
+}
+
+const DAY_MS = 86_400_000;
+/** The day that was asked for last: nearly every question is about today. */
+let lastDay = { number: Number.NaN, text: "" };
+
+function dayOf(timeMs: number): string {
+  const number = Math.floor(timeMs / DAY_MS);
+  if (number !== lastDay.number) lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) };
+  return lastDay.text;
+}
+
+export const PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
+
+/** The name of a budget row in a map. */
+export function budgetName(keyId: string, period: Period, bucket: string): string {
+  return `${period} ${bucket} ${keyId}`;
+}

@@ -1,0 +1,206 @@
+/**
+ * A batch of operations on its way to the database's thread and its results on the way back, as flat lists of values.
+ * Copying objects between threads costs several times what copying their values does, and every request passes here
+ * twice.
+ */
+import type { Usage } from "../api/index.js";
+import type { Budget, LedgerOperation, LedgerResult, SettleOperation } from "../ledger/operation.js";
+
+/** What a flat list may hold. Rare operations and results travel as objects. */
+export type FlatValue = string | number | bigint | boolean | LedgerOperation | LedgerResult;
+
+enum Tag {
+  Hold,
+  Settle,
+  Checkpoint,
+  Other,
+}
+
+enum Answer {
+  Held,
+  Settled,
+  Noted,
+  Other,
+}
+
+export function flattenOperations(operations: readonly LedgerOperation[]): FlatValue[] {
+  const flat: FlatValue[] = [];
+  for (const operation of operations) flattenOperation(operation, flat);
+  return flat;
+}
+
+export function readOperations(flat: readonly FlatValue[]): LedgerOperation[] {
+  const reader = new FlatReader(flat);
+  const operations: LedgerOperation[] = [];
+  while (!reader.done) operations.push(readOperation(reader));
+  return operations;
+}
+
+export function flattenResults(results: readonly LedgerResult[]): FlatValue[] {
+  const flat: FlatValue[] = [];
+  for (const result of results) {
+    if (result.kind === "held") flat.push(Answer.Held, result.amountNanos);
+    else if (result.kind === "settled") {
+      flat.push(Answer.Settled, result.chargedNanos, result.overageNanos, result.repeated);
+    } else if (result.kind === "noted") flat.push(Answer.Noted);
+    else flat.push(Answer.Other, result);
+  }
+  return flat;
+}
+
+export function readResults(flat: readonly FlatValue[]): LedgerResult[] {
+  const reader = new FlatReader(flat);
+  const results: LedgerResult[] = [];
+  while (!reader.done) {
+    const answer = reader.number();
+    if (answer === Answer.Held) results.push({ kind: "held", amountNanos: reader.bigint() });
+    else if (answer === Answer.Settled) {
+      const [chargedNanos, overageNanos] = [reader.bigint(), reader.bigint()];
+      results.push({ kind: "settled", chargedNanos, overageNanos, repeated: reader.boolean() });
+    } else if (answer === Answer.Noted) results.push({ kind: "noted" });
+    else results.push(reader.result());
+  }
+  return results;
+}
+
+function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
+  switch (operation.kind) {
+    case "hold": {
+      const { requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs } = operation;
+      flat.push(Tag.Hold, requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs);
+      flat.push(asText(operation.price), operation.budgets.length);
+      for (const { period, limitNanos } of operation.budgets) flat.push(period, limitNanos);
+      return;
+    }
+    case "settle":
+      flat.push(Tag.Settle, operation.usageSource);
+      flattenDelivery(operation, flat);
+      return;
+    case "checkpoint":
+      flat.push(Tag.Checkpoint);
+      flattenDelivery(operation, flat);
+      return;
+    default:
+      flat.push(Tag.Other, operation);
+  }
+}
+
+type Delivery = Omit<SettleOperation, "kind" | "usageSource">;
+
+function flattenDelivery(
+  { requestId, usage, costNanos, upstream, attempts, nowMs }: Delivery,
+  flat: FlatValue[],
+): void {
+  flat.push(requestId, costNanos, upstream, attempts, nowMs);
+  flat.push(usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.cacheWrite1hTokens);
+  flat.push(usage.outputTokens, usage.reasoningTokens, usage.imageTokens);
+  flat.push(usage.audioInputTokens, usage.audioOutputTokens);
+}
+
+function readOperation(reader: FlatReader): LedgerOperation {
+  const tag = reader.number();
+  if (tag === Tag.Hold) return readHold(reader);
+  if (tag === Tag.Settle) {
+    const usageSource = reader.number();
+    return { kind: "settle", usageSource, ...readDelivery(reader) };
+  }
+  return tag === Tag.Checkpoint ? { kind: "checkpoint", ...readDelivery(reader) } : reader.operation();
+}
+
+function readHold(reader: FlatReader): LedgerOperation {
+  const [requestId, accountId, keyId, model] = [reader.string(), reader.string(), reader.string(), reader.string()];
+  const [amountNanos, leastNanos] = [reader.bigint(), reader.bigint()];
+  const [nodeId, nowMs, expireTimeMs] = [reader.string(), reader.number(), reader.number()];
+  const price = Buffer.from(reader.string(), "latin1");
+  const budgets: Budget[] = [];
+  for (let left = reader.number(); left > 0; left -= 1) {
+    budgets.push({ period: reader.period(), limitNanos: reader.bigint() });
+  }
+  const who = { requestId, accountId, keyId, model, nodeId };
+  return { kind: "hold", ...who, amountNanos, leastNanos, nowMs, expireTimeMs, price, budgets };
+}
+
+function readDelivery(reader: FlatReader): Delivery {
+  const [requestId, costNanos, upstream] = [reader.string(), reader.bigint(), reader.string()];
+  const [attempts, nowMs] = [reader.number(), reader.number()];
+  const usage: Usage = {
+    inputTokens: reader.bigint(),
+    cacheReadTokens: reader.bigint(),
+    cacheWriteTokens: reader.bigint(),
+    cacheWrite1hTokens: reader.bigint(),
+    outputTokens: reader.bigint(),
+    reasoningTokens: reader.bigint(),
+    imageTokens: reader.bigint(),
+    audioInputTokens: reader.bigint(),
+    audioOutputTokens: reader.bigint(),
+  };
+  return { requestId, usage, costNanos, upstream, attempts, nowMs };
+}
+
+/** Prices are few and each is one object, so their text is made once. */
+const texts = new WeakMap<Uint8Array, string>();
+
+function asText(bytes: Uint8Array): string {
+  let text = texts.get(bytes);
+  if (text === undefined) {
+    text = Buffer.from(bytes).toString("latin1");
+    texts.set(bytes, text);
+  }
+  return text;
+}
+
+/**
+ * Takes the values in the order in which they were put. Both ends are this file, so a wrong kind is a fault of ours.
+ */
+class FlatReader {
+  readonly #flat: readonly FlatValue[];
+  #at = 0;
+
+  constructor(flat: readonly FlatValue[]) {
+    this.#flat = flat;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#flat.length;
+  }
+
+  string(): string {
+    const value = this.#flat[this.#at++];
+    return typeof value === "string" ? value : wrongKind();
+  }
+
+  number(): number {
+    const value = this.#flat[this.#at++];
+    return typeof value === "number" ? value : wrongKind();
+  }
+
+  bigint(): bigint {
+    const value = this.#flat[this.#at++];
+    return typeof value === "bigint" ? value : wrongKind();
+  }
+
+  boolean(): boolean {
+    const value = this.#flat[this.#at++];
+    return typeof value === "boolean" ? value : wrongKind();
+  }
+
+  period(): Budget["period"] {
+    const value = this.string();
+    return value === "day" || value === "month" || value === "total" ? value : wrongKind();
+  }
+
+  // The two object kinds have names of their own that do not meet.
+  operation(): LedgerOperation {
+    const value = this.#flat[this.#at++];
+    return typeof value === "object" && "nowMs" in value ? value : wrongKind();
+  }
+
+  result(): LedgerResult {
+    const value = this.#flat[this.#at++];
+    return typeof value === "object" && !("nowMs" in value) ? value : wrongKind();
+  }
+}
+
+function wrongKind(): never {
+  throw new Error("a message between the threads is not what was sent");
+}

@@ -1,0 +1,53 @@
+/** Pages of a list: tokens that only we read, and the cut between a page and the next. */
+import { z } from "zod";
+import { GatewayError } from "../errors.js";
+import type { Page, PageRequest } from "./store.js";
+
+/** The most rows on one page. */
+export const PAGE_ROWS_MAX = 1000;
+
+/** Where a page ended, in lists by id, by place in the ledger, and by time. */
+export const ID_CURSOR = z.string();
+export const SEQUENCE_CURSOR = z.int();
+export const TIME_CURSOR = z.object({ timeMs: z.int(), id: z.string() });
+
+/** Says where to go on in one list. A token of another list is refused there. */
+export function encodeToken(list: string, cursor: unknown): string {
+  return Buffer.from(JSON.stringify([list, cursor])).toString("base64url");
+}
+
+/** Undefined on the first page. Throws PARAMETER_INVALID where it is no token of this list. */
+export function decodeToken<Cursor>(list: string, token: string, shape: z.ZodType<Cursor>): Cursor | undefined {
+  if (token === "") return undefined;
+  const parsed = z.tuple([z.literal(list), shape]).safeParse(parseJson(token));
+  if (parsed.success) return parsed.data[1];
+  const problem = "it is no token of this list";
+  throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "page_token", problem });
+}
+
+/** Throws PARAMETER_INVALID where the size is no whole number from 1 to 1,000. */
+export function checkSize(page: PageRequest): number {
+  if (Number.isInteger(page.size) && page.size >= 1 && page.size <= PAGE_ROWS_MAX) return page.size;
+  const problem = `must be an integer from 1 to ${PAGE_ROWS_MAX}`;
+  throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "page_size", problem });
+}
+
+/** Makes a page of rows of which one more was read than it takes: that one says that there is a next page. */
+export function cutPage<Row>(
+  list: string,
+  rows: readonly Row[],
+  size: number,
+  cursor: (row: Row) => unknown,
+): Page<Row> {
+  const last = rows[size - 1];
+  if (rows.length <= size || last === undefined) return { rows, nextPageToken: "" };
+  return { rows: rows.slice(0, size), nextPageToken: encodeToken(list, cursor(last)) };
+}
+
+function parseJson(token: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

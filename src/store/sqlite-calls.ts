@@ -1,0 +1,60 @@
+/** What the main thread asks of the database's thread, and the messages that carry it. */
+import type { FlatValue } from "./batch-message.js";
+import type { AccountRow, BalanceRow, EntryRow, KeyRow, RequestRow, UsageSummaryRow, VerifyReport } from "./store.js";
+
+/** The last row of the page before: its time and id. */
+export interface TimeCursor {
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+/** Every call, answered in the order of the questions. Lists give up to `count` rows after the cursor. */
+export interface SqliteCalls {
+  /** Operations and results are flat lists, as `batch-message.ts` makes them. */
+  commit(operations: readonly FlatValue[]): readonly FlatValue[];
+  balance(accountId: string): BalanceRow | undefined;
+  entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
+  createAccount(account: AccountRow): boolean;
+  account(id: string): AccountRow | undefined;
+  accounts(count: number, afterId: string): AccountRow[];
+  createKey(key: KeyRow): boolean;
+  key(id: string): KeyRow | undefined;
+  keyByDigest(digest: Uint8Array): KeyRow | undefined;
+  keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
+  replaceKey(key: KeyRow): boolean;
+  request(id: string): RequestRow | undefined;
+  requests(accountId: string | undefined, count: number, before: TimeCursor | undefined): RequestRow[];
+  summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[];
+  /** Writes a row, so that it answers only where the database takes writes. */
+  check(): void;
+}
+
+export type CallName = keyof SqliteCalls;
+export type CallArguments<Name extends CallName> = Parameters<SqliteCalls[Name]>;
+export type CallResult<Name extends CallName> = ReturnType<SqliteCalls[Name]>;
+
+export interface CallMessage {
+  readonly id: number;
+  readonly name: CallName;
+  readonly args: readonly unknown[];
+}
+
+/** How a call failed: unavailable passes, broken is our fault, fatal means that the disk cannot be trusted. */
+export interface Failure {
+  readonly kind: "unavailable" | "broken" | "fatal";
+  readonly code: string;
+  readonly message: string;
+}
+
+export type WorkerMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "failure"; readonly id: number; readonly failure: Failure }
+  | { readonly kind: "verified"; readonly report: VerifyReport }
+  | { readonly kind: "closed" };
+
+/** What a thread is started for. */
+export type WorkerTask =
+  | { readonly kind: "serve"; readonly directory: string; readonly databaseBytesMax: number | undefined }
+  | { readonly kind: "verify"; readonly directory: string };

@@ -1,0 +1,50 @@
+/** The database as its own thread sees it: every call, answered at once. */
+import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
+import { failpoint } from "../failpoint.js";
+import { decide } from "../ledger/state.js";
+import { flattenResults, readOperations } from "./batch-message.js";
+import { SqliteAccounts } from "./sqlite-accounts.js";
+import { BookReader } from "./sqlite-book-reader.js";
+import { BookWriter } from "./sqlite-book-writer.js";
+import type { SqliteCalls } from "./sqlite-calls.js";
+import type { Sqlite } from "./sqlite-file.js";
+import { SqliteKeys } from "./sqlite-keys.js";
+import { SqliteRequests } from "./sqlite-requests.js";
+
+/** The calls over an open database. */
+export function sqliteCalls(database: Sqlite): SqliteCalls {
+  const reader = new BookReader(database);
+  const writer = new BookWriter(database);
+  const accounts = new SqliteAccounts(database);
+  const keys = new SqliteKeys(database);
+  const requests = new SqliteRequests(database);
+  const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
+  const commit = database.transaction((operations: readonly LedgerOperation[]): LedgerResult[] => {
+    const book = reader.read(operations);
+    const results = operations.map((operation) => decide(book, operation));
+    writer.write(book);
+    return results;
+  });
+  return {
+    commit: (operations) => {
+      failpoint("before_commit");
+      const results = flattenResults(commit.immediate(readOperations(operations)));
+      failpoint("after_commit");
+      return results;
+    },
+    balance: (accountId) => accounts.balance(accountId),
+    entries: (accountId, count, beforeSequence) => accounts.entries(accountId, count, beforeSequence),
+    createAccount: (account) => accounts.create(account),
+    account: (id) => accounts.get(id),
+    accounts: (count, afterId) => accounts.list(count, afterId),
+    createKey: (key) => keys.create(key),
+    key: (id) => keys.get(id),
+    keyByDigest: (digest) => keys.findByDigest(digest),
+    keys: (accountId, count, before) => keys.list(accountId, count, before),
+    replaceKey: (key) => keys.replace(key),
+    request: (id) => requests.get(id),
+    requests: (accountId, count, before) => requests.list(accountId, count, before),
+    summarize: (accountId, fromDay, toDay) => requests.summarize(accountId, fromDay, toDay),
+    check: () => void probe.run(),
+  };
+}

@@ -1,0 +1,158 @@
+/** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
+import { Worker } from "node:worker_threads";
+import { GatewayError } from "../errors.js";
+import type {
+  CallArguments,
+  CallMessage,
+  CallName,
+  CallResult,
+  Failure,
+  WorkerMessage,
+  WorkerTask,
+} from "./sqlite-calls.js";
+import type { VerifyReport } from "./store.js";
+import { workerEntry } from "./worker-entry.js";
+
+/** How many calls may wait for the thread. Operations of the ledger come in batches, one at a time. */
+const CALLS_MAX = 10_000;
+/** A batch and its rows take a few MiB; a thread that wants more than this has a fault. */
+const SERVE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+const VERIFY_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class SqliteThread {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #onFatal: ((error: Error) => void) | undefined;
+  #lastId = 0;
+  /** Why it takes no more calls. */
+  #ended: Error | undefined;
+  readonly #exited: Promise<void>;
+
+  private constructor(worker: Worker, onFatal: ((error: Error) => void) | undefined) {
+    this.#worker = worker;
+    this.#onFatal = onFatal;
+    this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
+    worker.on("message", (message: WorkerMessage) => this.#receive(message));
+    worker.on("error", (error) => this.#fail(error));
+    worker.once("exit", () => this.#fail(new Error("The database's thread ended.")));
+    // The thread keeps the process alive only while somebody waits for an answer.
+    worker.unref();
+  }
+
+  /** Rejects with an Error of one line where the database cannot be opened. */
+  static async start(task: WorkerTask, onFatal?: (error: Error) => void): Promise<SqliteThread> {
+    const worker = await startWorker(task, SERVE_LIMITS);
+    await firstMessage(worker, "ready");
+    return new SqliteThread(worker, onFatal);
+  }
+
+  call<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallResult<Name>> {
+    if (this.#ended !== undefined) return Promise.reject(unavailable(this.#ended));
+    if (this.#pending.size >= CALLS_MAX) return Promise.reject(tooMany());
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) this.#worker.ref();
+      // The thread answers a call with what SqliteCalls says it gives.
+      this.#pending.set(id, { resolve: (result) => resolve(result as CallResult<Name>), reject });
+      this.#send({ id, name, args });
+    });
+  }
+
+  /** Answers what was asked before, then closes the file. */
+  async close(): Promise<void> {
+    if (this.#ended === undefined) {
+      this.#ended = new Error("The database is closed.");
+      this.#worker.ref();
+      this.#send("close");
+    }
+    await this.#exited;
+  }
+
+  #send(message: CallMessage | "close"): void {
+    // A thread's port, not a window's: it has no origin.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: WorkerMessage): void {
+    if (message.kind !== "answer" && message.kind !== "failure") return;
+    const pending = this.#pending.get(message.id);
+    if (pending === undefined) return;
+    this.#pending.delete(message.id);
+    if (this.#pending.size === 0 && this.#ended === undefined) this.#worker.unref();
+    if (message.kind === "answer") {
+      pending.resolve(message.result);
+      return;
+    }
+    pending.reject(toError(message.failure));
+    if (message.failure.kind === "fatal") this.#fail(new Error(sentence(message.failure)));
+  }
+
+  /** After this nothing is acknowledged: every call that waits, and every later one, is refused. */
+  #fail(error: Error): void {
+    const closing = this.#ended !== undefined;
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(unavailable(error));
+    this.#pending.clear();
+    if (!closing) this.#onFatal?.(error);
+  }
+}
+
+/** Verifies the database in a thread and a connection of its own, while the other goes on writing. */
+export async function verifyBeside(directory: string): Promise<VerifyReport> {
+  try {
+    const worker = await startWorker({ kind: "verify", directory }, VERIFY_LIMITS);
+    const { report } = await firstMessage(worker, "verified");
+    return report;
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+async function startWorker(task: WorkerTask, resourceLimits: typeof SERVE_LIMITS): Promise<Worker> {
+  // Flags of this process, such as a test runner's loaders, are not the thread's.
+  return new Worker(workerEntry(), { workerData: task, resourceLimits, execArgv: [], name: task.kind });
+}
+
+type MessageOf<Kind extends WorkerMessage["kind"]> = Extract<WorkerMessage, { readonly kind: Kind }>;
+
+function firstMessage<Kind extends "ready" | "verified">(worker: Worker, kind: Kind): Promise<MessageOf<Kind>> {
+  return new Promise((resolve, reject) => {
+    const ended = (): void => reject(new Error("The database's thread ended before it was ready."));
+    worker.once("error", reject);
+    worker.once("exit", ended);
+    worker.once("message", (message: WorkerMessage) => {
+      worker.off("error", reject);
+      worker.off("exit", ended);
+      if (isOf(message, kind)) resolve(message);
+      else reject(new Error(message.kind === "refused" ? message.message : `unexpected message: ${message.kind}`));
+    });
+  });
+}
+
+function isOf<Kind extends WorkerMessage["kind"]>(message: WorkerMessage, kind: Kind): message is MessageOf<Kind> {
+  return message.kind === kind;
+}
+
+function toError(failure: Failure): GatewayError {
+  const cause = new Error(sentence(failure));
+  return failure.kind === "broken" ? new GatewayError("ERROR_REASON_INTERNAL", {}, { cause }) : unavailable(cause);
+}
+
+function sentence(failure: Failure): string {
+  return failure.code === "" ? failure.message : `${failure.code}: ${failure.message}`;
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE", {}, { cause });
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the database is behind" });
+}

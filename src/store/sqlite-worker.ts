@@ -1,0 +1,66 @@
+/** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
+import assert from "node:assert";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { CallMessage, SqliteCalls, WorkerMessage, WorkerTask } from "./sqlite-calls.js";
+import { sqliteCalls } from "./sqlite-database.js";
+import { failureOf } from "./sqlite-failure.js";
+import { type SqliteFile, openSnapshot, openSqliteFile } from "./sqlite-file.js";
+import { verifyDatabase } from "./sqlite-verify.js";
+
+function say(port: MessagePort, message: WorkerMessage): void {
+  port.postMessage(message);
+}
+
+function serve(port: MessagePort, file: SqliteFile): void {
+  const calls: SqliteCalls = sqliteCalls(file.database);
+  let failed = false;
+  port.on("message", (message: CallMessage | "close") => {
+    if (failed) return;
+    if (message === "close") {
+      file.close();
+      say(port, { kind: "closed" });
+      port.close();
+      return;
+    }
+    try {
+      say(port, { kind: "answer", id: message.id, result: answer(calls, message) });
+    } catch (error) {
+      const failure = failureOf(error);
+      say(port, { kind: "failure", id: message.id, failure });
+      // After a failed fsync nobody knows what the disk holds: nothing more may be acknowledged.
+      failed = failure.kind === "fatal";
+      if (failed) port.close();
+    }
+  });
+  say(port, { kind: "ready" });
+}
+
+function answer(calls: object, { name, args }: CallMessage): unknown {
+  // The main thread's half of the pair is typed; the message between them is not.
+  const call: (...args: readonly unknown[]) => unknown = Reflect.get(calls, name);
+  return call(...args);
+}
+
+function run(port: MessagePort, task: WorkerTask): void {
+  if (task.kind === "serve") {
+    serve(port, openSqliteFile(task.directory, task.databaseBytesMax));
+    return;
+  }
+  const snapshot = openSnapshot(task.directory);
+  try {
+    say(port, { kind: "verified", report: verifyDatabase(snapshot.database) });
+  } finally {
+    snapshot.close();
+  }
+  port.close();
+}
+
+assert(parentPort !== null, "this file runs in a thread of its own");
+try {
+  const task: WorkerTask = workerData;
+  run(parentPort, task);
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  say(parentPort, { kind: "refused", message });
+  parentPort.close();
+}

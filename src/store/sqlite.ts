@@ -1,0 +1,92 @@
+/** The SQLite driver: a store in one directory, behind a thread of its own. */
+import { resolve } from "node:path";
+import { ID_CURSOR, SEQUENCE_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
+import { SqliteThread, verifyBeside } from "./sqlite-thread.js";
+import { flattenOperations, readResults } from "./batch-message.js";
+import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "./store.js";
+
+export interface SqliteOptions {
+  /** Where the database lives. Made, for its owner alone, where it does not exist. */
+  readonly directory: string;
+  /** Called once where the disk failed under the database: the process must end, and recover when it starts again. */
+  readonly onFatal?: ((error: Error) => void) | undefined;
+  /**
+   * The most that the database may grow to. Beyond it, writes are refused with LEDGER_UNAVAILABLE. Absent: the disk.
+   */
+  readonly databaseBytesMax?: number | undefined;
+}
+
+/** Opens the database in a directory. Rejects with an Error of one line where it cannot. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const directory = resolve(options.directory);
+  const { onFatal, databaseBytesMax } = options;
+  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax }, onFatal);
+  return {
+    ledger: ledgerStore(thread, directory),
+    accounts: accountStore(thread),
+    keys: keyStore(thread),
+    requests: requestStore(thread),
+    check: () => thread.call("check"),
+    close: () => thread.close(),
+  };
+}
+
+function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
+  let verifying: Promise<VerifyReport> | undefined;
+  return {
+    commit: async (operations) => readResults(await thread.call("commit", flattenOperations(operations))),
+    balance: (accountId) => thread.call("balance", accountId),
+    entries: async (accountId, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("entries", page.token, SEQUENCE_CURSOR);
+      const rows = await thread.call("entries", accountId, size + 1, before);
+      return cutPage("entries", rows, size, (row) => row.sequence);
+    },
+    verify: () => {
+      // A proof reads everything; those who ask while one runs share it.
+      verifying ??= verifyBeside(directory).finally(() => (verifying = undefined));
+      return verifying;
+    },
+  };
+}
+
+function accountStore(thread: SqliteThread): AccountStore {
+  return {
+    create: (account) => thread.call("createAccount", account),
+    get: (id) => thread.call("account", id),
+    list: async (page) => {
+      const size = checkSize(page);
+      const after = decodeToken("accounts", page.token, ID_CURSOR);
+      const rows = await thread.call("accounts", size + 1, after ?? "");
+      return cutPage("accounts", rows, size, (row) => row.id);
+    },
+  };
+}
+
+function keyStore(thread: SqliteThread): KeyStore {
+  return {
+    create: (key) => thread.call("createKey", key),
+    get: (id) => thread.call("key", id),
+    findByDigest: (digest) => thread.call("keyByDigest", digest),
+    list: async (accountId, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("keys", page.token, TIME_CURSOR);
+      const rows = await thread.call("keys", accountId, size + 1, before);
+      return cutPage("keys", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
+    },
+    replace: (key) => thread.call("replaceKey", key),
+  };
+}
+
+function requestStore(thread: SqliteThread): RequestStore {
+  return {
+    get: (id) => thread.call("request", id),
+    list: async (accountId, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("requests", page.token, TIME_CURSOR);
+      const rows = await thread.call("requests", accountId, size + 1, before);
+      return cutPage("requests", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
+    },
+    summarize: (accountId, fromDay, toDay) => thread.call("summarize", accountId, fromDay, toDay),
+  };
+}

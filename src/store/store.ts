@@ -1,0 +1,142 @@
+/** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
+import type { Usage, UsageSource } from "../api/index.js";
+import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
+
+/** A page of rows, and the token of the next page; empty where there is none. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly nextPageToken: string;
+}
+
+/** Which page of a list. `size` is 1 to 1,000. A token that is not one of ours throws PARAMETER_INVALID. */
+export interface PageRequest {
+  readonly size: number;
+  readonly token: string;
+}
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly createTimeMs: number;
+}
+
+/** An account's balance in nano-USD: granted = available + held + spent. */
+export interface BalanceRow {
+  readonly availableNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly spentNanos: bigint;
+  readonly grantedNanos: bigint;
+}
+
+/** One transfer, as it concerns one account. */
+export interface EntryRow {
+  readonly id: string;
+  readonly kind: "hold" | "settle" | "void" | "expire" | "overage" | "credit";
+  readonly sequence: number;
+  readonly amountNanos: bigint;
+  readonly availableChangeNanos: bigint;
+  readonly requestId: string;
+  readonly createTimeMs: number;
+}
+
+/** What a key may do; the settings as the protocol's KeySettings, stored as one JSON document. */
+export interface KeyRow {
+  readonly id: string;
+  readonly accountId: string;
+  /** KeySettings as protobuf bytes. */
+  readonly settings: Uint8Array;
+  /** HMAC-SHA-256 of the secret. Unique. */
+  readonly digest: Uint8Array;
+  /** The digest before the last rotation, and until when it is taken; null where there is none. */
+  readonly previousDigest: Uint8Array | null;
+  readonly previousUntilMs: number | null;
+  readonly hint: string;
+  readonly createTimeMs: number;
+  readonly revokeTimeMs: number | null;
+  /** Counts the changes of the key, from 1. */
+  readonly revision: number;
+}
+
+/** What is kept of one request. */
+export interface RequestRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly state: "held" | "settled" | "voided" | "expired";
+  readonly holdNanos: bigint;
+  readonly costNanos: bigint;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly attempts: number;
+  /** The pinned price: Price as protobuf bytes. */
+  readonly price: Uint8Array;
+  readonly createTimeMs: number;
+  readonly endTimeMs: number | null;
+}
+
+export interface UsageSummaryRow {
+  readonly day: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly requestCount: number;
+  readonly usage: Usage;
+  readonly costNanos: bigint;
+}
+
+/** What a proof of the ledger found. */
+export interface VerifyReport {
+  readonly holds: boolean;
+  /** Sentences, at most 100. */
+  readonly problems: readonly string[];
+  readonly accountCount: number;
+  readonly transferCount: number;
+  readonly openHoldCount: number;
+}
+
+export interface LedgerStore {
+  /** Runs the operations in order in one durable transaction. One refused operation does not fail the others. */
+  commit(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
+  balance(accountId: string): Promise<BalanceRow | undefined>;
+  entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
+  /** Proves the whole ledger beside the writer, without stopping it. */
+  verify(): Promise<VerifyReport>;
+}
+
+export interface AccountStore {
+  /** False where the id is taken. */
+  create(account: AccountRow): Promise<boolean>;
+  get(id: string): Promise<AccountRow | undefined>;
+  list(page: PageRequest): Promise<Page<AccountRow>>;
+}
+
+export interface KeyStore {
+  /** False where the digest is taken. */
+  create(key: KeyRow): Promise<boolean>;
+  get(id: string): Promise<KeyRow | undefined>;
+  /** The key whose digest or previous digest this is. */
+  findByDigest(digest: Uint8Array): Promise<KeyRow | undefined>;
+  list(accountId: string | undefined, page: PageRequest): Promise<Page<KeyRow>>;
+  /** Replaces the row where it still has `revision - 1`; false where another change came first. */
+  replace(key: KeyRow): Promise<boolean>;
+}
+
+export interface RequestStore {
+  get(id: string): Promise<RequestRow | undefined>;
+  list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>>;
+  /** Days as 2026-11-21, both included. At most 10,000 rows. */
+  summarize(accountId: string | undefined, fromDay: string, toDay: string): Promise<readonly UsageSummaryRow[]>;
+}
+
+/** A database, open. Each method rejects with LEDGER_UNAVAILABLE where the database cannot be reached. */
+export interface Store {
+  readonly ledger: LedgerStore;
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly requests: RequestStore;
+  /** Resolves where the database takes writes. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,295 @@
+/** The ledger as the gateway uses it, over a real database. */
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Price, UsageSource } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from "../../src/ledger/ledger.js";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import type { Store } from "../../src/store/store.js";
+import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
+
+const PRICE = Price.decode(new Uint8Array([8, 1]));
+
+interface Bench {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  /** Moves the clock. */
+  advance(ms: number): void;
+  /** While true, the database takes no writes. */
+  away: boolean;
+  another(nodeId: string, options?: Partial<LedgerOptions>): Ledger;
+}
+
+/** A started ledger with 100 on the account acme. */
+async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench> {
+  const store = await openForTest({ directory: temporaryDirectory() });
+  const ledgers: Ledger[] = [];
+  let nowMs = NOON_MS;
+  const flaky: Store = {
+    ...store,
+    ledger: {
+      ...store.ledger,
+      commit: (operations) =>
+        result.away
+          ? Promise.reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"))
+          : store.ledger.commit(operations),
+    },
+  };
+  const another = (nodeId: string, more: Partial<LedgerOptions> = {}): Ledger => {
+    const ledger = new Ledger({ store: flaky, nodeId, nowMs: () => nowMs, ...more });
+    ledgers.push(ledger);
+    return ledger;
+  };
+  const ledger = another("node_1", options);
+  const result: Bench = { store, ledger, away: false, another, advance: (ms) => void (nowMs += ms) };
+  await ledger.start();
+  await ledger.createAccount({ id: "acme", name: "Acme" });
+  await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 100n });
+  onTestFinished(async () => {
+    result.away = false;
+    await Promise.all(ledgers.map((one) => one.close()));
+    expect((await store.ledger.verify()).problems).toEqual([]);
+  });
+  return result;
+}
+
+function request(given: Partial<HoldRequest> = {}): HoldRequest {
+  const amountNanos = given.amountNanos ?? 10n;
+  const who = { requestId: "r1", accountId: "acme", keyId: "key_1", model: "sim-1" };
+  return { ...who, amountNanos, leastNanos: amountNanos, budgets: [], price: PRICE, timeoutMs: MINUTE_MS, ...given };
+}
+
+function settlement(costNanos: bigint): Settlement {
+  const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
+  return { usage: usage(3n), usageSource, costNanos, upstream: "sim", attempts: 1 };
+}
+
+describe("a hold", () => {
+  test("is charged once and gives the rest back", async () => {
+    const { ledger, store } = await bench();
+    const hold = await ledger.hold(request());
+    expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 90n, heldNanos: 10n });
+    const first = hold.settle(settlement(4n));
+    expect(await Promise.all([first, hold.settle(settlement(9n))])).toEqual([
+      { chargedNanos: 4n, overageNanos: 0n },
+      { chargedNanos: 4n, overageNanos: 0n },
+    ]);
+    expect(await ledger.balance("acme")).toEqual({
+      availableNanos: 96n,
+      heldNanos: 0n,
+      spentNanos: 4n,
+      grantedNanos: 100n,
+    });
+    expect(await store.requests.get("r1")).toMatchObject({ state: "settled", price: new Uint8Array([8, 1]) });
+  });
+
+  test.each([
+    {
+      given: { amountNanos: 101n },
+      reason: "ERROR_REASON_BALANCE_TOO_LOW",
+      metadata: { account: "acme", available_nanos: "100", needed_nanos: "101" },
+    },
+    {
+      given: { budgets: [{ period: "month" as const, limitNanos: 9n }] },
+      reason: "ERROR_REASON_BUDGET_EXCEEDED",
+      metadata: { budget: "month", limit_nanos: "9", remaining_nanos: "9", needed_nanos: "10" },
+    },
+    {
+      given: { accountId: "nobody" },
+      reason: "ERROR_REASON_RESOURCE_UNKNOWN",
+      metadata: { kind: "account", id: "nobody" },
+    },
+    {
+      given: { requestId: "taken" },
+      reason: "ERROR_REASON_ALREADY_EXISTS",
+      metadata: { kind: "request", id: "taken" },
+    },
+    { given: { leastNanos: 11n }, reason: "ERROR_REASON_INTERNAL", metadata: {} },
+  ])("is refused with $reason", async ({ given, reason, metadata }) => {
+    const { ledger } = await bench();
+    await ledger.hold(request({ requestId: "taken", amountNanos: 0n }));
+    await expect(ledger.hold(request(given))).rejects.toMatchObject({ reason, metadata });
+  });
+
+  test("is granted to exactly as many of 1,000 as the balance covers", async () => {
+    const { ledger } = await bench();
+    const asked = Array.from({ length: 1000 }, (_, index) => ledger.hold(request({ requestId: `r${index}` })));
+    const answers = await Promise.allSettled(asked);
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  });
+
+  test("is refused while the database is away, and not granted behind the request's back", async () => {
+    const state = await bench();
+    state.away = true;
+    await expect(state.ledger.hold(request())).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+    state.away = false;
+    expect(await state.ledger.balance("acme")).toMatchObject({ heldNanos: 0n });
+  });
+
+  test("is refused once the ledger closes", async () => {
+    const { ledger } = await bench();
+    await ledger.close();
+    await expect(ledger.hold(request())).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
+  });
+});
+
+describe("a settlement", () => {
+  test("above the hold tells the operator", async () => {
+    const onOverage = vi.fn<(requestId: string, overageNanos: bigint) => void>();
+    const { ledger } = await bench({ onOverage });
+    const hold = await ledger.hold(request());
+    expect(await hold.settle(settlement(13n))).toEqual({ chargedNanos: 10n, overageNanos: 3n });
+    expect(onOverage.mock.calls).toEqual([["r1", 3n]]);
+  });
+
+  test.each([
+    { name: "a cost above any amount", costNanos: AMOUNT_NANOS_MAX * 5n, tokens: 1n, charged: 10n },
+    { name: "a cost below zero", costNanos: -5n, tokens: 1n, charged: 0n },
+    { name: "more tokens than there are", costNanos: 4n, tokens: 2n ** 64n - 1n, charged: 4n },
+  ])("takes $name as far as it can be", async ({ costNanos, tokens, charged }) => {
+    const { ledger } = await bench();
+    const hold = await ledger.hold(request());
+    const outcome = await hold.settle({ ...settlement(costNanos), usage: usage(tokens) });
+    expect(outcome?.chargedNanos).toBe(charged);
+  });
+
+  test("waits for a database that is away, and is charged once when it is back", async () => {
+    const counts: number[] = [];
+    const state = await bench({ onSettlesWaiting: (count) => counts.push(count) });
+    const holds = await Promise.all([1, 2, 3].map((id) => state.ledger.hold(request({ requestId: `r${id}` }))));
+    state.away = true;
+    const outcomes = await Promise.all(holds.map((hold) => hold.settle(settlement(4n))));
+    expect(outcomes).toEqual([undefined, undefined, undefined]);
+    expect(Math.max(...counts)).toBe(3);
+    expect(await state.ledger.balance("acme")).toMatchObject({ heldNanos: 30n, spentNanos: 0n });
+    state.away = false;
+    await state.ledger.close();
+    expect(await state.ledger.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 12n });
+    expect(counts.at(-1)).toBe(0);
+  });
+});
+
+describe("recovery", () => {
+  const recovered = vi.fn<(settled: number, voided: number) => void>();
+
+  test("at the start of another node settles what was noted and frees the rest", async () => {
+    recovered.mockReset();
+    const { ledger, another, advance, store } = await bench();
+    const noted = await ledger.hold(request({ requestId: "noted" }));
+    await ledger.hold(request({ requestId: "silent" }));
+    noted.checkpoint({ usage: usage(1n), costNanos: 1n, upstream: "sim", attempts: 1 });
+    noted.checkpoint({ usage: usage(2n), costNanos: 2n, upstream: "sim", attempts: 1 });
+    noted.checkpoint({ usage: usage(3n), costNanos: 3n, upstream: "sim", attempts: 1 });
+    await vi.waitFor(async () => expect(await store.requests.get("noted")).toMatchObject({ costNanos: 3n }));
+    advance(15_001);
+    await another("node_2", { onRecovered: recovered }).start();
+    expect(recovered.mock.calls).toEqual([[1, 1]]);
+    expect(await store.requests.get("noted")).toMatchObject({ state: "settled", costNanos: 3n, usageSource: 3 });
+    expect(await store.requests.get("silent")).toMatchObject({ state: "voided" });
+    expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 97n, heldNanos: 0n });
+  });
+
+  test("leaves the holds of a node that beats", async () => {
+    recovered.mockReset();
+    const { ledger, another, advance } = await bench();
+    await ledger.hold(request());
+    advance(14_999);
+    await another("node_2", { onRecovered: recovered }).start();
+    expect(recovered).not.toHaveBeenCalled();
+  });
+
+  test("takes over at once from a node that closed", async () => {
+    recovered.mockReset();
+    const { ledger, another } = await bench();
+    await ledger.hold(request());
+    await ledger.close();
+    await another("node_2", { onRecovered: recovered }).start();
+    expect(recovered.mock.calls).toEqual([[0, 1]]);
+  });
+
+  test("then the late settlement still charges, once", async () => {
+    const { ledger, another, advance } = await bench();
+    const hold = await ledger.hold(request());
+    advance(15_001);
+    await another("node_2").start();
+    expect(await hold.settle(settlement(4n))).toEqual({ chargedNanos: 4n, overageNanos: 0n });
+    expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 96n, spentNanos: 4n });
+  });
+
+  test("rejects the start where the database is away", async () => {
+    const state = await bench();
+    state.away = true;
+    const start = state.another("node_2").start();
+    await expect(start).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+  });
+});
+
+describe("accounts and credits", () => {
+  const credit = { creditId: "c2", accountId: "acme", amountNanos: 5n };
+
+  test("a credit counts once", async () => {
+    const { ledger } = await bench();
+    expect(await ledger.credit(credit)).toEqual({ availableNanos: 105n, repeated: false });
+    expect(await ledger.credit(credit)).toEqual({ availableNanos: 105n, repeated: true });
+  });
+
+  test.each([
+    { given: { creditId: "c1" }, reason: "ERROR_REASON_ALREADY_EXISTS", metadata: { kind: "credit", id: "c1" } },
+    { given: { accountId: "nobody" }, reason: "ERROR_REASON_RESOURCE_UNKNOWN", metadata: { kind: "account" } },
+    { given: { amountNanos: 0n }, reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "amount_nanos" } },
+    { given: { amountNanos: -1n }, reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "amount_nanos" } },
+    {
+      given: { amountNanos: AMOUNT_NANOS_MAX + 1n },
+      reason: "ERROR_REASON_PARAMETER_INVALID",
+      metadata: { param: "amount_nanos" },
+    },
+    { given: { creditId: "" }, reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "credit_id" } },
+    {
+      given: { creditId: "x".repeat(129) },
+      reason: "ERROR_REASON_PARAMETER_INVALID",
+      metadata: { param: "credit_id" },
+    },
+    { given: { creditId: "\ud800" }, reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "credit_id" } },
+  ])("a credit of $given is refused", async ({ given, reason, metadata }) => {
+    const { ledger } = await bench();
+    await expect(ledger.credit({ ...credit, ...given })).rejects.toMatchObject({ reason, metadata });
+  });
+
+  test.each([
+    { id: "acme", reason: "ERROR_REASON_ALREADY_EXISTS" },
+    { id: "", reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { id: "Acme", reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { id: "operator:revenue", reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { id: "a".repeat(65), reason: "ERROR_REASON_PARAMETER_INVALID" },
+  ])("the account '$id' is refused with $reason", async ({ id, reason }) => {
+    const { ledger } = await bench();
+    await expect(ledger.createAccount({ id, name: "" })).rejects.toMatchObject({ reason });
+  });
+
+  test("what is unknown is refused", async () => {
+    const { ledger } = await bench();
+    const refusal = { reason: "ERROR_REASON_RESOURCE_UNKNOWN", metadata: { kind: "account", id: "nobody" } };
+    await expect(ledger.account("nobody")).rejects.toMatchObject(refusal);
+    await expect(ledger.balance("nobody")).rejects.toMatchObject(refusal);
+    await expect(ledger.entries("nobody", { size: 1, token: "" })).rejects.toMatchObject(refusal);
+  });
+
+  test("an account's entries say how its available balance changed", async () => {
+    const { ledger } = await bench();
+    await (await ledger.hold(request())).settle(settlement(13n));
+    const nothing = { ...settlement(0n), usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_NONE };
+    await (await ledger.hold(request({ requestId: "r2" }))).settle(nothing);
+    const { rows } = await ledger.entries("acme", { size: 100, token: "" });
+    expect(rows.map((row) => [row.id, row.amountNanos, row.availableChangeNanos])).toEqual([
+      ["v:r2", 10n, 10n],
+      ["h:r2", 10n, -10n],
+      ["o:r1", 3n, 0n],
+      ["s:r1", 10n, 0n],
+      ["h:r1", 10n, -10n],
+      ["c:c1", 100n, 100n],
+    ]);
+    const changed = rows.reduce((sum, row) => sum + row.availableChangeNanos, 0n);
+    expect(changed).toBe((await ledger.balance("acme")).availableNanos);
+  });
+});

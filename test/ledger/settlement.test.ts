@@ -1,0 +1,142 @@
+/** Settlements, case by case. */
+import { describe, expect, test } from "vitest";
+import { TOKENS_MAX } from "../../src/ledger/state.js";
+import { type Row, run, check, refused, settled, recover, AFTER_EXPIRY_MS } from "./cases.js";
+import { NOON_MS, checkpointOf, holdOf, settleOf, usage, voidOf } from "./operations.js";
+
+describe("a settlement", () => {
+  test.each<Row>([
+    {
+      name: "charges the cost and frees the rest",
+      operations: [holdOf(), settleOf()],
+      want: settled(4n),
+      transfers: "h:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "of the whole hold leaves nothing to free",
+      operations: [holdOf(), settleOf({ costNanos: 10n })],
+      want: settled(10n),
+      transfers: "h:r1 s:r1",
+      balance: [90n, 0n, 10n],
+    },
+    {
+      name: "above the hold charges the hold, and the operator the rest",
+      operations: [holdOf(), settleOf({ costNanos: 13n })],
+      want: settled(10n, 3n),
+      transfers: "h:r1 s:r1 o:r1",
+      balance: [90n, 0n, 10n],
+    },
+    {
+      name: "of nothing is kept all the same",
+      operations: [holdOf(), settleOf({ costNanos: 0n })],
+      want: settled(0n),
+      transfers: "h:r1 s:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of a free model has its transfers",
+      operations: [holdOf({ amountNanos: 0n }), settleOf({ costNanos: 0n })],
+      want: settled(0n),
+      transfers: "h:r1 s:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "repeated answers the same and charges once",
+      operations: [holdOf(), settleOf(), settleOf({ costNanos: 9n })],
+      want: settled(4n, 0n, true),
+      transfers: "h:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "with nothing generated charges nothing",
+      operations: [holdOf(), voidOf({ costNanos: 5n })],
+      want: settled(0n),
+      transfers: "h:r1 v:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "after a void changes nothing",
+      operations: [holdOf(), voidOf(), settleOf()],
+      want: settled(0n, 0n, true),
+      transfers: "h:r1 v:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of an unknown request is refused",
+      operations: [settleOf()],
+      want: refused("unknown_request"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "below zero is refused",
+      operations: [holdOf(), settleOf({ costNanos: -1n })],
+      want: refused("amount_invalid"),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "of more tokens than there are is refused",
+      operations: [holdOf(), settleOf({ usage: usage(TOKENS_MAX + 1n) })],
+      want: refused("amount_invalid"),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "after the expiry charges the account itself",
+      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf()],
+      want: settled(4n),
+      transfers: "h:r1 x:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "after the expiry charges what is left, and the operator the rest",
+      operations: [holdOf(), recover(AFTER_EXPIRY_MS), holdOf({ requestId: "r2", amountNanos: 97n }), settleOf()],
+      want: settled(3n, 1n),
+      transfers: "h:r1 x:r1 h:r2 s:r1 o:r1",
+      balance: [0n, 97n, 3n],
+    },
+    {
+      name: "after the expiry charges no more than was held",
+      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf({ costNanos: 12n })],
+      want: settled(10n, 2n),
+      transfers: "h:r1 x:r1 s:r1 o:r1",
+      balance: [90n, 0n, 10n],
+    },
+    {
+      name: "after the expiry happens once",
+      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf(), settleOf()],
+      want: settled(4n, 0n, true),
+      transfers: "h:r1 x:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "after the expiry with nothing generated changes nothing",
+      operations: [holdOf(), recover(AFTER_EXPIRY_MS), voidOf()],
+      want: settled(0n, 0n, true),
+      transfers: "h:r1 x:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "after recovery voided the hold charges the account itself",
+      operations: [holdOf(), recover(NOON_MS), settleOf()],
+      want: settled(4n),
+      transfers: "h:r1 v:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "after recovery charged the checkpoint changes nothing",
+      operations: [holdOf(), checkpointOf(), recover(NOON_MS), settleOf()],
+      want: settled(2n, 0n, true),
+      transfers: "h:r1 s:r1",
+      balance: [98n, 0n, 2n],
+    },
+  ])("$name", check);
+
+  test("is recorded once, with the day on which its request was admitted", () => {
+    const { book } = run([holdOf(), settleOf({ nowMs: Date.UTC(2026, 10, 22) }), settleOf()]);
+    expect(book.usages).toHaveLength(1);
+    expect(book.usages[0]).toMatchObject({ requestId: "r1", day: "2026-11-21", costNanos: 4n, usage: usage(3n) });
+  });
+});

@@ -1,0 +1,280 @@
+/** Holds and credits, case by case. */
+import { describe, expect, test } from "vitest";
+import type { LedgerResult } from "../../src/ledger/operation.js";
+import { transferHash } from "../../src/ledger/transfer.js";
+import { AMOUNT_NANOS_MAX } from "../../src/money.js";
+import { type Row, run, check, refused, held } from "./cases.js";
+import { creditOf, holdOf, settleOf, voidOf } from "./operations.js";
+
+describe("a hold", () => {
+  const day = (limitNanos: bigint) => ({ period: "day" as const, limitNanos });
+  const tooLow = (availableNanos: bigint, neededNanos: bigint): LedgerResult => ({
+    kind: "balance_too_low",
+    availableNanos,
+    neededNanos,
+  });
+  test.each<Row>([
+    {
+      name: "sets aside what is wanted",
+      operations: [holdOf()],
+      want: held(10n),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "may take all",
+      operations: [holdOf({ amountNanos: 100n })],
+      want: held(100n),
+      transfers: "h:r1",
+      balance: [0n, 100n, 0n],
+    },
+    {
+      name: "is refused one nano above the balance",
+      operations: [holdOf({ amountNanos: 101n })],
+      want: tooLow(100n, 101n),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "is lowered to the balance where that will do",
+      operations: [holdOf({ amountNanos: 101n, leastNanos: 100n })],
+      want: held(100n),
+      transfers: "h:r1",
+      balance: [0n, 100n, 0n],
+    },
+    {
+      name: "of nothing is granted to an account with nothing",
+      operations: [holdOf({ amountNanos: 0n, accountId: "other" })],
+      want: held(0n),
+      transfers: "h:r1",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of an unknown account is refused",
+      operations: [holdOf({ accountId: "nobody" })],
+      want: refused("unknown_account"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of an operator's account is refused",
+      operations: [holdOf({ accountId: "operator:revenue", amountNanos: 0n })],
+      want: refused("unknown_account"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "below zero is refused",
+      operations: [holdOf({ amountNanos: -1n })],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of more than any amount is refused",
+      operations: [holdOf({ amountNanos: AMOUNT_NANOS_MAX + 1n })],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "that needs more than it wants is refused",
+      operations: [holdOf({ leastNanos: 11n })],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "repeated answers the same and holds once",
+      operations: [holdOf(), holdOf()],
+      want: held(10n),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "repeated with another amount is refused",
+      operations: [holdOf(), holdOf({ amountNanos: 11n })],
+      want: refused("id_taken"),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "repeated with another price is refused",
+      operations: [holdOf(), holdOf({ price: new Uint8Array([8, 2]) })],
+      want: refused("id_taken"),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "repeated by another account is refused",
+      operations: [holdOf(), holdOf({ accountId: "other" })],
+      want: refused("id_taken"),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "repeated after its settlement is refused",
+      operations: [holdOf(), settleOf(), holdOf()],
+      want: refused("id_taken"),
+      transfers: "h:r1 s:r1",
+      balance: [96n, 0n, 4n],
+    },
+    {
+      name: "may use up a budget",
+      operations: [holdOf({ budgets: [day(10n)] })],
+      want: held(10n),
+      transfers: "h:r1",
+      balance: [90n, 10n, 0n],
+    },
+    {
+      name: "is lowered to a budget where that will do",
+      operations: [holdOf({ leastNanos: 1n, budgets: [day(7n)] })],
+      want: held(7n),
+      transfers: "h:r1",
+      balance: [93n, 7n, 0n],
+    },
+  ])("$name", check);
+
+  test.each([
+    { name: "counts what is held", first: [holdOf({ amountNanos: 6n })], second: {}, remaining: 4n },
+    {
+      name: "counts what was spent",
+      first: [holdOf({ amountNanos: 6n }), settleOf({ costNanos: 5n })],
+      second: {},
+      remaining: 5n,
+    },
+    {
+      name: "does not count what was freed",
+      first: [holdOf({ amountNanos: 6n }), voidOf()],
+      second: {},
+      remaining: undefined,
+    },
+    {
+      name: "does not count another key's",
+      first: [holdOf({ amountNanos: 6n, keyId: "key_2" })],
+      second: {},
+      remaining: undefined,
+    },
+    {
+      name: "of a day begins anew at midnight UTC",
+      first: [holdOf({ amountNanos: 6n })],
+      second: { nowMs: Date.UTC(2026, 10, 22) },
+      remaining: undefined,
+    },
+    {
+      name: "of a day counts until midnight UTC",
+      first: [holdOf({ amountNanos: 6n })],
+      second: { nowMs: Date.UTC(2026, 10, 22) - 1 },
+      remaining: 4n,
+    },
+    {
+      name: "of a month counts the next day",
+      first: [holdOf({ amountNanos: 6n })],
+      second: { nowMs: Date.UTC(2026, 10, 22), budgets: [{ period: "month", limitNanos: 10n }] },
+      remaining: 4n,
+      period: "month",
+    },
+    {
+      name: "of a month begins anew on the first",
+      first: [holdOf({ amountNanos: 6n })],
+      second: { nowMs: Date.UTC(2026, 11, 1), budgets: [{ period: "month", limitNanos: 10n }] },
+      remaining: undefined,
+    },
+    {
+      name: "in total never begins anew",
+      first: [holdOf({ amountNanos: 6n })],
+      second: { nowMs: Date.UTC(2036, 11, 1), budgets: [{ period: "total", limitNanos: 10n }] },
+      remaining: 4n,
+      period: "total",
+    },
+    {
+      name: "that was lowered below what is spent leaves nothing",
+      first: [holdOf({ amountNanos: 60n })],
+      second: {},
+      remaining: 0n,
+    },
+  ] as const)("a budget $name", ({ first, second, remaining, ...rest }) => {
+    const { results } = run([...first, holdOf({ requestId: "r2", budgets: [day(10n)], ...second })]);
+    const period = "period" in rest ? rest.period : "day";
+    const exceeded = { kind: "budget_exceeded", period, limitNanos: 10n, remainingNanos: remaining, neededNanos: 10n };
+    expect(results.at(-1)).toEqual(remaining === undefined ? held(10n) : exceeded);
+  });
+});
+
+describe("a credit", () => {
+  const credited = (availableNanos: bigint, repeated = false): LedgerResult => ({
+    kind: "credited",
+    availableNanos,
+    repeated,
+  });
+  test.each<Row>([
+    {
+      name: "adds money",
+      operations: [creditOf(5n, { creditId: "c2" })],
+      want: credited(105n),
+      transfers: "c:c2",
+      balance: [105n, 0n, 0n],
+    },
+    {
+      name: "repeated adds nothing",
+      operations: [creditOf(100n)],
+      want: credited(100n, true),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "repeated with another amount is refused",
+      operations: [creditOf(99n)],
+      want: refused("id_taken"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "repeated for another account is refused",
+      operations: [creditOf(100n, { accountId: "other" })],
+      want: refused("id_taken"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "to an unknown account is refused",
+      operations: [creditOf(5n, { accountId: "nobody" })],
+      want: refused("unknown_account"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "below zero is refused",
+      operations: [creditOf(-1n, { creditId: "c2" })],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+    {
+      name: "of more than any amount is refused",
+      operations: [creditOf(AMOUNT_NANOS_MAX + 1n, { creditId: "c2" })],
+      want: refused("amount_invalid"),
+      transfers: "",
+      balance: [100n, 0n, 0n],
+    },
+  ])("$name", check);
+
+  test("is refused where all credits together would pass four billion USD", () => {
+    const { results } = run([2, 3, 4, 5].map((id) => creditOf(AMOUNT_NANOS_MAX, { creditId: `c${id}` })));
+    expect(results.at(-1)).toEqual(refused("amount_invalid"));
+    expect(results.at(-2)).toMatchObject({ kind: "credited" });
+  });
+});
+
+test("each transfer carries the hash of the one before it and of all that it says", () => {
+  const { book } = run([holdOf(), settleOf({ costNanos: 13n })]);
+  const [first, second] = book.transfers;
+  expect(first?.previousHash).toEqual(Buffer.alloc(32));
+  expect(second?.previousHash).toEqual(first?.hash);
+  for (const transfer of book.transfers) {
+    expect(transfer.hash).toEqual(transferHash(transfer));
+    const changes = { createTimeMs: 0, postedNanos: 999n, pendingNanos: 999n, accountId: "other", requestId: "r9" };
+    for (const [field, value] of Object.entries(changes))
+      expect(transferHash({ ...transfer, [field]: value }), field).not.toEqual(transfer.hash);
+  }
+});

@@ -1,0 +1,151 @@
+/** The ledger as plainly as it can be said: requests in a list, and every sum counted anew from them. */
+import type { HoldOperation, LedgerOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
+import { UsageSource } from "../../src/api/index.js";
+
+interface Request {
+  readonly hold: HoldOperation;
+  readonly granted: bigint;
+  state: "held" | "settled" | "voided" | "expired";
+  byRecovery: boolean;
+  paid: bigint;
+  overage: bigint;
+  note: { cost: bigint; tokens: bigint };
+}
+
+export interface PlainBalance {
+  readonly granted: bigint;
+  readonly held: bigint;
+  readonly spent: bigint;
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const day = (timeMs: number): string => new Date(timeMs).toISOString().slice(0, 10);
+
+export class PlainLedger {
+  readonly #accounts: readonly string[];
+  readonly #requests: Request[] = [];
+  readonly #credits = new Map<string, { accountId: string; amount: bigint }>();
+  readonly #leases = new Map<string, number>();
+
+  constructor(accounts: readonly string[]) {
+    this.#accounts = accounts;
+  }
+
+  balance(accountId: string): PlainBalance {
+    const mine = this.#requests.filter(({ hold }) => hold.accountId === accountId);
+    const credits = [...this.#credits.values()].filter((credit) => credit.accountId === accountId);
+    return {
+      granted: credits.reduce((sum, { amount }) => sum + amount, 0n),
+      held: mine.reduce((sum, { state, granted }) => sum + (state === "held" ? granted : 0n), 0n),
+      spent: mine.reduce((sum, { paid }) => sum + paid, 0n),
+    };
+  }
+
+  decide(operation: LedgerOperation): LedgerResult {
+    switch (operation.kind) {
+      case "hold":
+        return this.#hold(operation);
+      case "settle":
+        return this.#settle(operation);
+      case "checkpoint": {
+        const request = this.#find(operation.requestId);
+        if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+        const tokens = operation.usage.outputTokens;
+        const newer = operation.costNanos >= request.note.cost && tokens >= request.note.tokens;
+        if (request.state === "held" && newer) request.note = { cost: operation.costNanos, tokens };
+        return { kind: "noted" };
+      }
+      case "credit":
+        return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
+      case "beat":
+        this.#leases.set(operation.nodeId, operation.leaseUntilMs);
+        return { kind: "noted" };
+      case "recover":
+        return this.#recover(operation.nodeId, operation.nowMs);
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  #find(requestId: string): Request | undefined {
+    return this.#requests.find(({ hold }) => hold.requestId === requestId);
+  }
+
+  #available(accountId: string): bigint {
+    const { granted, held, spent } = this.balance(accountId);
+    return granted - held - spent;
+  }
+
+  #hold(hold: HoldOperation): LedgerResult {
+    const known = this.#find(hold.requestId);
+    if (known !== undefined) {
+      const who = (one: HoldOperation): string => [one.accountId, one.keyId, one.nodeId, one.amountNanos].join(" ");
+      const same = known.state === "held" && who(known.hold) === who(hold) && known.granted >= hold.leastNanos;
+      return same ? { kind: "held", amountNanos: known.granted } : { kind: "refused", problem: "id_taken" };
+    }
+    if (!this.#accounts.includes(hold.accountId)) return { kind: "refused", problem: "unknown_account" };
+    const availableNanos = this.#available(hold.accountId);
+    const neededNanos = hold.leastNanos;
+    if (availableNanos < neededNanos) return { kind: "balance_too_low", availableNanos, neededNanos };
+    let granted = smaller(availableNanos, hold.amountNanos);
+    for (const { period, limitNanos } of hold.budgets) {
+      const length = { day: 10, month: 7, total: 0 }[period];
+      const used = this.#requests
+        .filter((one) => one.hold.keyId === hold.keyId)
+        .filter((one) => day(one.hold.nowMs).slice(0, length) === day(hold.nowMs).slice(0, length))
+        .reduce((sum, one) => sum + (one.state === "held" ? one.granted : one.paid), 0n);
+      const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
+      if (remainingNanos < neededNanos)
+        return { kind: "budget_exceeded", period, limitNanos, remainingNanos, neededNanos };
+      granted = smaller(granted, remainingNanos);
+    }
+    const note = { cost: 0n, tokens: 0n };
+    this.#requests.push({ hold, granted, state: "held", byRecovery: false, paid: 0n, overage: 0n, note });
+    return { kind: "held", amountNanos: granted };
+  }
+
+  #settle(settle: SettleOperation): LedgerResult {
+    const request = this.#find(settle.requestId);
+    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const nothing = settle.usageSource === UsageSource.USAGE_SOURCE_NONE;
+    const late = request.byRecovery && request.state !== "settled";
+    const counts = request.state === "held" || (late && !nothing);
+    if (counts && nothing) request.state = "voided";
+    else if (counts) this.#charge(request, settle.costNanos);
+    return { kind: "settled", chargedNanos: request.paid, overageNanos: request.overage, repeated: !counts };
+  }
+
+  #charge(request: Request, cost: bigint): void {
+    const free = this.#available(request.hold.accountId) + (request.state === "held" ? request.granted : 0n);
+    request.paid = smaller(smaller(cost, request.granted), free);
+    request.overage = cost - request.paid;
+    request.state = "settled";
+  }
+
+  #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {
+    if (!this.#accounts.includes(accountId)) return { kind: "refused", problem: "unknown_account" };
+    const known = this.#credits.get(creditId);
+    const same = known === undefined || (known.accountId === accountId && known.amount === amount);
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    this.#credits.set(creditId, { accountId, amount });
+    return { kind: "credited", availableNanos: this.#available(accountId), repeated: known !== undefined };
+  }
+
+  #recover(nodeId: string, nowMs: number): LedgerResult {
+    let [settled, voided] = [0, 0];
+    for (const request of this.#requests.filter(({ state }) => state === "held")) {
+      const expired = request.hold.expireTimeMs < nowMs;
+      const gone = request.hold.nodeId !== nodeId && (this.#leases.get(request.hold.nodeId) ?? -Infinity) < nowMs;
+      if (!expired && !gone) continue;
+      request.byRecovery = true;
+      if (request.note.cost > 0n || request.note.tokens > 0n) {
+        this.#charge(request, request.note.cost);
+        settled += 1;
+      } else {
+        request.state = expired ? "expired" : "voided";
+        voided += 1;
+      }
+    }
+    return { kind: "recovered", settled, voided };
+  }
+}

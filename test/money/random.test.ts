@@ -1,0 +1,101 @@
+/** Random lives of the ledger against a plain model: no order of things loses, invents or overspends money. */
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Book } from "../../src/ledger/book.js";
+import type { LedgerOperation } from "../../src/ledger/operation.js";
+import { isOperator } from "../../src/ledger/rows.js";
+import { decide } from "../../src/ledger/state.js";
+import { CHAIN_START, transferHash } from "../../src/ledger/transfer.js";
+import { bookOf } from "../ledger/operations.js";
+import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { PlainLedger } from "./plain-ledger.js";
+import { ACCOUNTS, lives, runs } from "./steps.js";
+
+/** granted = available + held + spent, never below zero, and all accounts together at zero. */
+function checkSums(book: Book, plain: PlainLedger): void {
+  for (const id of ACCOUNTS) {
+    const { creditsPosted, debitsPending, debitsPosted, creditsPending } = book.account(id);
+    expect({ granted: creditsPosted, held: debitsPending, spent: debitsPosted }).toEqual(plain.balance(id));
+    expect(creditsPending).toBe(0n);
+    expect(creditsPosted - debitsPending - debitsPosted).toBeGreaterThanOrEqual(0n);
+  }
+  let [pending, posted] = [0n, 0n];
+  for (const account of book.accounts.values()) {
+    pending += account.debitsPending - account.creditsPending;
+    posted += account.debitsPosted - account.creditsPosted;
+  }
+  expect([pending, posted]).toEqual([0n, 0n]);
+}
+
+/** Every transfer once, in one chain, and one settlement for each request that was charged. */
+function checkTransfers(book: Book): void {
+  let head = CHAIN_START;
+  for (const transfer of book.transfers) {
+    expect(transfer.sequence).toBe(head.sequence + 1);
+    expect(transfer.previousHash).toEqual(head.hash);
+    expect(transfer.hash).toEqual(transferHash(transfer));
+    head = transfer;
+  }
+  const ids = book.transfers.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const hold of book.holds.values()) {
+    expect(ids).toContain(`h:${hold.requestId}`);
+    expect(ids.includes(`s:${hold.requestId}`)).toBe(hold.state === "settled");
+    const usages = book.usages.filter(({ requestId }) => requestId === hold.requestId).length;
+    expect(usages).toBe(hold.state === "settled" || (hold.state === "voided" && !hold.recovered) ? 1 : 0);
+  }
+  expect(book.transfers.every(({ accountId }) => !isOperator(accountId))).toBe(true);
+}
+
+test("the state machine decides as the plain model does, step by step", () => {
+  const seen = new Map<string, number>();
+  const life = fc.property(lives(150), (operations) => {
+    const book = bookOf(...ACCOUNTS);
+    const plain = new PlainLedger(ACCOUNTS);
+    for (const operation of operations) {
+      const want = plain.decide(operation);
+      expect(decide(book, operation), operation.kind).toEqual(want);
+      checkSums(book, plain);
+      seen.set(want.kind, (seen.get(want.kind) ?? 0) + 1);
+    }
+    checkTransfers(book);
+  });
+  fc.assert(life, runs(300));
+  // The lives reach every answer often, or they prove little.
+  const often = ["held", "balance_too_low", "budget_exceeded", "settled", "credited", "recovered", "refused", "noted"];
+  for (const kind of often) expect(seen.get(kind) ?? 0, kind).toBeGreaterThan(50);
+});
+
+test("the database decides as the plain model does, batch by batch, and the proof holds", async () => {
+  const life = fc.asyncProperty(lives(150), fc.integer({ min: 1, max: 40 }), async (operations, batchMax) => {
+    const store = await openForTest({ directory: temporaryDirectory() });
+    for (const id of ACCOUNTS) await store.accounts.create({ id, name: id, createTimeMs: 0 });
+    const plain = new PlainLedger(ACCOUNTS);
+    for (const batch of batches(operations, batchMax)) {
+      const want = batch.map((operation) => plain.decide(operation));
+      expect(await store.ledger.commit(batch)).toEqual(want);
+    }
+    for (const id of ACCOUNTS) {
+      const { granted, held, spent } = plain.balance(id);
+      const availableNanos = granted - held - spent;
+      const want = { availableNanos, heldNanos: held, spentNanos: spent, grantedNanos: granted };
+      expect(await store.ledger.balance(id)).toEqual(want);
+    }
+    expect((await store.ledger.verify()).problems).toEqual([]);
+    await store.close();
+  });
+  await fc.assert(life, runs(20));
+});
+
+/** A recovery ends its batch: which holds it finds is what the database held before it. */
+function batches(operations: readonly LedgerOperation[], most: number): LedgerOperation[][] {
+  const all: LedgerOperation[][] = [];
+  let batch: LedgerOperation[] = [];
+  for (const operation of operations) {
+    if (operation.kind === "recover" && batch.length > 0) all.push(batch.splice(0));
+    batch.push(operation);
+    if (batch.length === most) all.push(batch.splice(0));
+  }
+  if (batch.length > 0) all.push(batch);
+  return all;
+}

@@ -1,0 +1,108 @@
+/** Random lives of a ledger: two nodes, three keys, a clock that jumps, over midnight and the end of a month. */
+import * as fc from "fast-check";
+import { UsageSource } from "../../src/api/index.js";
+import type { Budget, LedgerOperation } from "../../src/ledger/operation.js";
+import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+
+export const ACCOUNTS = ["acme", "other"];
+/** Shortly before a new month. */
+const START_MS = Date.UTC(2026, 10, 30, 23, 58);
+
+const requestId = fc.integer({ min: 1, max: 24 }).map((id) => `r${id}`);
+/** The last one does not exist. */
+const accountId = fc.constantFrom("acme", "acme", "acme", "other", "nobody");
+const nodeId = fc.constantFrom("node_1", "node_2");
+const amount = fc.oneof(fc.bigInt(0n, 30n), fc.constantFrom(0n, 1n, 1000n));
+const period = fc.constantFrom<Budget["period"]>("day", "month", "total");
+const budgets = fc.array(fc.record({ period, limitNanos: fc.bigInt(0n, 80n) }), { maxLength: 2 });
+
+const hold = fc
+  .record({
+    requestId,
+    accountId,
+    nodeId,
+    budgets,
+    amountNanos: amount,
+    keyId: fc.constantFrom("key_1", "key_2", "key_3"),
+    share: fc.constantFrom(0n, 1n, 2n, 2n),
+    lifeMs: fc.integer({ min: 1, max: 120_000 }),
+  })
+  .map(({ share, lifeMs, amountNanos, ...rest }) => (nowMs: number): LedgerOperation => {
+    const leastNanos = (amountNanos * share) / 2n;
+    return holdOf({ ...rest, amountNanos, leastNanos, nowMs, expireTimeMs: nowMs + lifeMs });
+  });
+
+const settle = fc
+  .record({
+    requestId,
+    costNanos: amount,
+    usageSource: fc.constantFrom(UsageSource.USAGE_SOURCE_REPORTED, UsageSource.USAGE_SOURCE_COUNTED),
+  })
+  .map(
+    (given) =>
+      (nowMs: number): LedgerOperation =>
+        settleOf({ ...given, nowMs }),
+  );
+
+const nothing = requestId.map(
+  (id) =>
+    (nowMs: number): LedgerOperation =>
+      voidOf({ requestId: id, nowMs }),
+);
+
+const checkpoint = fc.record({ requestId, costNanos: fc.bigInt(0n, 20n), tokens: fc.bigInt(0n, 20n) }).map(
+  ({ tokens, ...rest }) =>
+    (nowMs: number): LedgerOperation =>
+      checkpointOf({ ...rest, usage: usage(tokens), nowMs }),
+);
+
+const credit = fc
+  .record({ creditId: fc.integer({ min: 1, max: 8 }), accountId, amountNanos: fc.constantFrom(0n, 20n, 50n) })
+  .map(
+    ({ creditId, accountId, amountNanos }) =>
+      (nowMs: number): LedgerOperation =>
+        creditOf(amountNanos, { creditId: `c${creditId}`, accountId, nowMs }),
+  );
+
+const beat = nodeId.map((id) => (nowMs: number): LedgerOperation => ({
+  kind: "beat",
+  nodeId: id,
+  nowMs,
+  leaseUntilMs: nowMs + 15_000,
+}));
+
+const recover = nodeId.map((id) => (nowMs: number): LedgerOperation => ({ kind: "recover", nodeId: id, nowMs }));
+
+const step = fc.record({
+  /** The clock may stand, go, leap, and jump back. */
+  advanceMs: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 3_000 }) },
+    { weight: 1, arbitrary: fc.constantFrom(16_000, 130_000, -20_000, 86_400_000) },
+  ),
+  operation: fc.oneof(
+    { weight: 8, arbitrary: hold },
+    { weight: 6, arbitrary: settle },
+    { weight: 2, arbitrary: nothing },
+    { weight: 3, arbitrary: checkpoint },
+    { weight: 3, arbitrary: credit },
+    { weight: 2, arbitrary: beat },
+    { weight: 2, arbitrary: recover },
+  ),
+});
+
+/** A life of so many operations at most, each with its time. */
+export function lives(operationsMax: number): fc.Arbitrary<readonly LedgerOperation[]> {
+  return fc.array(step, { minLength: 1, maxLength: operationsMax, size: "max" }).map((steps) => {
+    let nowMs = START_MS;
+    return steps.map(({ advanceMs, operation }) => {
+      nowMs += advanceMs;
+      return operation(nowMs);
+    });
+  });
+}
+
+/** How a run is repeated: TOLLGATE_SEED takes the seed that a failure printed. */
+export function runs(numRuns: number): fc.Parameters<unknown> {
+  const seed = process.env["TOLLGATE_SEED"];
+  return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
+}

@@ -1,0 +1,99 @@
+/** What the database keeps when its process dies, and what it does when the disk fails. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../src/store/sqlite.js";
+import type { Store } from "../../src/store/store.js";
+import { NOON_MS, creditOf } from "../ledger/operations.js";
+import { javascriptOf } from "../support/javascript-of.js";
+import { openForTest, temporaryDirectory } from "./directory.js";
+
+const ROUNDS = 3;
+/** A child is killed after so many acknowledgements. */
+const LINES = 200;
+
+async function fundedDirectory(): Promise<string> {
+  const directory = temporaryDirectory();
+  const store = await openSqliteStore({ directory });
+  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+  await store.ledger.commit([creditOf(1_000_000_000n)]);
+  await store.close();
+  return directory;
+}
+
+async function startChild(directory: string, round: string, shell = 'exec "$@"'): Promise<ChildProcess> {
+  const script = fileURLToPath(await javascriptOf(new URL("crash-child.ts", import.meta.url)));
+  return spawn("sh", ["-c", shell, "sh", process.execPath, script, directory, round], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+/** Gathers whole lines, and calls back on each piece, until the process ends. */
+async function linesOf(child: ChildProcess, onPiece: (count: number) => void): Promise<string[]> {
+  let text = "";
+  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+    onPiece(text.split("\n").length - 1);
+  });
+  await once(child, "close");
+  return text.split("\n").slice(0, -1);
+}
+
+async function transferIds(store: Store): Promise<Set<string>> {
+  const ids = new Set<string>();
+  let token = "";
+  do {
+    const page = await store.ledger.entries("acme", { size: 1000, token });
+    for (const { id } of page.rows) ids.add(id);
+    token = page.nextPageToken;
+  } while (token !== "");
+  return ids;
+}
+
+describe("a process that is killed", () => {
+  test("loses nothing that it acknowledged, and leaves a ledger that holds", async () => {
+    const directory = await fundedDirectory();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const child = await startChild(directory, `round${round}`);
+      acknowledged.push(...(await linesOf(child, (count) => count >= LINES && child.kill("SIGKILL"))));
+      expect(child.signalCode).toBe("SIGKILL");
+    }
+    expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * LINES);
+    const store = await openForTest({ directory });
+    const ids = await transferIds(store);
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+    expect((await store.ledger.verify()).problems).toEqual([]);
+    await store.ledger.commit([{ kind: "recover", nodeId: "next", nowMs: NOON_MS }]);
+    const report = await store.ledger.verify();
+    expect(report).toMatchObject({ problems: [], openHoldCount: 0 });
+  });
+});
+
+test("a second process cannot open the directory of a first", async () => {
+  const directory = await fundedDirectory();
+  await openForTest({ directory });
+  const child = await startChild(directory, "second");
+  const lines = await linesOf(child, () => undefined);
+  expect(lines).toEqual([`Error: The data directory '${directory}' is in use by another Tollgate.`]);
+  expect(child.exitCode).toBe(1);
+});
+
+test("an error of the disk ends the process's ledger, and what was acknowledged is kept", async () => {
+  const directory = await fundedDirectory();
+  // Files may grow to 1 MiB and no more, which is an I/O error to SQLite and not a full disk.
+  const child = await startChild(directory, "limited", `trap '' XFSZ; ulimit -f 2048; exec "$@"`);
+  const lines = await linesOf(child, () => undefined);
+  expect(lines.filter((line) => line.startsWith("fatal"))).toEqual([expect.stringContaining("fatal SQLITE_IOERR")]);
+  expect(new Set(lines.filter((line) => line.startsWith("refused")))).toEqual(
+    new Set(["refused ERROR_REASON_LEDGER_UNAVAILABLE"]),
+  );
+  expect(child.exitCode).toBe(3);
+  const store = await openForTest({ directory });
+  const ids = await transferIds(store);
+  const acknowledged = lines.filter((line) => /^[hs]:/.test(line));
+  expect(acknowledged.length).toBeGreaterThan(0);
+  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+  expect((await store.ledger.verify()).problems).toEqual([]);
+});

@@ -1,0 +1,367 @@
+/** The SQLite driver on a real file. */
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import type { LedgerOperation } from "../../src/ledger/operation.js";
+import { MIGRATIONS, type Migration } from "../../src/store/schema.js";
+import { migrate } from "../../src/store/sqlite-file.js";
+import { openSqliteStore } from "../../src/store/sqlite.js";
+import type { KeyRow, Page, PageRequest, Store } from "../../src/store/store.js";
+import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+import { openForTest, temporaryDirectory } from "./directory.js";
+
+async function storeWith(...operations: readonly LedgerOperation[]): Promise<Store> {
+  const store = await openForTest({ directory: temporaryDirectory() });
+  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS });
+  await store.ledger.commit([creditOf(100n), ...operations]);
+  return store;
+}
+
+describe("a data directory", () => {
+  test("is its owner's alone, with every file in it", async () => {
+    const directory = temporaryDirectory();
+    await openForTest({ directory });
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    const files = readdirSync(directory);
+    expect(files).toContain("tollgate.db");
+    for (const file of files) expect(statSync(join(directory, file)).mode & 0o777, file).toBe(0o600);
+  });
+
+  test("is open once at a time", async () => {
+    const directory = temporaryDirectory();
+    const first = await openSqliteStore({ directory });
+    const message = `The data directory '${directory}' is in use by another Tollgate.`;
+    await expect(openSqliteStore({ directory })).rejects.toThrow(message);
+    await first.close();
+    await openForTest({ directory });
+  });
+
+  test("that is no directory is refused by name", async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(directory, "");
+    await expect(openSqliteStore({ directory })).rejects.toThrow(directory);
+  });
+
+  test("keeps everything when it is closed and opened again", async () => {
+    const directory = temporaryDirectory();
+    const first = await openSqliteStore({ directory });
+    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await first.ledger.commit([creditOf(100n), holdOf(), settleOf()]);
+    await first.close();
+    const second = await openForTest({ directory });
+    expect(await second.ledger.balance("acme")).toMatchObject({ availableNanos: 96n, spentNanos: 4n });
+    expect(await second.ledger.commit([creditOf(100n)])).toMatchObject([{ repeated: true }]);
+    expect((await second.ledger.verify()).problems).toEqual([]);
+  });
+
+  test("ends the leases of the process before, because it is gone", async () => {
+    const directory = temporaryDirectory();
+    const first = await openSqliteStore({ directory });
+    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    const leaseUntilMs = NOON_MS + 15_000;
+    await first.ledger.commit([creditOf(9n), holdOf({ amountNanos: 9n })]);
+    await first.ledger.commit([{ kind: "beat", nodeId: "node_1", nowMs: NOON_MS, leaseUntilMs }]);
+    await first.close();
+    const second = await openForTest({ directory });
+    const [result] = await second.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS }]);
+    expect(result).toEqual({ kind: "recovered", settled: 0, voided: 1 });
+  });
+});
+
+describe("the schema", () => {
+  const steps: readonly Migration[] = [
+    { version: 1, sql: "CREATE TABLE thing (id INTEGER PRIMARY KEY)" },
+    { version: 2, sql: "ALTER TABLE thing ADD COLUMN name TEXT; INSERT INTO thing (name) VALUES ('new')" },
+    { version: 3, sql: "UPDATE thing SET name = 'newer'" },
+  ];
+
+  test.each([0, 1, 2, 3])("comes from version %i to the newest, each step once", (version) => {
+    const database = new Database(":memory:");
+    migrate(database, steps.slice(0, version), "x");
+    migrate(database, steps, "x");
+    migrate(database, steps, "x");
+    expect(database.prepare("SELECT name FROM thing").pluck().all()).toEqual(["newer"]);
+    expect(database.pragma("user_version", { simple: true })).toBe(3);
+  });
+
+  test("stays as it was where a step fails", () => {
+    const database = new Database(":memory:");
+    const broken = { version: 2, sql: "INSERT INTO thing DEFAULT VALUES; INSERT INTO nothing DEFAULT VALUES" };
+    expect(() => migrate(database, [...steps.slice(0, 1), broken], "x")).toThrow("nothing");
+    expect(database.pragma("user_version", { simple: true })).toBe(1);
+    expect(database.prepare("SELECT COUNT(*) FROM thing").pluck().get()).toBe(0);
+  });
+
+  test("of a newer program is refused with the directory and both versions", async () => {
+    const directory = temporaryDirectory();
+    await (await openSqliteStore({ directory })).close();
+    const database = new Database(join(directory, "tollgate.db"));
+    database.pragma("user_version = 99");
+    database.close();
+    const newest = MIGRATIONS.at(-1)?.version;
+    await expect(openSqliteStore({ directory })).rejects.toThrow(
+      `The database in '${directory}' has schema version 99, but this program knows versions up to ${newest}`,
+    );
+    // The failed start let go of the directory.
+    await expect(openSqliteStore({ directory })).rejects.toThrow("schema version 99");
+  });
+
+  test.each([
+    ["UPDATE transfer SET posted_nanos = 1", "append-only"],
+    ["DELETE FROM transfer", "append-only"],
+    ["UPDATE usage SET cost_nanos = 1", "append-only"],
+    ["DELETE FROM usage", "append-only"],
+    ["UPDATE account SET debits_posted = credits_posted + 1 WHERE id = 'acme'", "CHECK constraint"],
+    ["UPDATE account SET debits_pending = -1 WHERE id = 'acme'", "CHECK constraint"],
+  ])("refuses %s", async (sql, message) => {
+    const directory = temporaryDirectory();
+    const store = await openSqliteStore({ directory });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.ledger.commit([creditOf(100n), holdOf(), settleOf()]);
+    await store.close();
+    const database = new Database(join(directory, "tollgate.db"));
+    expect(() => database.exec(sql)).toThrow(message);
+    database.close();
+  });
+});
+
+describe("a commit", () => {
+  test("grants exactly what the balance covers, however many ask at once", async () => {
+    const store = await storeWith();
+    const holds = Array.from({ length: 1000 }, (_, index) => holdOf({ requestId: `r${index}` }));
+    const results = (await Promise.all(holds.map((hold) => store.ledger.commit([hold])))).flat();
+    expect(results.filter(({ kind }) => kind === "held")).toHaveLength(10);
+    expect(results.filter(({ kind }) => kind === "balance_too_low")).toHaveLength(990);
+    expect(await store.ledger.balance("acme")).toMatchObject({ availableNanos: 0n, heldNanos: 100n });
+    expect((await store.ledger.verify()).problems).toEqual([]);
+  });
+
+  test("answers in order, and a refusal in it stops no other", async () => {
+    const store = await storeWith();
+    const results = await store.ledger.commit([
+      holdOf({ amountNanos: 60n }),
+      holdOf({ requestId: "r2", amountNanos: 60n }),
+      settleOf({ requestId: "r9" }),
+      settleOf(),
+      holdOf({ requestId: "r3", amountNanos: 96n }),
+    ]);
+    expect(results.map(({ kind }) => kind)).toEqual(["held", "balance_too_low", "refused", "settled", "held"]);
+  });
+
+  test("is refused as unavailable while the database is full, and reading goes on", async () => {
+    const directory = temporaryDirectory();
+    const store = await openSqliteStore({ directory, databaseBytesMax: 400_000 });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    const unavailable = { reason: "ERROR_REASON_LEDGER_UNAVAILABLE" };
+    let count = 0;
+    const batch = (): LedgerOperation[] =>
+      Array.from({ length: 100 }, (_, index) => creditOf(1n, { creditId: `c${count + index}` }));
+    const fill = async (): Promise<void> => {
+      for (; count < 100_000; count += 100) await store.ledger.commit(batch());
+    };
+    await expect(fill()).rejects.toMatchObject(unavailable);
+    expect(await store.ledger.balance("acme")).toMatchObject({ grantedNanos: BigInt(count) });
+    await store.close();
+    const larger = await openForTest({ directory });
+    expect(await larger.ledger.commit([creditOf(1n, { creditId: "last" })])).toMatchObject([{ kind: "credited" }]);
+    expect((await larger.ledger.verify()).problems).toEqual([]);
+  });
+
+  test("after closing is refused as unavailable", async () => {
+    const store = await storeWith();
+    await store.close();
+    await expect(store.ledger.commit([holdOf()])).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+    await expect(store.check()).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+  });
+});
+
+describe("a list", () => {
+  async function all<Row>(read: (page: PageRequest) => Promise<Page<Row>>, size: number): Promise<Row[]> {
+    const rows: Row[] = [];
+    let token = "";
+    do {
+      const page = await read({ size, token });
+      expect(page.rows.length).toBeLessThanOrEqual(size);
+      rows.push(...page.rows);
+      token = page.nextPageToken;
+    } while (token !== "");
+    return rows;
+  }
+
+  test.each([1, 2, 3, 100])("gives every row once, in order, %i at a time", async (size) => {
+    const ids = ["r1", "r2", "r3", "r4", "r5"];
+    // Two of them share their time, so that the id decides.
+    const holds = ids.map((requestId, index) => holdOf({ requestId, nowMs: NOON_MS + Math.floor(index / 2) }));
+    const store = await storeWith(...holds);
+    for (const id of ["a", "b", "c"]) await store.accounts.create({ id, name: id, createTimeMs: 1 });
+    for (const [index, id] of ids.entries())
+      await store.keys.create(keyOf({ id, digest: new Uint8Array([index]), createTimeMs: Math.floor(index / 2) }));
+    const newest = ids.toReversed();
+    const byId = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+    expect(byId(await all((page) => store.accounts.list(page), size))).toEqual(["a", "acme", "b", "c", "other"]);
+    expect(byId(await all((page) => store.requests.list(undefined, page), size))).toEqual(newest);
+    expect(byId(await all((page) => store.requests.list("acme", page), size))).toEqual(newest);
+    expect(byId(await all((page) => store.requests.list("other", page), size))).toEqual([]);
+    expect(byId(await all((page) => store.keys.list(undefined, page), size))).toEqual(newest);
+    expect(byId(await all((page) => store.keys.list("acme", page), size))).toEqual(newest);
+    const entries = await all((page) => store.ledger.entries("acme", page), size);
+    expect(byId(entries)).toEqual([...newest.map((id) => `h:${id}`), "c:c1"]);
+  });
+
+  test.each(["x", "e30", Buffer.from('["accounts",7]').toString("base64url"), "WyJyZXF1ZXN0cyIsMV0"])(
+    "refuses the token %s",
+    async (token) => {
+      const store = await storeWith();
+      const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "page_token" } };
+      await expect(store.accounts.list({ size: 1, token })).rejects.toMatchObject(refusal);
+      await expect(store.requests.list("acme", { size: 1, token })).rejects.toMatchObject(refusal);
+      await expect(store.keys.list("acme", { size: 1, token })).rejects.toMatchObject(refusal);
+      await expect(store.ledger.entries("acme", { size: 1, token })).rejects.toMatchObject(refusal);
+    },
+  );
+
+  test.each([0, -1, 1001, 1.5])("refuses the size %d", async (size) => {
+    const store = await storeWith();
+    const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param: "page_size" } };
+    await expect(store.accounts.list({ size, token: "" })).rejects.toMatchObject(refusal);
+  });
+});
+
+describe("a request", () => {
+  test.each([
+    {
+      name: "that runs is held",
+      operations: [holdOf()],
+      want: { state: "held", costNanos: 0n, usageSource: 0, endTimeMs: null },
+    },
+    {
+      name: "that runs shows its checkpoint",
+      operations: [holdOf(), checkpointOf()],
+      want: { state: "held", costNanos: 2n, usage: usage(2n), upstream: "sim" },
+    },
+    {
+      name: "that was charged is settled",
+      operations: [holdOf(), settleOf()],
+      want: {
+        state: "settled",
+        costNanos: 4n,
+        usage: usage(3n),
+        usageSource: 1,
+        upstream: "sim",
+        attempts: 1,
+        endTimeMs: NOON_MS + 1000,
+      },
+    },
+    {
+      name: "that cost more than its hold shows the whole cost",
+      operations: [holdOf(), settleOf({ costNanos: 13n })],
+      want: { state: "settled", costNanos: 13n, holdNanos: 10n },
+    },
+    {
+      name: "that generated nothing is voided",
+      operations: [holdOf(), voidOf()],
+      want: { state: "voided", costNanos: 0n, usageSource: 4 },
+    },
+    {
+      name: "that nobody settled is expired",
+      operations: [holdOf(), { kind: "recover", nodeId: "node_1", nowMs: NOON_MS + 70_000 } as const],
+      want: { state: "expired", costNanos: 0n, usageSource: 0 },
+    },
+    {
+      name: "that was recovered says so",
+      operations: [holdOf(), checkpointOf(), { kind: "recover", nodeId: "node_2", nowMs: NOON_MS } as const],
+      want: { state: "settled", costNanos: 2n, usageSource: 3 },
+    },
+  ])("$name", async ({ operations, want }) => {
+    const store = await storeWith(...operations);
+    expect(await store.requests.get("r1")).toMatchObject({
+      id: "r1",
+      accountId: "acme",
+      keyId: "key_1",
+      model: "sim-1",
+      price: new Uint8Array([8, 1]),
+      createTimeMs: NOON_MS,
+      ...want,
+    });
+  });
+
+  test("that is unknown is undefined", async () => {
+    const store = await storeWith();
+    expect(await store.requests.get("r1")).toBeUndefined();
+    expect(await store.ledger.balance("nobody")).toBeUndefined();
+    expect(await store.accounts.get("nobody")).toBeUndefined();
+    expect(await store.accounts.get("operator:revenue")).toBeUndefined();
+    expect(await store.keys.get("nobody")).toBeUndefined();
+  });
+
+  test("is added up by day, account, key and model, but for those that generated nothing", async () => {
+    const tomorrowMs = NOON_MS + 86_400_000;
+    const requests = [
+      holdOf(),
+      holdOf({ requestId: "r2" }),
+      holdOf({ requestId: "r3", keyId: "key_2" }),
+      holdOf({ requestId: "r4", nowMs: tomorrowMs }),
+      holdOf({ requestId: "r5" }),
+    ];
+    const ends = [settleOf(), ...["r2", "r3", "r4"].map((requestId) => settleOf({ requestId }))];
+    const store = await storeWith(...requests, ...ends, voidOf({ requestId: "r5" }));
+    const sum = { accountId: "acme", model: "sim-1" };
+    const one = { requestCount: 1, costNanos: 4n, usage: usage(3n) };
+    const rows = [
+      { ...sum, day: "2026-11-21", keyId: "key_1", requestCount: 2, costNanos: 8n, usage: usage(6n) },
+      { ...sum, day: "2026-11-21", keyId: "key_2", ...one },
+      { ...sum, day: "2026-11-22", keyId: "key_1", ...one },
+    ];
+    expect(await store.requests.summarize(undefined, "2026-11-01", "2026-11-30")).toEqual(rows);
+    expect(await store.requests.summarize("acme", "2026-11-22", "2026-11-22")).toEqual(rows.slice(2));
+    expect(await store.requests.summarize("other", "2026-11-01", "2026-11-30")).toEqual([]);
+  });
+});
+
+function keyOf(given: Partial<KeyRow>): KeyRow {
+  return {
+    id: "key_1",
+    accountId: "acme",
+    settings: new Uint8Array([10, 1]),
+    digest: new Uint8Array([1]),
+    previousDigest: null,
+    previousUntilMs: null,
+    hint: "sk-a...b",
+    createTimeMs: NOON_MS,
+    revokeTimeMs: null,
+    revision: 1,
+    ...given,
+  };
+}
+
+describe("a key", () => {
+  test("comes back as it was made", async () => {
+    const store = await storeWith();
+    const previous = { previousDigest: new Uint8Array([2]), previousUntilMs: 7, revokeTimeMs: 9 };
+    for (const key of [keyOf({}), keyOf({ id: "key_2", digest: new Uint8Array([3]), ...previous })]) {
+      expect(await store.keys.create(key)).toBe(true);
+      expect(await store.keys.get(key.id)).toEqual(key);
+      expect(await store.keys.findByDigest(key.digest)).toEqual(key);
+    }
+    expect(await store.keys.findByDigest(previous.previousDigest)).toMatchObject({ id: "key_2" });
+    expect(await store.keys.findByDigest(new Uint8Array([9]))).toBeUndefined();
+  });
+
+  test("is not made where its digest or id is taken", async () => {
+    const store = await storeWith();
+    await store.keys.create(keyOf({ previousDigest: new Uint8Array([2]) }));
+    expect(await store.keys.create(keyOf({ id: "key_2" }))).toBe(false);
+    expect(await store.keys.create(keyOf({ id: "key_2", digest: new Uint8Array([2]) }))).toBe(false);
+    expect(await store.keys.create(keyOf({ digest: new Uint8Array([3]) }))).toBe(false);
+  });
+
+  test("is replaced by the first of two changes, and the second is told", async () => {
+    const store = await storeWith();
+    await store.keys.create(keyOf({}));
+    const changes = [keyOf({ revision: 2, hint: "first" }), keyOf({ revision: 2, hint: "second" })];
+    expect(await Promise.all(changes.map((key) => store.keys.replace(key)))).toEqual([true, false]);
+    expect(await store.keys.get("key_1")).toMatchObject({ revision: 2, hint: "first" });
+    expect(await store.keys.replace(keyOf({ id: "key_9", revision: 2 }))).toBe(false);
+  });
+});
