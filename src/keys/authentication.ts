@@ -1,0 +1,204 @@
+/** From a secret to its caller: a bounded cache in front of the store. */
+import { timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { GatewayError } from "../errors.js";
+import type { KeyRow, KeyStore } from "../store/store.js";
+import type { Caller } from "./caller.js";
+import { callerOf } from "./key-caller.js";
+import { digestOf, hintOf, shapeOf } from "./secret.js";
+
+/** What is known of one secret of an existing key. */
+interface Entry {
+  readonly caller: Caller;
+  readonly revision: number;
+  readonly revoked: boolean;
+  /** When the secret ends: with its key, or as an old secret after a rotation. */
+  readonly endMs: number;
+  readonly checkedMs: number;
+}
+
+/** So long an answer of the store is believed, where no word of a change reaches this node. */
+const ENTRY_TTL_MS = 30_000;
+const UNKNOWN_TTL_MS = 10_000;
+/** Lookups at once. More are refused, because a flood of made-up secrets must not fill the store's queue. */
+const LOOKUPS_MAX = 1_024;
+
+export interface AuthenticationOptions {
+  readonly keys: KeyStore;
+  readonly pepper: Buffer;
+  readonly nowMs: () => number;
+  /** The most secrets in each of the two caches. */
+  readonly cacheEntriesMax: number;
+}
+
+/**
+ * Knows callers by their secrets.
+ *
+ * The cache goes by the secret itself rather than a hash of it: a hash would cost each request a microsecond and hide
+ * nothing from who can read this process's memory, where every request's headers stand. What it holds is bounded in
+ * number and age. Secrets that no key has are kept apart, so that made-up ones cannot drive out good ones.
+ */
+export class Authentication {
+  readonly #keys: KeyStore;
+  readonly #pepper: Buffer;
+  readonly #nowMs: () => number;
+  readonly #entries: LRUCache<string, Entry>;
+  /** When each secret was found to belong to no key. */
+  readonly #unknown: LRUCache<string, number>;
+  /** The cached secrets of each key: at most a few. */
+  readonly #secretsByKey = new Map<string, Set<string>>();
+  readonly #lookups = new Map<string, Promise<Caller>>();
+  #lookupCount = 0;
+  /** Counts the changes of keys: a lookup that began before one is not remembered. */
+  #generation = 0;
+  #sweptMs: number;
+
+  constructor(options: AuthenticationOptions) {
+    this.#keys = options.keys;
+    this.#pepper = options.pepper;
+    this.#nowMs = options.nowMs;
+    this.#sweptMs = options.nowMs();
+    this.#entries = new LRUCache({
+      max: options.cacheEntriesMax,
+      dispose: (entry, secret) => this.#unlink(entry.caller.keyId, secret),
+    });
+    this.#unknown = new LRUCache({ max: options.cacheEntriesMax });
+  }
+
+  /** Secrets that are remembered, of keys and of none. */
+  get cachedCount(): number {
+    return this.#entries.size + this.#unknown.size;
+  }
+
+  /** Answers or throws at once where the cache knows; else with a promise. */
+  authenticate(secret: string | undefined): Caller | Promise<Caller> {
+    if (secret === undefined || secret === "") throw new GatewayError("ERROR_REASON_KEY_MISSING");
+    const nowMs = this.#nowMs();
+    const entry = this.#entries.get(secret);
+    if (entry !== undefined && isFresh(entry.checkedMs, nowMs, ENTRY_TTL_MS)) return callerNow(entry, secret, nowMs);
+    const unknownMs = this.#unknown.get(secret);
+    if (unknownMs !== undefined && isFresh(unknownMs, nowMs, UNKNOWN_TTL_MS)) throw invalidKey(secret);
+    return this.#lookups.get(secret) ?? this.#startLookup(secret, nowMs);
+  }
+
+  /** Forgets what is known of a key, and all that was not known: a new key may have one of those secrets. */
+  forget(keyId: string): void {
+    this.#generation += 1;
+    // Calls from now on must not join a lookup that may have read the key as it was.
+    this.#lookups.clear();
+    this.#unknown.clear();
+    for (const secret of this.#secretsByKey.get(keyId) ?? []) this.#entries.delete(secret);
+  }
+
+  #startLookup(secret: string, nowMs: number): Promise<Caller> {
+    const shape = shapeOf(secret);
+    if (shape === "ours-mistyped" || shape === "malformed") throw invalidKey(secret);
+    if (this.#lookupCount >= LOOKUPS_MAX)
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many keys are being looked up" });
+    this.#sweep(nowMs);
+    this.#lookupCount += 1;
+    const lookup = this.#lookUp(secret).finally(() => {
+      this.#lookupCount -= 1;
+      if (this.#lookups.get(secret) === lookup) this.#lookups.delete(secret);
+    });
+    this.#lookups.set(secret, lookup);
+    return lookup;
+  }
+
+  async #lookUp(secret: string): Promise<Caller> {
+    const generation = this.#generation;
+    const digest = digestOf(this.#pepper, secret);
+    const row = await this.#keys.findByDigest(digest);
+    const nowMs = this.#nowMs();
+    const current = generation === this.#generation;
+    const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
+    if (row === undefined || entryEndMs === undefined) {
+      if (current) this.#unknown.set(secret, nowMs);
+      throw invalidKey(secret);
+    }
+    const caller = this.#callerOf(row, secret);
+    const entry: Entry = {
+      caller,
+      revision: row.revision,
+      revoked: row.revokeTimeMs !== null,
+      endMs: Math.min(entryEndMs, caller.settings.expireTime?.getTime() ?? Infinity),
+      checkedMs: nowMs,
+    };
+    if (current) this.#remember(secret, entry);
+    return callerNow(entry, secret, nowMs);
+  }
+
+  /** The same object for the same revision, so that what others keep beside it stays. */
+  #callerOf(row: KeyRow, secret: string): Caller {
+    const known = this.#entries.peek(secret);
+    return known !== undefined && known.caller.keyId === row.id && known.revision === row.revision
+      ? known.caller
+      : callerOf(row);
+  }
+
+  #remember(secret: string, entry: Entry): void {
+    const keyId = entry.caller.keyId;
+    // First the cache, whose `dispose` may take an older entry of the same secret out of the index.
+    this.#entries.set(secret, entry);
+    const secrets = this.#secretsByKey.get(keyId);
+    if (secrets === undefined) this.#secretsByKey.set(keyId, new Set([secret]));
+    else secrets.add(secret);
+  }
+
+  #unlink(keyId: string, secret: string): void {
+    const secrets = this.#secretsByKey.get(keyId);
+    secrets?.delete(secret);
+    if (secrets?.size === 0) this.#secretsByKey.delete(keyId);
+  }
+
+  /** Drops what is no longer used, at most once in the time that it may live, so that secrets do not linger. */
+  #sweep(nowMs: number): void {
+    if (isFresh(this.#sweptMs, nowMs, ENTRY_TTL_MS)) return;
+    this.#sweptMs = nowMs;
+    // What was just too old is looked up again, and then keeps its caller; so it may stay for the same time once more.
+    dropIf(this.#entries, (entry) => !isFresh(entry.checkedMs, nowMs, 2 * ENTRY_TTL_MS));
+    dropIf(this.#unknown, (unknownMs) => !isFresh(unknownMs, nowMs, UNKNOWN_TTL_MS));
+  }
+}
+
+/** Collects before it deletes: the cache cannot be changed while it is walked. */
+function dropIf<Value extends {}>(cache: LRUCache<string, Value>, isOld: (value: Value) => boolean): void {
+  const old: string[] = [];
+  for (const [secret, value] of cache.entries()) if (isOld(value)) old.push(secret);
+  for (const secret of old) cache.delete(secret);
+}
+
+/** A clock that was set back makes everything old. */
+function isFresh(sinceMs: number, nowMs: number, ttlMs: number): boolean {
+  return nowMs >= sinceMs && nowMs - sinceMs < ttlMs;
+}
+
+/** The time is looked at on each call: an entry may outlive its key. */
+function callerNow(entry: Entry, secret: string, nowMs: number): Caller {
+  if (entry.revoked) throw new GatewayError("ERROR_REASON_KEY_REVOKED", { key: hintOf(secret) });
+  if (nowMs >= entry.endMs)
+    throw new GatewayError("ERROR_REASON_KEY_EXPIRED", {
+      key: hintOf(secret),
+      expired: new Date(entry.endMs).toISOString(),
+    });
+  return entry.caller;
+}
+
+/** Until when a rotation lets the secret of this digest live; undefined where it is none of the row's. */
+function secretEndMs(row: KeyRow, digest: Uint8Array): number | undefined {
+  if (isSame(row.digest, digest)) return Infinity;
+  if (row.previousDigest === null || !isSame(row.previousDigest, digest)) return undefined;
+  return row.previousUntilMs ?? 0;
+}
+
+/**
+ * The index compares digests in its own time; a pepper that nobody knows makes that tell nothing, and this says so once
+ * more.
+ */
+function isSame(stored: Uint8Array, digest: Uint8Array): boolean {
+  return stored.byteLength === digest.byteLength && timingSafeEqual(stored, digest);
+}
+
+function invalidKey(secret: string): GatewayError {
+  return new GatewayError("ERROR_REASON_KEY_INVALID", { key: hintOf(secret) });
+}

@@ -1,0 +1,20 @@
+/** Who calls: an account's key, and what it may do. */
+import type { Key, KeySettings } from "../api/index.js";
+
+/** The scopes that a key can have. An operator key has all of them. */
+export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "operator"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** An authenticated caller. One object for each key and revision, shared by all its requests. */
+export interface Caller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly key: Key;
+  readonly settings: KeySettings;
+  /** True where the key carries the scope, itself or as an operator. */
+  hasScope(scope: string): boolean;
+  /** True where the key may use the model. */
+  mayUseModel(model: string): boolean;
+  /** True where the key may be used from the address, an IP literal. */
+  mayComeFrom(address: string): boolean;
+}

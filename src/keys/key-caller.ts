@@ -1,0 +1,59 @@
+/** A caller and a key, made of a key's row. */
+import { Key, KeySettings } from "../api/index.js";
+import type { KeyRow } from "../store/store.js";
+import { AddressSet } from "./address.js";
+import type { Caller } from "./caller.js";
+import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";
+
+/** The key as the protocol shows it. Nothing of it leads to the secret. */
+export function keyOf(row: KeyRow): Key {
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    settings: KeySettings.decode(row.settings),
+    hint: row.hint,
+    createTime: new Date(row.createTimeMs),
+    revokeTime: row.revokeTimeMs === null ? undefined : new Date(row.revokeTimeMs),
+  };
+}
+
+/** The caller of a key's row, with all that its checks need worked out. */
+export function callerOf(row: KeyRow): Caller {
+  const settings = KeySettings.decode(row.settings);
+  return new KeyCaller({ ...keyOf(row), settings }, settings);
+}
+
+class KeyCaller implements Caller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly #scopes: ReadonlySet<string>;
+  readonly #models: GlobSet | undefined;
+  readonly #modelsDenied: GlobSet;
+  readonly #addresses: AddressSet | undefined;
+
+  constructor(
+    readonly key: Key,
+    readonly settings: KeySettings,
+  ) {
+    this.keyId = key.id;
+    this.accountId = key.accountId;
+    this.#scopes = new Set(settings.scopes);
+    this.#models = settings.models.length === 0 ? undefined : new GlobSet(settings.models);
+    this.#modelsDenied = new GlobSet(settings.modelsDenied);
+    this.#addresses = settings.addresses.length === 0 ? undefined : new AddressSet(settings.addresses);
+  }
+
+  hasScope(scope: string): boolean {
+    return this.#scopes.has(scope) || this.#scopes.has("operator");
+  }
+
+  mayUseModel(model: string): boolean {
+    // Globs do not look at longer names, so that a denied one must not pass for not denied.
+    if (model.length > MODEL_NAME_LENGTH_MAX) return false;
+    return !this.#modelsDenied.matches(model) && (this.#models === undefined || this.#models.matches(model));
+  }
+
+  mayComeFrom(address: string): boolean {
+    return this.#addresses === undefined || this.#addresses.has(address);
+  }
+}

@@ -1,0 +1,188 @@
+/** What a key's settings may be, and how a mask changes them. */
+import type { KeySettings } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import { isAddressBlock } from "./address.js";
+import { SCOPES } from "./caller.js";
+
+/** What a key gets that names no scopes: the use of models, and no management. */
+const DEFAULT_SCOPES = ["chat", "embeddings", "models", "usage"] as const;
+const NAME_LENGTH_MAX = 128;
+const LIST_LENGTH_MAX = 100;
+const GLOB_LENGTH_MAX = 256;
+const LIMIT_MAX = 1_000_000_000n;
+const METADATA_ENTRIES_MAX = 16;
+const METADATA_NAME_LENGTH_MAX = 64;
+const METADATA_VALUE_LENGTH_MAX = 512;
+/** The last moment that a protobuf Timestamp can say: the end of the year 9999. */
+const TIME_MAX_MS = 253_402_300_799_999;
+
+type Check<Value> = (value: Value, param: string) => void;
+
+/** One rule for each setting, in the protocol's order: a new setting does not compile without one. */
+const CHECKS: { readonly [Field in keyof KeySettings]: Check<KeySettings[Field]> } = {
+  name: checkName,
+  scopes: checkScopes,
+  models: checkGlobs,
+  modelsDenied: checkGlobs,
+  addresses: checkAddresses,
+  expireTime: checkTime,
+  requestsPerMinute: checkLimit,
+  tokensPerMinute: checkLimit,
+  concurrency: checkLimit,
+  budgetDayNanos: checkAmount,
+  budgetMonthNanos: checkAmount,
+  budgetTotalNanos: checkAmount,
+  requestCostMaxNanos: checkAmount,
+  clamp: () => undefined,
+  metadata: checkMetadata,
+};
+
+/** The settings by their names in the protocol, such as `requests_per_minute`. */
+const FIELDS_BY_NAME: ReadonlyMap<string, keyof KeySettings> = new Map(
+  fieldsOf(CHECKS).map((field) => [snakeCase(field), field]),
+);
+
+/**
+ * A new key's settings, checked; without scopes it gets the default ones. Throws PARAMETER_INVALID that names the
+ * setting.
+ */
+export function newSettings(given: KeySettings | undefined): KeySettings {
+  const settings = given ?? emptySettings();
+  return checked(settings.scopes.length === 0 ? { ...settings, scopes: [...DEFAULT_SCOPES] } : settings);
+}
+
+/**
+ * The settings with those that the mask names taken from `given`. An empty list of scopes then means none. Throws
+ * PARAMETER_MISSING without a mask, because to guess it from what is not zero could never turn a setting off, and
+ * PARAMETER_INVALID for an unknown name.
+ */
+export function maskedSettings(
+  settings: KeySettings,
+  given: KeySettings | undefined,
+  mask: readonly string[],
+): KeySettings {
+  if (mask.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "update_mask" });
+  const changed = { ...settings };
+  const source = given ?? emptySettings();
+  for (const name of mask) {
+    const field = FIELDS_BY_NAME.get(name);
+    if (field === undefined) throw invalid("update_mask", `${quoted(name)} is no setting of a key`);
+    take(field, source, changed);
+  }
+  return checked(changed);
+}
+
+function take<Field extends keyof KeySettings>(field: Field, from: KeySettings, to: KeySettings): void {
+  to[field] = from[field];
+}
+
+function checked(settings: KeySettings): KeySettings {
+  for (const [name, field] of FIELDS_BY_NAME) checkField(field, settings, `settings.${name}`);
+  return { ...settings, scopes: [...new Set(settings.scopes)] };
+}
+
+function checkField<Field extends keyof KeySettings>(field: Field, settings: KeySettings, param: string): void {
+  const check: Check<KeySettings[Field]> = CHECKS[field];
+  check(settings[field], param);
+}
+
+function checkName(name: string, param: string): void {
+  if (name.length > NAME_LENGTH_MAX || hasControl(name))
+    throw invalid(param, `must be at most ${NAME_LENGTH_MAX} characters, without control characters`);
+}
+
+function checkScopes(scopes: readonly string[], param: string): void {
+  for (const scope of scopes) {
+    if (!SCOPES.some((known) => known === scope))
+      throw invalid(param, `${quoted(scope)} is none of ${SCOPES.join(", ")}`);
+  }
+}
+
+function checkGlobs(globs: readonly string[], param: string): void {
+  checkLength(globs, param);
+  for (const glob of globs) {
+    if (glob === "" || glob.length > GLOB_LENGTH_MAX || hasControl(glob))
+      throw invalid(param, `each glob must have 1 to ${GLOB_LENGTH_MAX} characters, without control characters`);
+  }
+}
+
+function checkAddresses(blocks: readonly string[], param: string): void {
+  checkLength(blocks, param);
+  for (const block of blocks) {
+    if (!isAddressBlock(block)) throw invalid(param, `${quoted(block)} is no address or CIDR block such as 10.0.0.0/8`);
+  }
+}
+
+function checkLength(list: readonly string[], param: string): void {
+  if (list.length > LIST_LENGTH_MAX) throw invalid(param, `must have at most ${LIST_LENGTH_MAX} entries`);
+}
+
+function checkTime(time: Date | undefined, param: string): void {
+  if (time === undefined) return;
+  const ms = time.getTime();
+  if (!(ms >= 0 && ms <= TIME_MAX_MS)) throw invalid(param, "must be a time from 1970 to 9999");
+}
+
+function checkLimit(limit: bigint, param: string): void {
+  if (limit < 0n || limit > LIMIT_MAX) throw invalid(param, `must be a whole number from 0 to ${LIMIT_MAX}`);
+}
+
+function checkAmount(nanos: bigint, param: string): void {
+  if (nanos < 0n || nanos > AMOUNT_NANOS_MAX)
+    throw invalid(param, `must be an amount from 0 to ${AMOUNT_NANOS_MAX} nano-USD`);
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>, param: string): void {
+  const entries = Object.entries(metadata);
+  if (entries.length > METADATA_ENTRIES_MAX) throw invalid(param, `must have at most ${METADATA_ENTRIES_MAX} entries`);
+  for (const [name, value] of entries) {
+    if (name === "" || name.length > METADATA_NAME_LENGTH_MAX || hasControl(name))
+      throw invalid(param, `each name must have 1 to ${METADATA_NAME_LENGTH_MAX} characters`);
+    if (value.length > METADATA_VALUE_LENGTH_MAX)
+      throw invalid(param, `each value must have at most ${METADATA_VALUE_LENGTH_MAX} characters`);
+  }
+}
+
+/** Settings that limit nothing and name no scope. */
+export function emptySettings(): KeySettings {
+  return {
+    name: "",
+    scopes: [],
+    models: [],
+    modelsDenied: [],
+    addresses: [],
+    expireTime: undefined,
+    requestsPerMinute: 0n,
+    tokensPerMinute: 0n,
+    concurrency: 0n,
+    budgetDayNanos: 0n,
+    budgetMonthNanos: 0n,
+    budgetTotalNanos: 0n,
+    requestCostMaxNanos: 0n,
+    clamp: false,
+    metadata: {},
+  };
+}
+
+function fieldsOf(checks: typeof CHECKS): (keyof KeySettings)[] {
+  // Object.keys forgets the names' type; CHECKS has these and no others.
+  return Object.keys(checks) as (keyof KeySettings)[];
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function hasControl(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+/** Input as a message may repeat it: short, and with its control characters escaped. */
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 64));
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}

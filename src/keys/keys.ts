@@ -1,0 +1,247 @@
+/** The keys of all accounts: who calls, and how keys are made, changed and ended. */
+import { type Key, KeySettings } from "../api/index.js";
+import type { Coordination } from "../coordination/coordination.js";
+import { GatewayError } from "../errors.js";
+import type { KeyRow, PageRequest, Store } from "../store/store.js";
+import { Authentication } from "./authentication.js";
+import type { Caller } from "./caller.js";
+import type { KeyWish } from "./grant.js";
+import { keyOf } from "./key-caller.js";
+import { makeKeyId } from "./key-id.js";
+import { maskedSettings, newSettings } from "./key-settings.js";
+import { digestOf, hintOf, makeSecret, pepperOf, type RandomBytes, shapeOf } from "./secret.js";
+
+export interface KeysOptions {
+  readonly store: Store;
+  readonly coordination: Coordination;
+  readonly rootSecret: Buffer;
+  readonly nowMs: () => number;
+  readonly randomBytes: RandomBytes;
+  /** Makes the whole id of a key. Default: `key_` and characters that sort by time. */
+  readonly makeId?: (() => string) | undefined;
+  /** The most secrets that are remembered, of keys and of none each. Default: 10,000. */
+  readonly cacheEntriesMax?: number | undefined;
+  /** Hears that other nodes could not be told of a change, which then holds there within 30 seconds. */
+  readonly onPublishError?: ((error: unknown, keyId: string) => void) | undefined;
+}
+
+/** A key with its secret, which is shown this once. */
+export interface KeyWithSecret {
+  readonly key: Key;
+  readonly secret: string;
+}
+
+/** A page of keys, newest first. */
+export interface KeyPage {
+  readonly keys: Key[];
+  readonly nextPageToken: string;
+}
+
+const CACHE_ENTRIES_MAX = 10_000;
+const GRACE_SECONDS_MAX = 30 * 24 * 3600;
+/** A change is tried so often against other changes of the same key. */
+const CHANGE_TRIES_MAX = 8;
+
+/**
+ * All methods but `authenticate` are for management: they ask the store. What a caller may do to which key is
+ * `grant.ts`'s.
+ */
+export class Keys {
+  readonly #store: Store;
+  readonly #coordination: Coordination;
+  readonly #pepper: Buffer;
+  readonly #nowMs: () => number;
+  readonly #randomBytes: RandomBytes;
+  readonly #makeId: () => string;
+  readonly #onPublishError: (error: unknown, keyId: string) => void;
+  readonly #authentication: Authentication;
+
+  constructor(options: KeysOptions) {
+    this.#store = options.store;
+    this.#coordination = options.coordination;
+    this.#pepper = pepperOf(options.rootSecret);
+    this.#nowMs = options.nowMs;
+    this.#randomBytes = options.randomBytes;
+    this.#makeId = options.makeId ?? (() => makeKeyId(options.nowMs(), options.randomBytes));
+    this.#onPublishError = options.onPublishError ?? (() => undefined);
+    this.#authentication = new Authentication({
+      keys: options.store.keys,
+      pepper: this.#pepper,
+      nowMs: options.nowMs,
+      cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
+    });
+    options.coordination.onRevision((keyId) => this.#authentication.forget(keyId));
+  }
+
+  /** Secrets that are remembered, for a gauge. */
+  get cachedCount(): number {
+    return this.#authentication.cachedCount;
+  }
+
+  /**
+   * The caller with this secret: at once where it is remembered, else as a promise. Throws or rejects with KEY_MISSING,
+   * KEY_INVALID, KEY_EXPIRED or KEY_REVOKED; OVERLOADED where too many are looked up; LEDGER_UNAVAILABLE where the
+   * store cannot be asked.
+   */
+  authenticate(secret: string | undefined): Caller | Promise<Caller> {
+    return this.#authentication.authenticate(secret);
+  }
+
+  /**
+   * Makes a key, or imports the secret of one. Refuses with RESOURCE_UNKNOWN without such an account,
+   * PARAMETER_INVALID, and ALREADY_EXISTS where a key has or had the secret.
+   */
+  async create(wish: KeyWish): Promise<KeyWithSecret> {
+    const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
+    requireImportable(secret);
+    const settings = newSettings(wish.settings);
+    if ((await this.#store.accounts.get(wish.accountId)) === undefined)
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
+    const row: KeyRow = {
+      id: this.#makeId(),
+      accountId: wish.accountId,
+      settings: KeySettings.encode(settings).finish(),
+      digest: digestOf(this.#pepper, secret),
+      previousDigest: null,
+      previousUntilMs: null,
+      hint: hintOf(secret),
+      createTimeMs: this.#timeMs(),
+      revokeTimeMs: null,
+      revision: 1,
+    };
+    // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
+    // for a reason.
+    const taken = await this.#store.keys.findByDigest(row.digest);
+    if (taken !== undefined || !(await this.#store.keys.create(row)))
+      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "key", id: row.hint });
+    await this.#publish(row);
+    return { key: keyOf(row), secret };
+  }
+
+  /** One key. Refuses with RESOURCE_UNKNOWN. */
+  async get(id: string): Promise<Key> {
+    return keyOf(await this.#row(id));
+  }
+
+  /** The keys of one account, or of all. */
+  async list(accountId: string | undefined, page: PageRequest): Promise<KeyPage> {
+    const { rows, nextPageToken } = await this.#store.keys.list(accountId, page);
+    return { keys: rows.map(keyOf), nextPageToken };
+  }
+
+  /** Changes the settings that the mask names, such as `requests_per_minute`. A revoked key is not changed any more. */
+  async update(id: string, settings: KeySettings | undefined, mask: readonly string[]): Promise<Key> {
+    const row = await this.#change(id, (row) => {
+      requireAlive(row);
+      const changed = maskedSettings(KeySettings.decode(row.settings), settings, mask);
+      return { ...row, settings: KeySettings.encode(changed).finish() };
+    });
+    return keyOf(row);
+  }
+
+  /** Ends a key for good. Repeating it changes nothing. */
+  async revoke(id: string): Promise<Key> {
+    const row = await this.#change(id, (row) =>
+      row.revokeTimeMs === null ? { ...row, revokeTimeMs: this.#timeMs() } : row,
+    );
+    return keyOf(row);
+  }
+
+  /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */
+  async rotate(id: string, graceSeconds: number): Promise<KeyWithSecret> {
+    if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX)
+      throw invalid("grace_seconds", `must be a whole number from 0 to ${GRACE_SECONDS_MAX}`);
+    const secret = makeSecret(this.#randomBytes);
+    const row = await this.#change(id, (row) => {
+      requireAlive(row);
+      return {
+        ...row,
+        digest: digestOf(this.#pepper, secret),
+        hint: hintOf(secret),
+        previousDigest: row.digest,
+        previousUntilMs: this.#timeMs() + graceSeconds * 1000,
+      };
+    });
+    return { key: keyOf(row), secret };
+  }
+
+  /**
+   * Makes the key of a settings file once. An existing key with the secret stays as it is, revoked or changed, whosever
+   * it is.
+   */
+  async ensureSeed(seed: { accountId: string; secret: string; settings: KeySettings | undefined }): Promise<Key> {
+    const digest = digestOf(this.#pepper, seed.secret);
+    const found = await this.#store.keys.findByDigest(digest);
+    if (found !== undefined) return keyOf(found);
+    try {
+      return (await this.create(seed)).key;
+    } catch (error) {
+      // Another node may have made it since.
+      const made = await this.#store.keys.findByDigest(digest);
+      if (made !== undefined) return keyOf(made);
+      throw error;
+    }
+  }
+
+  /** What is stored are whole milliseconds. */
+  #timeMs(): number {
+    return Math.floor(this.#nowMs());
+  }
+
+  async #row(id: string): Promise<KeyRow> {
+    const row = await this.#store.keys.get(id);
+    if (row === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "key", id });
+    return row;
+  }
+
+  /**
+   * Writes what `edit` makes of the row, again where another change came first; the same row back means nothing to do.
+   */
+  async #change(id: string, edit: (row: KeyRow) => KeyRow): Promise<KeyRow> {
+    for (let count = 0; count < CHANGE_TRIES_MAX; count++) {
+      const row = await this.#row(id);
+      const edited = edit(row);
+      if (edited === row) return row;
+      const next = { ...edited, revision: row.revision + 1 };
+      if (await this.#store.keys.replace(next)) {
+        await this.#publish(next);
+        return next;
+      }
+    }
+    throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "others are changing the same key" });
+  }
+
+  /** Only after the commit: a node that hears of a change asks the store and must find it there. */
+  async #publish(row: KeyRow): Promise<void> {
+    this.#authentication.forget(row.id);
+    try {
+      await this.#coordination.publishRevision(row.id, row.revision);
+    } catch (error) {
+      // The change is durable, so that an error would say the wrong thing.
+      this.#onPublishError(error, row.id);
+    }
+  }
+}
+
+function requireAlive(row: KeyRow): void {
+  if (row.revokeTimeMs !== null) throw invalid("id", "the key is revoked, for good; create a new one");
+}
+
+function requireImportable(secret: string): void {
+  switch (shapeOf(secret)) {
+    case "ours-valid":
+    case "foreign":
+      return;
+    case "ours-mistyped":
+      throw invalid(
+        "secret",
+        `${hintOf(secret)} has this gateway's shape but a wrong checksum or length: it is mistyped`,
+      );
+    case "malformed":
+      throw invalid("secret", "must be sk- and 16 to 253 more characters, printable ASCII without spaces");
+  }
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}

@@ -1,0 +1,316 @@
+/** How keys are made, changed and ended. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Coordination } from "../../src/coordination/coordination.js";
+import { makeKeyId } from "../../src/keys/key-id.js";
+import { FOREIGN, openWorld, refusalOf, seededBytes, settingsOf, START_MS, type World } from "./key-world.js";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+afterAll(async () => {
+  await world.close();
+});
+
+const make = (some: Parameters<typeof settingsOf>[0] = {}) =>
+  world.keys.create({ accountId: "acme", settings: settingsOf(some) });
+
+describe("create", () => {
+  test("shows the secret once and keeps a digest and a hint", async () => {
+    const { key, secret } = await make({ name: "ci" });
+    expect(key).toMatchObject({
+      accountId: "acme",
+      hint: `${secret.slice(0, 7)}...${secret.slice(-2)}`,
+      revokeTime: undefined,
+    });
+    expect(key.createTime).toEqual(new Date(world.clock.nowMs));
+    expect(key.id).toMatch(/^key_[0-9a-z]{26}$/);
+    const row = await world.store.keys.get(key.id);
+    const stored = Buffer.from(
+      JSON.stringify(row, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value)),
+    );
+    expect(stored.includes(secret.slice(7, -2))).toBe(false);
+    expect(await world.keys.get(key.id)).toEqual(key);
+  });
+
+  test("gives a key without scopes the default ones, and keeps those that it names, each once", async () => {
+    const plain = await world.keys.create({ accountId: "acme", settings: undefined });
+    expect(plain.key.settings?.scopes).toEqual(["chat", "embeddings", "models", "usage"]);
+    const named = await make({ scopes: ["keys", "chat", "keys"] });
+    expect(named.key.settings?.scopes).toEqual(["keys", "chat"]);
+  });
+
+  test("keeps every setting", async () => {
+    const settings = settingsOf({
+      name: "all of them",
+      scopes: ["chat"],
+      models: ["gpt-*"],
+      modelsDenied: ["*-pro"],
+      addresses: ["10.0.0.0/8", "::1"],
+      expireTime: new Date("2030-01-01T00:00:00.123Z"),
+      requestsPerMinute: 1n,
+      tokensPerMinute: 1_000_000_000n,
+      concurrency: 3n,
+      budgetDayNanos: 4n,
+      budgetMonthNanos: 5n,
+      budgetTotalNanos: 6n,
+      requestCostMaxNanos: 7n,
+      clamp: true,
+      metadata: { team: "search" },
+    });
+    const { key } = await world.keys.create({ accountId: "acme", settings });
+    expect((await world.keys.get(key.id)).settings).toEqual(settings);
+  });
+
+  test.each([
+    { param: "settings.name", some: { name: "x".repeat(129) } },
+    { param: "settings.name", some: { name: "a\u0000b" } },
+    { param: "settings.scopes", some: { scopes: ["chat", "root"] } },
+    { param: "settings.models", some: { models: Array.from({ length: 101 }, () => "m") } },
+    { param: "settings.models", some: { models: [""] } },
+    { param: "settings.models_denied", some: { modelsDenied: ["x".repeat(257)] } },
+    { param: "settings.addresses", some: { addresses: ["10.0.0.0/33"] } },
+    { param: "settings.addresses", some: { addresses: Array.from({ length: 101 }, () => "::1") } },
+    { param: "settings.expire_time", some: { expireTime: new Date(Number.NaN) } },
+    { param: "settings.expire_time", some: { expireTime: new Date(-1) } },
+    { param: "settings.requests_per_minute", some: { requestsPerMinute: 1_000_000_001n } },
+    { param: "settings.tokens_per_minute", some: { tokensPerMinute: -1n } },
+    { param: "settings.concurrency", some: { concurrency: 1_000_000_001n } },
+    { param: "settings.budget_day_nanos", some: { budgetDayNanos: -1n } },
+    { param: "settings.budget_month_nanos", some: { budgetMonthNanos: -1n } },
+    { param: "settings.budget_total_nanos", some: { budgetTotalNanos: 10n ** 18n + 1n } },
+    { param: "settings.request_cost_max_nanos", some: { requestCostMaxNanos: -1n } },
+    {
+      param: "settings.metadata",
+      some: { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, ""])) },
+    },
+    { param: "settings.metadata", some: { metadata: { "": "x" } } },
+    { param: "settings.metadata", some: { metadata: { k: "x".repeat(513) } } },
+  ])("refuses a wrong $param", async ({ param, some }) => {
+    const refusal = await refusalOf(() => make(some));
+    expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", param]);
+    const { key } = await make();
+    const name = param.replace("settings.", "");
+    const update = await refusalOf(() => world.keys.update(key.id, settingsOf(some), [name]));
+    expect(update.metadata["param"]).toBe(param);
+  });
+
+  test("refuses an account that does not exist", async () => {
+    const refusal = await refusalOf(() => world.keys.create({ accountId: "nobody", settings: undefined }));
+    expect([refusal.reason, refusal.metadata["kind"]]).toEqual(["ERROR_REASON_RESOURCE_UNKNOWN", "account"]);
+  });
+});
+
+describe("import", () => {
+  test("takes a foreign secret, once over all accounts", async () => {
+    const { key, secret } = await world.keys.create({ accountId: "acme", settings: undefined, secret: FOREIGN });
+    expect([secret, key.hint]).toEqual([FOREIGN, "sk-pr...89"]);
+    const refusal = await refusalOf(() =>
+      world.keys.create({ accountId: "other", settings: undefined, secret: FOREIGN }),
+    );
+    expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
+    expect(refusal.message).not.toContain(FOREIGN.slice(5, -2));
+  });
+
+  test("takes one of two at the same time", async () => {
+    const secret = "sk-imported-twice-at-the-same-time";
+    const ends = await Promise.allSettled(
+      [1, 2, 3].map(() => world.keys.create({ accountId: "acme", settings: undefined, secret })),
+    );
+    expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("refuses a secret that a key gave up", async () => {
+    const { key, secret } = await make();
+    await world.keys.rotate(key.id, 0);
+    const refusal = await refusalOf(() => world.keys.create({ accountId: "other", settings: undefined, secret }));
+    expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
+  });
+
+  test.each([
+    { secret: `sk-tg${"a".repeat(46)}`, says: "mistyped" },
+    { secret: "sk-short", says: "16 to 253" },
+    { secret: "password-of-some-length", says: "16 to 253" },
+    { secret: "sk-with spaces within the secret", says: "16 to 253" },
+  ])("refuses $secret and says why", async ({ secret, says }) => {
+    const refusal = await refusalOf(() => world.keys.create({ accountId: "acme", settings: undefined, secret }));
+    expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "secret"]);
+    expect(refusal.message).toContain(says);
+  });
+});
+
+describe("a seed", () => {
+  const secret = "sk-seed-of-the-settings-file";
+
+  test("makes its key once and never changes it", async () => {
+    const first = await world.keys.ensureSeed({ accountId: "acme", secret, settings: settingsOf({ name: "one" }) });
+    const again = await world.keys.ensureSeed({ accountId: "other", secret, settings: settingsOf({ name: "two" }) });
+    expect(again).toEqual(first);
+    await world.keys.revoke(first.id);
+    const revoked = await world.keys.ensureSeed({ accountId: "acme", secret, settings: undefined });
+    expect(revoked.revokeTime).toBeDefined();
+  });
+
+  test("on many nodes at once makes one key", async () => {
+    const seed = { accountId: "acme", secret: "sk-seed-of-many-nodes-at-once", settings: undefined };
+    const keys = await Promise.all([1, 2, 3, 4].map(() => world.node().ensureSeed(seed)));
+    expect(new Set(keys.map((key) => key.id)).size).toBe(1);
+  });
+
+  test("that is wrong is refused", async () => {
+    const refusal = await refusalOf(() =>
+      world.keys.ensureSeed({ accountId: "acme", secret: "sk-x", settings: undefined }),
+    );
+    expect(refusal.reason).toBe("ERROR_REASON_PARAMETER_INVALID");
+  });
+});
+
+describe("update", () => {
+  test("changes what the mask names and nothing else, from the next call", async () => {
+    const { key, secret } = await make({ name: "before", requestsPerMinute: 5n, clamp: true });
+    await world.keys.authenticate(secret);
+    const given = settingsOf({ name: "after", requestsPerMinute: 9n, modelsDenied: ["gpt-*"] });
+    const updated = await world.keys.update(key.id, given, ["requests_per_minute", "models_denied", "clamp"]);
+    expect(updated.settings).toEqual({ ...key.settings, requestsPerMinute: 9n, modelsDenied: ["gpt-*"], clamp: false });
+    const caller = await world.keys.authenticate(secret);
+    expect([caller.settings.requestsPerMinute, caller.mayUseModel("gpt-5")]).toEqual([9n, false]);
+  });
+
+  test("can take all scopes away", async () => {
+    const { key } = await make();
+    expect((await world.keys.update(key.id, settingsOf(), ["scopes"])).settings?.scopes).toEqual([]);
+  });
+
+  test.each([
+    { name: "no mask", mask: [], reason: "ERROR_REASON_PARAMETER_MISSING" },
+    { name: "an unknown name", mask: ["name", "rpm"], reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { name: "a name in camel case", mask: ["requestsPerMinute"], reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { name: "a field of the key", mask: ["account_id"], reason: "ERROR_REASON_PARAMETER_INVALID" },
+    { name: "a name of every object", mask: ["__proto__"], reason: "ERROR_REASON_PARAMETER_INVALID" },
+  ])("refuses $name and changes nothing", async ({ mask, reason }) => {
+    const { key } = await make();
+    const refusal = await refusalOf(() => world.keys.update(key.id, settingsOf({ name: "x" }), mask));
+    expect([refusal.reason, refusal.metadata["param"]]).toEqual([reason, "update_mask"]);
+    expect(await world.keys.get(key.id)).toEqual(key);
+  });
+
+  test("loses no change of another node in between", async () => {
+    const { key } = await make();
+    const other = world.node();
+    world.watched.beforeReplace = async () => {
+      await other.update(key.id, settingsOf({ concurrency: 7n }), ["concurrency"]);
+    };
+    await world.keys.update(key.id, settingsOf({ name: "mine" }), ["name"]);
+    expect((await world.keys.get(key.id)).settings).toMatchObject({ name: "mine", concurrency: 7n });
+    expect((await world.store.keys.get(key.id))?.revision).toBe(3);
+  });
+
+  test("of many at once loses none", async () => {
+    const { key } = await make();
+    const fields = ["budget_day_nanos", "budget_month_nanos", "budget_total_nanos", "request_cost_max_nanos"];
+    const given = settingsOf({
+      budgetDayNanos: 1n,
+      budgetMonthNanos: 2n,
+      budgetTotalNanos: 3n,
+      requestCostMaxNanos: 4n,
+    });
+    await Promise.all(fields.map((field) => world.node().update(key.id, given, [field])));
+    expect((await world.keys.get(key.id)).settings).toEqual({ ...given, scopes: key.settings?.scopes });
+  });
+
+  test("cannot wake a revoked key, and does not bring one back that is revoked in between", async () => {
+    const { key } = await make();
+    world.watched.beforeReplace = async () => {
+      await world.node().revoke(key.id);
+    };
+    const refusal = await refusalOf(() => world.keys.update(key.id, settingsOf({ name: "x" }), ["name"]));
+    expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "id"]);
+    expect((await world.keys.get(key.id)).revokeTime).toBeDefined();
+    expect((await refusalOf(() => world.keys.rotate(key.id, 0))).reason).toBe("ERROR_REASON_PARAMETER_INVALID");
+  });
+});
+
+describe("revoke", () => {
+  test("repeated changes nothing, its time neither", async () => {
+    const { key } = await make();
+    const revoked = await world.keys.revoke(key.id);
+    world.clock.nowMs += 1_000;
+    expect(await world.keys.revoke(key.id)).toEqual(revoked);
+    expect((await world.store.keys.get(key.id))?.revision).toBe(2);
+  });
+
+  test("tells the other nodes only after the commit", async () => {
+    const told: unknown[] = [];
+    const { key } = await make();
+    const coordination: Coordination = {
+      ...world.coordination,
+      onRevision: () => undefined,
+      publishRevision: async (keyId, revision) => {
+        const row = await world.store.keys.get(keyId);
+        told.push([keyId, revision, row?.revision, row?.revokeTimeMs]);
+      },
+    };
+    await world.node({ coordination }).revoke(key.id);
+    expect(told).toEqual([[key.id, 2, 2, world.clock.nowMs]]);
+  });
+
+  test("succeeds and reports where the other nodes cannot be told", async () => {
+    const { key, secret } = await make();
+    const reported: unknown[] = [];
+    const coordination: Coordination = {
+      ...world.coordination,
+      onRevision: () => undefined,
+      publishRevision: () => Promise.reject(new Error("away")),
+    };
+    const node = world.node({ coordination, onPublishError: (error, keyId) => reported.push([String(error), keyId]) });
+    await node.authenticate(secret);
+    expect((await node.revoke(key.id)).revokeTime).toBeDefined();
+    expect(reported).toEqual([["Error: away", key.id]]);
+    expect((await refusalOf(() => node.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
+  });
+});
+
+test.each([-1, 1.5, Number.NaN, 2_592_001])("rotate refuses a grace of %s seconds", async (graceSeconds) => {
+  const { key } = await make();
+  const refusal = await refusalOf(() => world.keys.rotate(key.id, graceSeconds));
+  expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "grace_seconds"]);
+});
+
+test("a key that does not exist is refused by each method", async () => {
+  const calls = [
+    () => world.keys.get("key_none"),
+    () => world.keys.update("key_none", settingsOf(), ["name"]),
+    () => world.keys.revoke("key_none"),
+    () => world.keys.rotate("key_none", 0),
+  ];
+  for (const call of calls) {
+    const refusal = await refusalOf(call);
+    expect([refusal.reason, refusal.metadata["kind"]]).toEqual(["ERROR_REASON_RESOURCE_UNKNOWN", "key"]);
+  }
+});
+
+test("a list shows one account's keys or all, newest first, page by page", async () => {
+  const made = [];
+  for (let count = 0; count < 5; count++) {
+    world.clock.nowMs += 1;
+    made.unshift((await world.keys.create({ accountId: "other", settings: undefined })).key.id);
+  }
+  const shown = [];
+  for (let token = "", pages = 0; pages === 0 || token !== ""; pages++) {
+    const page = await world.keys.list("other", { size: 2, token });
+    shown.push(...page.keys.map((key) => key.id));
+    token = page.nextPageToken;
+  }
+  expect(shown.slice(0, 5)).toEqual(made);
+  const all = await world.keys.list(undefined, { size: 1_000, token: "" });
+  expect(new Set(all.keys.map((key) => key.accountId))).toEqual(new Set(["acme", "other"]));
+});
+
+test("ids sort by the time at which they were made", () => {
+  const bytes = seededBytes("ids");
+  const ids = [0, 1, 999, 1_000, START_MS, START_MS + 1, START_MS * 2].map((ms) => makeKeyId(ms, bytes));
+  expect([...ids].sort()).toEqual(ids);
+  expect(new Set(Array.from({ length: 1_000 }, () => makeKeyId(START_MS, bytes))).size).toBe(1_000);
+});

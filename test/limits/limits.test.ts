@@ -1,0 +1,239 @@
+/** Limits of a caller: what is refused and what it says, what is given back, which headers tell of it. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { KeySettings } from "../../src/api/index.js";
+import type { Coordination } from "../../src/coordination/coordination.js";
+import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
+import { GatewayError } from "../../src/errors.js";
+import { formatDuration } from "../../src/limits/duration.js";
+import { type Admission, Limits, rateLimitHead } from "../../src/limits/limits.js";
+
+let clock = { nowMs: 1_800_000_000_000 };
+let coordination: InProcessCoordination;
+let limits: Limits;
+
+beforeEach(() => {
+  clock = { nowMs: 1_800_000_000_000 };
+  coordination = createInProcessCoordination({ nowMs: () => clock.nowMs, heartbeatMs: 0 });
+  limits = new Limits({ coordination });
+});
+
+afterEach(async () => {
+  await coordination.close();
+});
+
+const callerWith = (some: Partial<KeySettings>, keyId = "key_1") => ({
+  keyId,
+  settings: { ...KeySettings.decode(new Uint8Array()), ...some },
+});
+
+let requestCount = 0;
+function admit(caller: ReturnType<typeof callerWith>, tokens = 0, requestId = `r${requestCount++}`): Admission {
+  const admission = limits.admit(caller, requestId, tokens);
+  if (admission instanceof Promise) throw new Error("in one process, the answer comes at once");
+  return admission;
+}
+
+function refusal(call: () => unknown): GatewayError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error("expected a refusal");
+}
+
+test("a key without limits is admitted without a trace", () => {
+  const caller = callerWith({});
+  const admission = admit(caller, 1_000_000_000);
+  expect(admission.head).toEqual({});
+  admission.correct(5);
+  admission.release();
+  expect(coordination.subjectCount).toBe(0);
+  expect(admit(caller)).toBe(admission);
+});
+
+describe("headers", () => {
+  test.each([
+    {
+      name: "requests alone",
+      settings: { requestsPerMinute: 10n },
+      head: {
+        "x-ratelimit-limit-requests": "10",
+        "x-ratelimit-remaining-requests": "9",
+        "x-ratelimit-reset-requests": "1m1s",
+      },
+    },
+    {
+      name: "tokens alone",
+      settings: { tokensPerMinute: 1_000n },
+      head: {
+        "x-ratelimit-limit-tokens": "1000",
+        "x-ratelimit-remaining-tokens": "900",
+        "x-ratelimit-reset-tokens": "1m1s",
+      },
+    },
+    { name: "concurrency alone", settings: { concurrency: 1n }, head: {} },
+    {
+      name: "all",
+      settings: { requestsPerMinute: 1n, tokensPerMinute: 100n, concurrency: 1n },
+      head: {
+        "x-ratelimit-limit-requests": "1",
+        "x-ratelimit-limit-tokens": "100",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-remaining-tokens": "0",
+        "x-ratelimit-reset-requests": "1m1s",
+        "x-ratelimit-reset-tokens": "1m1s",
+      },
+    },
+  ])("tell of $name", ({ settings, head }) => {
+    expect(admit(callerWith(settings), 100).head).toEqual(head);
+  });
+});
+
+describe("a refusal", () => {
+  test.each([
+    {
+      limit: "requests_per_minute",
+      settings: { requestsPerMinute: 1n },
+      type: "requests",
+      facts: { limit_value: "1", remaining: "0", reset_ms: "58800", remaining_requests: "0", reset_requests: "58.8s" },
+      head: {
+        "x-ratelimit-limit-requests": "1",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "58.8s",
+      },
+    },
+    {
+      limit: "tokens_per_minute",
+      settings: { tokensPerMinute: 150n },
+      type: "tokens",
+      facts: { limit_value: "150", remaining: "50", reset_ms: "58800", limit_tokens: "150", reset_tokens: "58.8s" },
+      head: {
+        "x-ratelimit-limit-tokens": "150",
+        "x-ratelimit-remaining-tokens": "50",
+        "x-ratelimit-reset-tokens": "58.8s",
+      },
+    },
+    {
+      limit: "concurrency",
+      settings: { concurrency: 1n, requestsPerMinute: 9n },
+      type: "requests",
+      facts: { limit_value: "1", remaining: "0", reset_ms: "1000", remaining_requests: "8" },
+      head: {
+        "x-ratelimit-limit-requests": "9",
+        "x-ratelimit-remaining-requests": "8",
+        "x-ratelimit-reset-requests": "58.8s",
+      },
+    },
+  ])(
+    "by $limit names the limit, its owner, what remains and when to come back",
+    ({ limit, settings, type, facts, head }) => {
+      const caller = callerWith(settings);
+      admit(caller, 100);
+      clock.nowMs += 2_200;
+      const error = refusal(() => admit(caller, 100));
+      expect(error.reason).toBe("ERROR_REASON_RATE_LIMITED");
+      expect(error.type).toBe(type);
+      expect(error.metadata).toMatchObject({ limit, owner: "key key_1", ...facts });
+      expect(error.retryAfterMs).toBe(Number(facts.reset_ms));
+      expect(error.message).toContain(limit);
+      expect(error.message).toContain("key key_1");
+      expect(rateLimitHead(error)).toEqual(head);
+    },
+  );
+
+  test("of another kind has no such headers", () => {
+    expect(rateLimitHead(new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", { limit_requests: "1" }))).toEqual({});
+  });
+});
+
+describe("tokens", () => {
+  test("that were not used are given back, and those above the reservation are taken", () => {
+    const caller = callerWith({ tokensPerMinute: 100n });
+    const admission = admit(caller, 80);
+    refusal(() => admit(caller, 21));
+    admission.correct(30);
+    const second = admit(caller, 70);
+    second.correct(71);
+    expect(refusal(() => admit(caller, 1)).metadata["remaining"]).toBe("0");
+  });
+
+  test("can be corrected again, each time to what was used in all", () => {
+    const caller = callerWith({ tokensPerMinute: 100n });
+    const admission = admit(caller, 90);
+    for (const used of [10, 20, 20, 0, 40]) admission.correct(used);
+    expect(admit(caller, 60).head["x-ratelimit-remaining-tokens"]).toBe("0");
+  });
+
+  test("of a bound above the limit pass once the window is empty, and what is used beyond is waited for", () => {
+    const caller = callerWith({ tokensPerMinute: 100n });
+    admit(caller, 1);
+    expect(refusal(() => admit(caller, 5_000)).metadata["limit"]).toBe("tokens_per_minute");
+    clock.nowMs += 61_000;
+    const admission = admit(caller, 5_000);
+    admission.correct(40);
+    admit(caller, 60).correct(300);
+    expect(refusal(() => admit(caller, 1)).retryAfterMs).toBe(61_000);
+  });
+
+  test.each([Number.NaN, -1])("of %s are a broken invariant", (tokens) => {
+    expect(() => admit(callerWith({ tokensPerMinute: 1n }), tokens)).toThrow("number from 0");
+  });
+});
+
+test("a slot comes back at its release, and only once", () => {
+  const caller = callerWith({ concurrency: 1n });
+  const first = admit(caller, 0, "first");
+  refusal(() => admit(caller));
+  first.release();
+  const second = admit(caller, 0, "first");
+  // The same id again: a second release by the first must not free it.
+  first.release();
+  refusal(() => admit(caller));
+  second.release();
+  admit(caller);
+});
+
+test("new settings of a key count at once, with what its window holds", () => {
+  admit(callerWith({ requestsPerMinute: 5n }));
+  expect(admit(callerWith({ requestsPerMinute: 2n })).head["x-ratelimit-remaining-requests"]).toBe("0");
+  refusal(() => admit(callerWith({ requestsPerMinute: 2n })));
+  admit(callerWith({ requestsPerMinute: 2n }, "key_2"));
+});
+
+test("a shared driver that answers later refuses and admits alike", async () => {
+  const later: Coordination = {
+    admit: (request) => Promise.resolve(coordination.admit(request)),
+    correct: (...corrected) => coordination.correct(...corrected),
+    release: (...released) => coordination.release(...released),
+    publishRevision: (...published) => coordination.publishRevision(...published),
+    onRevision: (callback) => coordination.onRevision(callback),
+    close: () => coordination.close(),
+  };
+  limits = new Limits({ coordination: later });
+  const caller = callerWith({ concurrency: 1n });
+  const admission = await limits.admit(caller, "a", 0);
+  await expect(limits.admit(caller, "b", 0)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  admission.release();
+  await limits.admit(caller, "b", 0);
+});
+
+test.each([
+  [0, "0s"],
+  [-5, "0s"],
+  [1, "1ms"],
+  [120, "120ms"],
+  [119.2, "120ms"],
+  [999.5, "1s"],
+  [1_000, "1s"],
+  [1_200, "1.2s"],
+  [59_999, "59.999s"],
+  [60_000, "1m0s"],
+  [360_000, "6m0s"],
+  [61_500, "1m1.5s"],
+  [3_600_000, "1h0m0s"],
+  [3_723_004, "1h2m3.004s"],
+])("%s ms are written %s", (ms, want) => {
+  expect(formatDuration(ms)).toBe(want);
+});
