@@ -1,0 +1,108 @@
+/** Reads the choices of chunks and of whole answers, tolerant of every dialect that is known, into text and steps. */
+import type { Event, Usage } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import type { AnswerReport } from "../wire.js";
+import { CandidateReader, type Collector } from "./candidate-reader.js";
+import { decodeToldError } from "./error.js";
+import { decodeUsage } from "./usage.js";
+
+const CANDIDATES_MAX = 128;
+
+/** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
+export class AnswerReader implements AnswerReport, Collector {
+  usage: Usage | undefined;
+  text = "";
+  /** True once the upstream said in so many words that nothing follows. */
+  isDone = false;
+  /** True once the upstream closed. */
+  isClosed = false;
+  private hasStarted = false;
+  private events: Event[] = [];
+  private readonly candidates = new Map<number, CandidateReader>();
+  /** What made-up ids of calls are told apart by. */
+  private answerId = "";
+
+  /** `isTyped` says whether steps are built; the text is gathered either way. */
+  constructor(
+    readonly isTyped: boolean,
+    private readonly candidatesExpected: number,
+  ) {}
+
+  get complete(): boolean {
+    if (this.isDone) return true;
+    if (this.candidates.size === 0 || (!this.isClosed && this.candidates.size < this.candidatesExpected)) return false;
+    for (const candidate of this.candidates.values()) if (!candidate.isFinished) return false;
+    return true;
+  }
+
+  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
+  read(chunk: JsonObject): GatewayError | undefined {
+    const error = chunk["error"];
+    if (error !== undefined && error !== null && error !== false && error !== "") return decodeToldError(error);
+    if (chunk["object"] === "error") return decodeToldError(chunk);
+    this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
+    const choices = listOf(chunk["choices"]);
+    if (choices.length > 0) this.start(chunk);
+    for (let place = 0; place < choices.length; place++) {
+      const choice = objectOf(choices[place]);
+      const told = choice === undefined ? undefined : this.readChoice(choice, place);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  }
+
+  /** Nothing follows: what was held back of each candidate comes out. */
+  finish(): void {
+    if (!this.isTyped) return;
+    for (const candidate of this.candidates.values()) candidate.finish(this.isDone);
+  }
+
+  /** The steps since the last time. */
+  takeEvents(): Event[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  add(event: Event): void {
+    this.events.push(event);
+  }
+
+  addText(text: string): void {
+    this.text += text;
+  }
+
+  private noteUsage(value: unknown): void {
+    if (value === undefined || value === null) return;
+    // The last report counts, never the sum: each tells the whole answer so far.
+    this.usage = decodeUsage(value) ?? this.usage;
+  }
+
+  private start(chunk: JsonObject): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const id = textOf(chunk["id"]);
+    const created = chunk["created"];
+    this.answerId = `${id} ${typeof created === "number" ? created : ""}`;
+    if (!this.isTyped) return;
+    const isTime = typeof created === "number" && created > 0 && created < 1e11;
+    const createTime = isTime ? new Date(Math.floor(created) * 1000) : undefined;
+    this.add({ kind: { $case: "start", value: { id, model: textOf(chunk["model"]), createTime } } });
+  }
+
+  private readChoice(choice: JsonObject, place: number): GatewayError | undefined {
+    const error = choice["error"];
+    if (objectOf(error) !== undefined) return decodeToldError(error);
+    this.noteUsage(choice["usage"]);
+    const named = choice["index"];
+    const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CANDIDATES_MAX;
+    const index = isPlace ? named : Math.min(place, CANDIDATES_MAX - 1);
+    let candidate = this.candidates.get(index);
+    if (candidate === undefined) {
+      candidate = new CandidateReader(index, this.answerId, this);
+      this.candidates.set(index, candidate);
+    }
+    return candidate.read(choice);
+  }
+}

@@ -1,0 +1,106 @@
+/** Whole answers, both directions. */
+import type { Answer, Candidate, Part, ToolCall } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
+import type { DecodedAnswer } from "../wire.js";
+import { AnswerReader } from "./answer-reader.js";
+import { encodeDeltaPart } from "./delta-part.js";
+import { FINISH_NAMES } from "./events-encode.js";
+import { encodeLogprobs } from "./logprobs.js";
+import { encodeUsage } from "./usage.js";
+
+/** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
+export function decodeAnswer(body: Buffer): DecodedAnswer {
+  const answer = objectOf(parsed(body.toString()));
+  if (answer === undefined) throw failed("its answer is no JSON object");
+  const report = read(answer, false);
+  return { report, events: () => read(answer, true).takeEvents() };
+}
+
+function read(answer: JsonObject, isTyped: boolean): AnswerReader {
+  const reader = new AnswerReader(isTyped, 0);
+  const error = reader.read(answer);
+  if (error !== undefined) throw error;
+  if (listOf(answer["choices"]).length === 0) throw failed("its answer holds no choices");
+  // A body that can be read at all is whole, whatever reasons it gives.
+  reader.isDone = true;
+  reader.finish();
+  return reader;
+}
+
+function failed(problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+}
+
+/** Writes a whole answer for a client. */
+export function encodeAnswer(answer: Answer): Buffer {
+  const fixed = {
+    id: answer.id,
+    object: "chat.completion",
+    created: Math.floor((answer.createTime?.getTime() ?? 0) / 1000),
+    model: answer.model,
+    choices: answer.candidates.map(encodeCandidate),
+    ...(answer.usage === undefined ? {} : { usage: encodeUsage(answer.usage) }),
+  };
+  return Buffer.from(JSON.stringify(fixed));
+}
+
+function encodeCandidate(candidate: Candidate): JsonObject {
+  const { index, message, finishReason, stopString, logprobs } = candidate;
+  return {
+    index,
+    message: encodeMessage(message?.parts ?? []),
+    logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
+    finish_reason: FINISH_NAMES.get(finishReason) ?? "stop",
+    ...(stopString === undefined ? {} : { stop_reason: stopString }),
+  };
+}
+
+/** An assistant's message: its texts run together, as the deltas of a stream would. */
+function encodeMessage(parts: readonly Part[]): JsonObject {
+  const message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
+  let thinking = "";
+  const details: unknown[] = [];
+  const calls: JsonObject[] = [];
+  // A proof belongs to its own thought, so where there is one every thought is told apart.
+  const isSigned = parts.some(({ kind }) => kind?.$case === "thinking" && kind.value.signature !== undefined);
+  for (const part of parts) {
+    const { kind } = part;
+    if (kind?.$case === "text") {
+      message["content"] = `${textSoFar(message["content"])}${kind.value.text}`;
+      if (kind.value.citationsJson !== undefined)
+        message["annotations"] = [...listOf(message["annotations"]), ...listOf(parsed(kind.value.citationsJson))];
+    } else if (kind?.$case === "refusal") message["refusal"] = `${textSoFar(message["refusal"])}${kind.value.text}`;
+    else if (kind?.$case === "thinking") {
+      thinking += kind.value.text;
+      const { text, signature } = kind.value;
+      if (isSigned) details.push({ type: "reasoning.text", text, signature });
+    } else if (kind?.$case === "redactedThinking") details.push({ type: "reasoning.encrypted", data: kind.value.data });
+    else if (kind?.$case === "toolCall") calls.push(encodeCall(kind.value));
+    else addWhole(message, part);
+  }
+  if (thinking !== "") message["reasoning_content"] = thinking;
+  if (details.length > 0) message["reasoning_details"] = details;
+  if (calls.length > 0) message["tool_calls"] = calls;
+  return message;
+}
+
+function textSoFar(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Pictures and sound, in the members where their dialects have them. */
+function addWhole(message: Record<string, unknown>, part: Part): void {
+  const members = encodeDeltaPart(part);
+  const isMedia = part.kind?.$case === "image" || part.kind?.$case === "audio";
+  if (members === undefined || !isMedia) return;
+  const told = objectOf(parsed(`{${members}}`)) ?? {};
+  for (const [key, value] of Object.entries(told))
+    message[key] = Array.isArray(value) ? [...listOf(message[key]), ...value] : value;
+}
+
+function encodeCall({ id, name, arguments: text, custom, signature }: ToolCall): JsonObject {
+  const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+  if (custom) return { id, type: "custom", custom: { name, input: text }, ...state };
+  return { id, type: "function", function: { name, arguments: text }, ...state };
+}

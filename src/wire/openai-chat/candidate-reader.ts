@@ -1,0 +1,200 @@
+/** Reads one candidate of an answer, from its deltas or its whole message. */
+import { type Event, FinishReason, type Part } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { AnswerAudio } from "./answer-audio.js";
+import { CallsReader } from "./calls-reader.js";
+import { decodeLogprobs } from "./logprobs.js";
+import { partOf } from "./part-decode.js";
+import { WIRE_NAME } from "./schema.js";
+
+/** Where a reader puts what it finds. */
+export interface Collector {
+  /** True where steps are wanted; else only the text counts. */
+  readonly isTyped: boolean;
+  add(event: Event): void;
+  addText(text: string): void;
+}
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", FinishReason.FINISH_REASON_END],
+  ["length", FinishReason.FINISH_REASON_LENGTH],
+  ["max_tokens", FinishReason.FINISH_REASON_LENGTH],
+  ["model_length", FinishReason.FINISH_REASON_LENGTH],
+  ["tool_calls", FinishReason.FINISH_REASON_TOOL_CALLS],
+  ["tool_use", FinishReason.FINISH_REASON_TOOL_CALLS],
+  ["function_call", FinishReason.FINISH_REASON_TOOL_CALLS],
+  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
+  ["safety", FinishReason.FINISH_REASON_BLOCKED],
+]);
+
+/** Endings that are failures: the answer before them is cut. */
+const FAILURES: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource"]);
+
+export class CandidateReader {
+  /** True once the upstream said why it ended. */
+  isFinished = false;
+  private reason = FinishReason.FINISH_REASON_UNSPECIFIED;
+  private stopString: string | undefined;
+  private hasEnded = false;
+  private readonly calls: CallsReader;
+  private audio: AnswerAudio | undefined;
+
+  constructor(
+    private readonly index: number,
+    answerId: string,
+    private readonly collector: Collector,
+  ) {
+    this.calls = new CallsReader(index, answerId, collector);
+  }
+
+  /** Reads one choice. Returns the failure that it tells. */
+  read(choice: JsonObject): GatewayError | undefined {
+    const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
+    if (delta !== undefined) this.readDelta(delta);
+    if (this.collector.isTyped) this.readLogprobs(choice["logprobs"]);
+    const reason = choice["finish_reason"];
+    if (typeof reason !== "string" || reason === "") return undefined;
+    if (FAILURES.has(reason))
+      return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: `it ended the answer with '${reason}'` });
+    this.isFinished = true;
+    this.reason = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
+    // Of vLLM: the stop string that occurred, or the id of a stop token.
+    const stopReason = choice["stop_reason"];
+    if (typeof stopReason === "string" && stopReason !== "") this.stopString = stopReason;
+    return undefined;
+  }
+
+  /** Nothing follows. Ends are held back until here: some servers say that they stop with every chunk. */
+  finish(isDone: boolean): void {
+    this.calls.finish();
+    const audio = this.audio?.part();
+    if (audio !== undefined) this.addPart(audio);
+    this.audio = undefined;
+    if (this.hasEnded || (!this.isFinished && !isDone)) return;
+    this.hasEnded = true;
+    const value = { candidate: this.index, reason: this.trueReason(), stopString: this.stopString };
+    this.collector.add({ kind: { $case: "candidateEnd", value } });
+  }
+
+  /** The reason that fits what came: servers mix up stops and calls. */
+  private trueReason(): FinishReason {
+    const { reason } = this;
+    const isStop = reason === FinishReason.FINISH_REASON_END;
+    const isCalls = reason === FinishReason.FINISH_REASON_TOOL_CALLS;
+    if (isStop && this.calls.hasCalls) return FinishReason.FINISH_REASON_TOOL_CALLS;
+    if (isCalls && !this.calls.hasCalls) return FinishReason.FINISH_REASON_END;
+    return isStop && this.stopString !== undefined ? FinishReason.FINISH_REASON_STOP_STRING : reason;
+  }
+
+  private readDelta(delta: JsonObject): void {
+    this.readThinking(delta);
+    const { content } = delta;
+    if (typeof content === "string") this.readText(content, delta["annotations"]);
+    else if (Array.isArray(content)) for (const piece of content) this.readPiece(piece);
+    const { refusal } = delta;
+    if (typeof refusal === "string" && refusal !== "") this.addRefusal(refusal);
+    const calls = delta["tool_calls"];
+    if (calls !== undefined && calls !== null) for (const call of listOf(calls)) this.calls.read(objectOf(call));
+    const call = objectOf(delta["function_call"]);
+    if (call !== undefined) this.calls.readFunctionCall(call);
+    const audio = objectOf(delta["audio"]);
+    if (audio !== undefined) {
+      this.audio ??= new AnswerAudio();
+      this.collector.addText(this.audio.read(audio));
+    }
+    const { images } = delta;
+    if (Array.isArray(images)) for (const image of images) this.readPiece(image);
+  }
+
+  private readText(text: string, annotations: unknown): void {
+    if (Array.isArray(annotations) && annotations.length > 0) {
+      // Citations have a place in a part alone, so the text that has them comes as one.
+      this.collector.addText(text);
+      this.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }));
+    } else this.addText(text);
+  }
+
+  /** Thinking, in the first of its spellings that says something. */
+  private readThinking(delta: JsonObject): void {
+    const plain = textOf(delta["reasoning_content"]) || textOf(delta["reasoning"]);
+    const details = delta["reasoning_details"];
+    if (!Array.isArray(details)) {
+      if (plain !== "") this.addThinking(plain, undefined);
+      return;
+    }
+    let isTold = false;
+    for (const item of details) {
+      const detail = objectOf(item);
+      if (detail?.["type"] === "reasoning.encrypted") {
+        const data = textOf(detail["data"]);
+        if (data !== "") this.addPart(partOf({ $case: "redactedThinking", value: { data } }));
+        continue;
+      }
+      const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
+      const signature = textOf(detail?.["signature"]) || undefined;
+      if (text === "" && signature === undefined) continue;
+      isTold ||= text !== "";
+      this.addThinking(text, signature);
+    }
+    if (!isTold && plain !== "") this.addThinking(plain, undefined);
+  }
+
+  /** One piece of a content that is a list, as Mistral's. */
+  private readPiece(value: unknown): void {
+    const piece = objectOf(value);
+    if (piece === undefined) return;
+    const type = textOf(piece["type"]);
+    if (type === "text" || type === "output_text") this.addText(textOf(piece["text"]));
+    else if (type === "refusal") this.addRefusal(textOf(piece["refusal"]));
+    else if (type === "thinking") {
+      const { thinking } = piece;
+      const text = typeof thinking === "string" ? thinking : listOf(thinking).map(pieceText).join("");
+      this.addThinking(text, textOf(piece["signature"]) || undefined);
+    } else if (type === "image_url") {
+      const url = textOf(objectOf(piece["image_url"])?.["url"]) || textOf(piece["image_url"]);
+      this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }));
+    } else this.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(piece) } }));
+  }
+
+  private readLogprobs(value: unknown): void {
+    const logprobs = decodeLogprobs(value, this.index);
+    if (logprobs !== undefined) this.collector.add({ kind: { $case: "logprobs", value: logprobs } });
+  }
+
+  private addText(text: string): void {
+    if (text === "") return;
+    this.collector.addText(text);
+    if (this.collector.isTyped) this.collector.add({ kind: { $case: "text", value: { candidate: this.index, text } } });
+  }
+
+  private addRefusal(text: string): void {
+    this.collector.addText(text);
+    if (this.collector.isTyped)
+      this.collector.add({ kind: { $case: "refusal", value: { candidate: this.index, text } } });
+  }
+
+  private addThinking(text: string, signature: string | undefined): void {
+    if (text === "" && signature === undefined) return;
+    this.collector.addText(text);
+    if (this.collector.isTyped)
+      this.collector.add({ kind: { $case: "thinking", value: { candidate: this.index, text, signature } } });
+  }
+
+  private addPart(part: Part): void {
+    if (this.collector.isTyped) this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
+  }
+}
+
+function pieceText(value: unknown): string {
+  return typeof value === "string" ? value : textOf(objectOf(value)?.["text"]);
+}
+
+type ImageSource = { $case: "url"; value: string } | { $case: "inline"; value: { mediaType: string; data: Buffer } };
+
+function imageSource(url: string): ImageSource {
+  const match = /^data:([^,]*);base64,/.exec(url);
+  if (match === null) return { $case: "url", value: url };
+  const data = Buffer.from(url.slice(match[0].length), "base64");
+  return { $case: "inline", value: { mediaType: match[1] ?? "", data } };
+}

@@ -1,0 +1,126 @@
+/** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { WireError } from "../wire.js";
+import { redacted } from "../redact.js";
+import { retryAfterMs } from "../retry-after.js";
+
+/** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
+interface Said {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string;
+  readonly code: string;
+  /** The status inside the error, where it names one. */
+  readonly status: number | undefined;
+}
+
+const NOTHING_SAID: Said = { message: "", type: "", param: "", code: "", status: undefined };
+
+const CONTEXT_TOO_LONG = /maximum context length|context[_ ]length[_ ]exceeded|prompt is too long|context window/i;
+const NO_FUNDS = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
+const KEY_REFUSED = /api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]key/i;
+const MODEL_UNKNOWN = /^(model_not_found|model_not_exist|not_found_model|unknown_model|invalid_model)$/i;
+
+/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
+export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+  const text = body.subarray(0, 64 * 1024).toString("utf8");
+  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
+}
+
+/** What an error inside a stream, or inside an answer that says 200, means. */
+export function decodeToldError(told: unknown): GatewayError {
+  const said = saidIn({ error: told });
+  return refusalOf(said.status ?? statusOf(said), said, retryAfterMs({}, said.message));
+}
+
+/** Our refusal in the client's envelope: four keys always. */
+export function encodeError(error: GatewayError): WireError {
+  return { status: error.http, body: Buffer.from(errorText(error)) };
+}
+
+export function errorText(error: GatewayError): string {
+  const { message, type, param, code } = error;
+  return JSON.stringify({ error: { message, type, param, code } });
+}
+
+function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
+  const named = `${said.code} ${said.type} ${said.message}`;
+  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
+  const cause = new Error(`the upstream said ${`${status} ${said.code} ${said.type}`.trim()}`);
+  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
+    new GatewayError(reason, metadata, { cause });
+  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
+  if (status === 402 || (status >= 400 && status < 500 && NO_FUNDS.test(named)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
+  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(named)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
+  if (status < 500 && (MODEL_UNKNOWN.test(said.code) || MODEL_UNKNOWN.test(said.type)))
+    return refuse("ERROR_REASON_MODEL_UNKNOWN");
+  const isOfRequest = status === 400 || status === 422 || status === 413;
+  if (said.code === "context_length_exceeded" || (isOfRequest && CONTEXT_TOO_LONG.test(said.message)))
+    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: said.param || "messages" });
+  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
+  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
+  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
+  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
+  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
+  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
+}
+
+/** What of it a client may read. */
+function shown(said: Said): ErrorMetadata {
+  const metadata: Record<string, string> = {};
+  if (said.message !== "") metadata["message"] = said.message;
+  if (said.param !== "") metadata["param"] = said.param;
+  if (said.code !== "") metadata["code"] = said.code;
+  return metadata;
+}
+
+/** Reads OpenAI's envelope, its flat form, Gemini's list of one, FastAPI's `detail`, and a bare string. */
+function saidIn(value: unknown): Said {
+  const body = objectOf(Array.isArray(value) ? value[0] : value);
+  if (body === undefined) return NOTHING_SAID;
+  const error = body["error"] ?? body;
+  const fields = objectOf(error);
+  if (fields === undefined) return { ...NOTHING_SAID, message: redacted(textOf(error)) };
+  const nested = objectOf(fields["error"]) ?? fields;
+  const code = nested["code"];
+  const number = Number(typeof code === "number" || /^\d{3}$/.test(textOf(code)) ? code : nested["status"]);
+  return {
+    message: redacted(textOf(nested["message"]) || detailOf(nested["detail"])),
+    type: word(nested["type"]),
+    param: word(nested["param"]),
+    code: /^\d+$/.test(textOf(code)) ? "" : word(code),
+    status: number >= 400 && number <= 599 ? number : undefined,
+  };
+}
+
+function detailOf(detail: unknown): string {
+  if (typeof detail === "string") return detail;
+  return listOf(detail)
+    .slice(0, 8)
+    .map((item) => {
+      const fields = objectOf(item);
+      return `${listOf(fields?.["loc"]).join(".")}: ${textOf(fields?.["msg"])}`;
+    })
+    .join("; ");
+}
+
+/** A name such as a code or a path; anything longer or stranger is not passed on. */
+function word(value: unknown): string {
+  const text = textOf(value);
+  return /^[\w.[\]$/ -]{1,200}$/.test(text) && redacted(text) === text ? text : "";
+}
+
+/** The status that an error inside a stream would have had. */
+function statusOf({ type, code, message }: Said): number {
+  const named = `${type} ${code}`;
+  if (/context_length_exceeded/.test(named)) return 400;
+  if (NO_FUNDS.test(named)) return 402;
+  if (/rate_limit|too_many_requests/i.test(named)) return 429;
+  if (/overloaded|unavailable/i.test(named)) return 503;
+  if (/timeout/i.test(named)) return 504;
+  if (/invalid_request|bad_request|invalid_value|content_policy/i.test(named)) return 400;
+  return CONTEXT_TOO_LONG.test(message) ? 400 : 500;
+}

@@ -1,0 +1,164 @@
+/** From typed steps to the events of a client. */
+import { type Event, FinishReason, type LogprobsDelta, type Part, type Usage } from "../../api/index.js";
+import type { GatewayError } from "../../errors.js";
+import type { RequestFacts, StreamEncoder } from "../wire.js";
+import { errorText } from "./error.js";
+import { encodeLogprobs } from "./logprobs.js";
+import { encodeDeltaPart } from "./delta-part.js";
+import { STREAM_END } from "./schema.js";
+import { encodeUsage } from "./usage.js";
+
+export const FINISH_NAMES: ReadonlyMap<FinishReason, string> = new Map([
+  [FinishReason.FINISH_REASON_LENGTH, "length"],
+  [FinishReason.FINISH_REASON_TOOL_CALLS, "tool_calls"],
+  [FinishReason.FINISH_REASON_BLOCKED, "content_filter"],
+]);
+
+export function encodeStream(request: RequestFacts): StreamEncoder {
+  return new ChatStreamEncoder(request);
+}
+
+/** A call as it was told. */
+interface ToldCall {
+  /** Its number on the wire: dense, in order of appearance. */
+  readonly index: number;
+  readonly custom: boolean;
+}
+
+export class ChatStreamEncoder implements StreamEncoder {
+  /** What was told of each candidate: its calls, by their number in the steps. */
+  private readonly told = new Map<number, Map<number, ToldCall>>();
+  /** What every chunk begins with. */
+  private head = chunkHead("", "", 0);
+  /** What every chunk but the last of usage ends with. */
+  private readonly tail: string;
+
+  constructor(private readonly request: RequestFacts) {
+    this.tail = request.includeUsage ? '],"usage":null}\n\n' : "]}\n\n";
+  }
+
+  push(events: readonly Event[]): Buffer {
+    let text = "";
+    for (let place = 0; place < events.length; place++) {
+      const kind = events[place]?.kind;
+      if (kind === undefined) continue;
+      // The probabilities of a text are told in the text's own chunk.
+      const next = events[place + 1]?.kind;
+      const isWithLogprobs = kind.$case === "text" || kind.$case === "refusal";
+      if (isWithLogprobs && next?.$case === "logprobs" && next.value.candidate === kind.value.candidate) {
+        text += this.encode(kind, next.value);
+        place++;
+      } else text += this.encode(kind, undefined);
+    }
+    return Buffer.from(text);
+  }
+
+  fail(error: GatewayError): Buffer {
+    return Buffer.from(`data: ${errorText(error)}\n\n`);
+  }
+
+  /** The chunk that tells the usage, where the client asked for it. */
+  usage(usage: Usage | undefined): Buffer {
+    return Buffer.from(this.usageChunk(usage));
+  }
+
+  private usageChunk(usage: Usage | undefined): string {
+    if (!this.request.includeUsage || usage === undefined) return "";
+    return `${this.head}],"usage":${JSON.stringify(encodeUsage(usage))}}\n\n`;
+  }
+
+  private encode(kind: NonNullable<Event["kind"]>, logprobs: LogprobsDelta | undefined): string {
+    switch (kind.$case) {
+      case "start": {
+        const { id, model, createTime } = kind.value;
+        this.head = chunkHead(id, model, Math.floor((createTime?.getTime() ?? 0) / 1000));
+        return "";
+      }
+      case "text":
+        return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
+      case "thinking":
+        return this.delta(kind.value.candidate, thinkingMembers(kind.value.text, kind.value.signature));
+      case "refusal":
+        return this.delta(kind.value.candidate, `"refusal":${JSON.stringify(kind.value.text)}`, logprobs);
+      case "toolCallStart": {
+        const { candidate, index, id, name, custom, signature } = kind.value;
+        const opened = this.role(candidate, true);
+        const calls = this.told.get(candidate);
+        const place = calls?.size ?? 0;
+        calls?.set(index, { index: place, custom });
+        const called = custom ? { name, input: "" } : { name, arguments: "" };
+        const type = custom ? "custom" : "function";
+        const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+        const call = { index: place, id, type, [type]: called, ...state };
+        return opened + this.delta(candidate, `"tool_calls":[${JSON.stringify(call)}]`);
+      }
+      case "toolCallDelta":
+        return this.argumentsDelta(kind.value.candidate, kind.value.index, kind.value.arguments);
+      case "logprobs":
+        return this.delta(kind.value.candidate, "", kind.value);
+      case "part":
+        return this.part(kind.value.candidate, kind.value.part);
+      case "candidateEnd": {
+        const { candidate, reason, stopString } = kind.value;
+        const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
+        const opened = this.role(candidate, false);
+        return `${opened}${this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`)}`;
+      }
+      case "finish":
+        return this.usageChunk(kind.value.usage) + STREAM_END.toString();
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  private part(candidate: number, part: Part | undefined): string {
+    if (part?.kind?.$case !== "toolCall") {
+      const members = encodeDeltaPart(part);
+      return members === undefined ? "" : this.delta(candidate, members);
+    }
+    const { value } = part.kind;
+    const index = this.told.get(candidate)?.size ?? 0;
+    const start = { candidate, index, ...value };
+    return (
+      this.encode({ $case: "toolCallStart", value: start }, undefined) +
+      this.argumentsDelta(candidate, index, value.arguments)
+    );
+  }
+
+  private argumentsDelta(candidate: number, index: number, fragment: string): string {
+    const call = this.told.get(candidate)?.get(index);
+    if (call === undefined) return "";
+    const called = call.custom ? `"custom":{"input":` : `"function":{"arguments":`;
+    return this.delta(candidate, `"tool_calls":[{"index":${call.index},${called}${JSON.stringify(fragment)}}}]`);
+  }
+
+  /** One chunk of a candidate, behind the one that opens it. */
+  private delta(candidate: number, members: string, logprobs?: LogprobsDelta): string {
+    const told = logprobs === undefined ? "null" : JSON.stringify(encodeLogprobs(logprobs));
+    return this.role(candidate, false) + this.choice(candidate, members, told, "null");
+  }
+
+  /** The chunk that opens a candidate, once. */
+  private role(candidate: number, isCall: boolean): string {
+    if (this.told.has(candidate)) return "";
+    this.told.set(candidate, new Map());
+    const content = isCall ? "null" : '""';
+    return this.choice(candidate, `"role":"assistant","content":${content},"refusal":null`, "null", "null");
+  }
+
+  private choice(candidate: number, members: string, logprobs: string, reason: string): string {
+    const choice = `{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`;
+    return this.head + choice + this.tail;
+  }
+}
+
+function chunkHead(id: string, model: string, createdSeconds: number): string {
+  const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdSeconds, model });
+  return `data: ${fixed.slice(0, -1)},"choices":[`;
+}
+
+function thinkingMembers(text: string, signature: string | undefined): string {
+  if (signature === undefined) return `"reasoning_content":${JSON.stringify(text)}`;
+  const details = [{ type: "reasoning.text", text, signature }];
+  return `"reasoning_content":${JSON.stringify(text)},"reasoning_details":${JSON.stringify(details)}`;
+}

@@ -1,0 +1,24 @@
+/** The wire of OpenAI's chat completions: what most clients and most upstreams speak. */
+import type { Wire } from "../wire.js";
+import { decodeAnswer, encodeAnswer } from "./answer.js";
+import { decodeError, encodeError } from "./error.js";
+import { decodeStream, encodeStream } from "./events.js";
+import { encodeRequest, readRequest } from "./request.js";
+import { STREAM_END, WIRE_NAME } from "./schema.js";
+
+export { openAiChatDialect } from "./dialect.js";
+export type { OpenAiChatDialect } from "./dialect.js";
+
+export const wire: Wire = {
+  name: WIRE_NAME,
+  readRequest,
+  encodeRequest,
+  decodeStream,
+  decodeAnswer,
+  encodeStream,
+  encodeAnswer,
+  decodeError,
+  encodeError,
+  heartbeat: Buffer.from(": ping\n\n"),
+  streamEnd: STREAM_END,
+};

@@ -1,0 +1,143 @@
+/** From the typed prompt to a body for an upstream of this wire. */
+import { createHash } from "node:crypto";
+import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
+import { JsonCursor } from "../json/cursor.js";
+import { readMembers } from "../json/splice.js";
+import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import type { OwnedFields } from "../wire.js";
+import { encodeMessages, type MessageContext } from "./message-encode.js";
+import { WIRE_NAME } from "./schema.js";
+
+const USER_CHARACTERS_MAX = 128;
+
+/** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
+export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
+  const { dialect } = context;
+  const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
+  const members: MemberTexts = [
+    ["model", jsonOf(owned.model)],
+    ["messages", arrayText(encodeMessages(prompt.messages, context))],
+    ["tools", encodeTools(prompt.tools)],
+    ["tool_choice", encodeToolChoice(prompt.toolChoice)],
+    ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
+    ["response_format", encodeOutputFormat(prompt.outputFormat)],
+    ["reasoning_effort", jsonOf(prompt.reasoning?.effort)],
+    ["temperature", jsonOf(prompt.temperature)],
+    ["top_p", jsonOf(prompt.topP)],
+    ["top_k", dialect.topK ? jsonOf(prompt.topK) : undefined],
+    ["presence_penalty", jsonOf(prompt.presencePenalty)],
+    ["frequency_penalty", jsonOf(prompt.frequencyPenalty)],
+    ["seed", jsonOf(prompt.seed)],
+    ["stop", prompt.stop.length === 0 ? undefined : JSON.stringify(prompt.stop)],
+    ["n", jsonOf(count)],
+    ["logprobs", jsonOf(prompt.logprobs)],
+    ["top_logprobs", jsonOf(prompt.topLogprobs)],
+    ["logit_bias", encodeMap(prompt.logitBias)],
+    ["user", jsonOf(encodeUser(prompt.user))],
+    ["metadata", encodeMap(prompt.metadata)],
+    ["service_tier", jsonOf(prompt.serviceTier)],
+    ["verbosity", jsonOf(prompt.verbosity)],
+    ["prompt_cache_key", jsonOf(prompt.promptCacheKey)],
+    [dialect.outputTokensField, jsonOf(owned.outputTokensMax)],
+    ["stream", owned.stream ? "true" : undefined],
+    ["stream_options", owned.stream && dialect.streamUsage ? '{"include_usage":true}' : undefined],
+  ];
+  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+}
+
+/** Members that the gateway owns and no one else may write. */
+const OWNED = ["model", "messages", "n", "stream", "stream_options", "max_tokens", "max_completion_tokens"];
+
+/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
+function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
+  if (prompt.extra?.wire !== WIRE_NAME) return [];
+  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
+  const taken = new Set(OWNED);
+  for (const [key, json] of members) if (json !== undefined) taken.add(key);
+  return readMembers(new JsonCursor(bytes))
+    .filter((member) => !taken.has(member.key))
+    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
+}
+
+function encodeTools(tools: readonly Tool[]): string | undefined {
+  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`));
+  return texts.length === 0 ? undefined : arrayText(texts);
+}
+
+function encodeTool({ kind }: Tool, path: string): string[] {
+  switch (kind?.$case) {
+    case "function": {
+      const { name, description, parametersJson, strict } = kind.value;
+      const called = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["parameters", checkedJson(parametersJson, `${path}.parameters`)],
+        ["strict", jsonOf(strict)],
+      ]);
+      return [`{"type":"function","function":${called}}`];
+    }
+    case "custom": {
+      const { name, description, formatJson } = kind.value;
+      const called = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["format", checkedJson(formatJson, `${path}.format`)],
+      ]);
+      return [`{"type":"custom","custom":${called}}`];
+    }
+    case "opaque":
+      // A tool that only another wire understands cannot be offered here.
+      return kind.value.wire === WIRE_NAME ? [checkedJson(kind.value.json, path) ?? "{}"] : [];
+    case undefined:
+      return [];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): string | undefined {
+  if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
+  if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
+  const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
+  if (choice.names.length === 0) return isRequired ? '"required"' : '"auto"';
+  const type = choice.custom ? "custom" : "function";
+  const tools = choice.names.map((name) => `{"type":"${type}","${type}":{"name":${JSON.stringify(name)}}}`);
+  if (isRequired && tools.length === 1) return tools[0];
+  const mode = isRequired ? "required" : "auto";
+  return `{"type":"allowed_tools","allowed_tools":{"mode":"${mode}","tools":${arrayText(tools)}}}`;
+}
+
+function encodeOutputFormat(format: OutputFormat | undefined): string | undefined {
+  const kind = format?.kind;
+  switch (kind?.$case) {
+    case "text":
+      return '{"type":"text"}';
+    case "jsonObject":
+      return '{"type":"json_object"}';
+    case "jsonSchema": {
+      const { name, description, schemaJson, strict } = kind.value;
+      const schema = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["schema", checkedJson(schemaJson, "output_format.schema")],
+        ["strict", jsonOf(strict)],
+      ]);
+      return `{"type":"json_schema","json_schema":${schema}}`;
+    }
+    case undefined:
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function encodeMap(map: Readonly<Record<string, string | number>>): string | undefined {
+  const entries = Object.entries(map);
+  return entries.length === 0 ? undefined : objectText(entries.map(([key, value]) => [key, JSON.stringify(value)]));
+}
+
+/** OpenAI refuses a longer id; its hash is as stable, and as good against abuse. */
+function encodeUser(user: string | undefined): string | undefined {
+  if (user === undefined || user.length <= USER_CHARACTERS_MAX) return user;
+  return createHash("sha256").update(user).digest("hex");
+}

@@ -1,0 +1,102 @@
+/**
+ * Requests, both directions: a client's body is read once, and goes upstream with only what the gateway owns changed.
+ */
+import type { Prompt } from "../../api/index.js";
+import { JsonCursor } from "../json/cursor.js";
+import { type Member, readMembers, splice } from "../json/splice.js";
+import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { dialectOf, type OpenAiChatDialect } from "./dialect.js";
+import { decodePrompt } from "./prompt-decode.js";
+import { encodePrompt } from "./prompt-encode.js";
+import { type Scan, scanRequest } from "./scan.js";
+import { WIRE_NAME } from "./schema.js";
+
+class ChatRequest implements WireRequest {
+  readonly facts: RequestFacts;
+  private built: Prompt | undefined;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  prompt(): Prompt {
+    this.built ??= decodePrompt(this.source.body);
+    return this.built;
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new ChatRequest(source, scanRequest(source.body));
+}
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer {
+  const known = dialectOf(dialect);
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
+    return spliceOwned(source.body, scan, owned, known);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  return encodePrompt(
+    request.prompt(),
+    { ...owned, outputTokensMax },
+    {
+      dialect: known,
+      model: owned.model,
+      isForeign: source !== undefined,
+    },
+  );
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, dialect: OpenAiChatDialect): Buffer {
+  const { facts, members, open } = scan;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
+  const options = members.find((member) => member.key === "stream_options");
+  // Options of a stream are refused where there is none.
+  if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
+  else if (owned.stream && dialect.streamUsage && !facts.includeUsage)
+    edits.set("stream_options", withUsage(body, options));
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/**
+ * Writes the limit over each field that the client sent, whatever its name; where it sent none, into the upstream's.
+ */
+function limitOutput(
+  body: Buffer,
+  members: readonly Member[],
+  limit: number,
+  dialect: OpenAiChatDialect,
+  edits: Map<string, Buffer | string | undefined>,
+): void {
+  let isSent = false;
+  for (const member of members) {
+    if (member.key !== "max_completion_tokens" && member.key !== "max_tokens") continue;
+    const text = valueText(body, member);
+    if (text === "null") continue;
+    isSent = true;
+    if (Number(text) !== limit) edits.set(member.key, String(limit));
+  }
+  if (!isSent) edits.set(dialect.outputTokensField, String(limit));
+}
+
+/** The stream options with the usage asked for, and every other option kept. */
+function withUsage(body: Buffer, options: Member | undefined): Buffer | string {
+  if (options === undefined || valueText(body, options) === "null") return '{"include_usage":true}';
+  const value = body.subarray(options.valueStart, options.end);
+  return splice(value, 0, readMembers(new JsonCursor(value)), new Map([["include_usage", "true"]]));
+}
+
+function valueText(body: Buffer, member: Member): string {
+  return body.toString("latin1", member.valueStart, member.end);
+}

@@ -1,0 +1,121 @@
+/** The pass over the messages of a body: who speaks, what kinds of parts there are, and how much of it is media. */
+import { GatewayError } from "../../errors.js";
+import type { JsonCursor } from "../json/cursor.js";
+import { wrong } from "./fields.js";
+
+/** What is counted on the way. */
+export interface MessageCounts {
+  imageCount: number;
+  fileCount: number;
+  audioCount: number;
+  /** Bytes of media inside the body: their tokens do not follow from them. */
+  mediaBytes: number;
+}
+
+const DATA_URL = Buffer.from('"data:');
+
+/** Reads the array of messages that comes next, all of it. Returns the first thing that is wrong with it. */
+export function scanMessages(cursor: JsonCursor, counts: MessageCounts): GatewayError | undefined {
+  let index = 0;
+  let problem: GatewayError | undefined;
+  cursor.enterArray();
+  for (; cursor.nextItem(); index++) {
+    const found = scanMessage(cursor, counts, index);
+    problem ??= found;
+  }
+  if (index === 0) return wrong("messages", "it must hold at least one message", "empty_array");
+  return problem;
+}
+
+function scanMessage(cursor: JsonCursor, counts: MessageCounts, index: number): GatewayError | undefined {
+  const kind = cursor.kind();
+  if (kind !== "object") {
+    cursor.skip();
+    return wrong(`messages[${index}]`, `it must be an object, not ${kind}`);
+  }
+  let problem: GatewayError | undefined;
+  let hasRole = false;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === "role") {
+      const kind = cursor.kind();
+      if (kind === "string") hasRole = true;
+      else if (kind !== "null") problem ??= wrong(`messages[${index}].role`, `it must be a string, not ${kind}`);
+      cursor.skip();
+    } else if (key === "content") {
+      const found = scanContent(cursor, counts, index);
+      problem ??= found;
+    } else cursor.skip();
+  }
+  if (problem !== undefined || hasRole) return problem;
+  return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `messages[${index}].role` });
+}
+
+function scanContent(cursor: JsonCursor, counts: MessageCounts, index: number): GatewayError | undefined {
+  const kind = cursor.kind();
+  if (kind !== "array") {
+    cursor.skip();
+    if (kind === "string" || kind === "null") return undefined;
+    return wrong(`messages[${index}].content`, `it must be a string or an array of parts, not ${kind}`);
+  }
+  let problem: GatewayError | undefined;
+  cursor.enterArray();
+  for (let place = 0; cursor.nextItem(); place++) {
+    const found = scanPart(cursor, counts, index, place);
+    problem ??= found;
+  }
+  return problem;
+}
+
+/** Parts that are what their bytes say. */
+const TEXT_PARTS: ReadonlySet<string> = new Set(["text", "refusal", "thinking"]);
+
+function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, place: number): GatewayError | undefined {
+  const kind = cursor.kind();
+  if (kind !== "object") {
+    cursor.skip();
+    return wrong(`messages[${index}].content[${place}]`, `it must be an object, not ${kind}`);
+  }
+  let type: string | undefined;
+  let mediaBytes = 0;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === "type" && cursor.kind() === "string") type = cursor.readString();
+    else if (key === "image_url") mediaBytes += scanMedia(cursor, "url", true);
+    else if (key === "input_audio") mediaBytes += scanMedia(cursor, "data", false);
+    else if (key === "file") mediaBytes += scanMedia(cursor, "file_data", false);
+    else cursor.skip();
+  }
+  if (type === undefined)
+    return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `messages[${index}].content[${place}].type` });
+  if (type === "image_url") counts.imageCount++;
+  else if (type === "file") counts.fileCount++;
+  else if (type === "input_audio") counts.audioCount++;
+  else {
+    // A kind we do not know may be a film behind an address: nothing in the request bounds what it reads as.
+    if (!TEXT_PARTS.has(type)) counts.fileCount++;
+    return undefined;
+  }
+  counts.mediaBytes += mediaBytes;
+  return undefined;
+}
+
+/** Passes the body of a media part, or the bare string that some clients send. Returns the bytes of media in it. */
+function scanMedia(cursor: JsonCursor, field: string, isUrl: boolean): number {
+  if (cursor.kind() !== "object") return mediaBytesOf(cursor, isUrl);
+  let bytes = 0;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === field) bytes += mediaBytesOf(cursor, isUrl);
+    else cursor.skip();
+  }
+  return bytes;
+}
+
+/** Passes a value. Of a string that is media it returns the bytes; an address elsewhere is text. */
+function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
+  const start = cursor.at;
+  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
+  cursor.skip();
+  return isMedia ? cursor.at - start : 0;
+}

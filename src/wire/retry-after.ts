@@ -1,0 +1,37 @@
+/** How long an upstream asks to wait. */
+
+const WAIT_MS_MAX = 3_600_000;
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+]);
+
+/** In milliseconds, at most an hour; undefined where the upstream does not say. */
+export function retryAfterMs(headers: Readonly<Record<string, string>>, text: string): number | undefined {
+  const wait = ofHeaders(headers) ?? ofText(text);
+  return wait === undefined || !(wait >= 0) ? undefined : Math.min(Math.ceil(wait), WAIT_MS_MAX);
+}
+
+function ofHeaders(headers: Readonly<Record<string, string>>): number | undefined {
+  const ms = numberOf(headers["retry-after-ms"]);
+  if (ms !== undefined) return ms;
+  const after = headers["retry-after"];
+  const seconds = numberOf(after);
+  if (seconds !== undefined) return seconds * 1000;
+  // A date is told by the upstream's own clock, so it is measured against that.
+  const wait = Date.parse(after ?? "") - Date.parse(headers["date"] ?? "");
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+/** OpenAI says it in words, Google's servers in a detail of the error. */
+function ofText(text: string): number | undefined {
+  const match = /(?:try again in |"retryDelay":\s*")(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)/i.exec(text.slice(0, 16_384));
+  const unit = UNIT_MS.get(match?.[2]?.toLowerCase() ?? "");
+  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d{1,12}(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,136 @@
+/** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
+import type { Answer, Event, Prompt, Usage } from "../api/index.js";
+import type { GatewayError } from "../errors.js";
+
+/** What the gateway must know of a request before it is sent, whichever wire it came in. */
+export interface RequestFacts {
+  readonly model: string;
+  /** True where the client wants the answer as it comes. */
+  readonly stream: boolean;
+  /** True where the client of a stream wants its usage told. */
+  readonly includeUsage: boolean;
+  /** How many answers. */
+  readonly candidateCount: number;
+  /** The most output tokens for each candidate; undefined where the client sets no limit. */
+  readonly outputTokensMax: number | undefined;
+  /** Bytes of the request without inline media: no tokenizer makes more tokens of them. */
+  readonly textBytes: number;
+  /** Images, files and sounds, whose tokens do not follow from their bytes. */
+  readonly imageCount: number;
+  readonly fileCount: number;
+  readonly audioCount: number;
+}
+
+/** A client's own body, in its own wire. */
+export interface SourceBody {
+  readonly wire: string;
+  readonly body: Buffer;
+  /** Headers that belong to the wire, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request on its way through the pipeline. */
+export interface WireRequest {
+  readonly facts: RequestFacts;
+  /** Absent where a service asked in the typed form. */
+  readonly source: SourceBody | undefined;
+  /** The typed form; built at most once, and only where something needs it. Throws PARAMETER_* where it cannot be. */
+  prompt(): Prompt;
+  /**
+   * Called before it goes to an upstream of another wire. Throws PARAMETER_UNSUPPORTED where it asks for what only its
+   * own wire can say, and what would change the meaning of the answer.
+   */
+  checkForeign?(model: string): void;
+}
+
+/** What the gateway owns in a request that goes upstream, whatever the client wrote. */
+export interface OwnedFields {
+  /** The model as the upstream names it. */
+  readonly model: string;
+  /** The limit that the hold covers, for each candidate; undefined leaves the client's own. */
+  readonly outputTokensMax: number | undefined;
+  readonly stream: boolean;
+  readonly candidateCount: number;
+}
+
+/** What one read of the upstream held. */
+export interface Batch {
+  /** The typed steps; empty where the caller takes the wire's own bytes. */
+  readonly events: Event[];
+  /** Whole events of the wire, to be forwarded as they are; empty where the caller takes events. */
+  readonly source: Buffer;
+  /** True where it holds something that a client sees: not only a ping. */
+  readonly visible: boolean;
+  /** An error that the upstream told in the stream. Nothing after it counts. */
+  readonly error: GatewayError | undefined;
+}
+
+/** Reads one answer of an upstream, streamed. Bytes may be cut anywhere. */
+export interface StreamDecoder {
+  /** Takes one read. Throws UPSTREAM_FAILED where the bytes are no stream of this wire. */
+  push(chunk: Buffer): Batch;
+  /** The upstream closed. What was still held back comes out. */
+  end(): Batch;
+  /** What is known of the answer so far. */
+  readonly report: AnswerReport;
+}
+
+/** What is known of an answer, for the meter. It grows while the answer comes. */
+export interface AnswerReport {
+  /** The last usage that the upstream told, in normal form. */
+  readonly usage: Usage | undefined;
+  /** True once the upstream said that the answer is whole. */
+  readonly complete: boolean;
+  /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */
+  readonly text: string;
+}
+
+/** A whole answer, read. */
+export interface DecodedAnswer {
+  readonly report: AnswerReport;
+  /** The answer as the events that would have made it, without a finish. Built when asked for. */
+  events(): Event[];
+}
+
+/** Writes one answer for a client, streamed. */
+export interface StreamEncoder {
+  /** The bytes that tell these events; may be empty. */
+  push(events: readonly Event[]): Buffer;
+  /** The bytes that end a stream that did not end well. It never looks complete. */
+  fail(error: GatewayError): Buffer;
+}
+
+/** An error as a client of the wire expects it. */
+export interface WireError {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** How an upstream of a wire differs from the wire's own, as data. Each wire declares its own shape. */
+export type Dialect = Readonly<Record<string, unknown>>;
+
+/** One wire format, both directions. decode(encode(x)) = x on what it models; on its own wire nothing is lost. */
+export interface Wire {
+  /** Such as openai-chat. */
+  readonly name: string;
+  /** Reads a client's body in one bounded pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+  readRequest(source: SourceBody): WireRequest;
+  /** The body for an upstream: the client's own where it came in this wire, else written from the typed form. */
+  encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer;
+  /** Reads a streamed answer. `form` says what the batches carry. `request` tells what the client asked to see. */
+  decodeStream(request: RequestFacts, form: "events" | "source"): StreamDecoder;
+  /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
+  decodeAnswer(body: Buffer): DecodedAnswer;
+  /** Writes a streamed answer for a client. */
+  encodeStream(request: RequestFacts): StreamEncoder;
+  /** Writes a whole answer for a client. */
+  encodeAnswer(answer: Answer): Buffer;
+  /** What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. */
+  decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError;
+  /** Our refusal in the client's envelope. */
+  encodeError(error: GatewayError): WireError;
+  /** The bytes that keep an idle stream alive. */
+  readonly heartbeat: Buffer;
+  /** The bytes that end a stream well where the upstream's own did not. */
+  readonly streamEnd: Buffer;
+}
