@@ -1,0 +1,104 @@
+/** Reads the chunks of a stream and whole answers into text and steps. */
+import { type Event, FinishReason, type Usage } from "../../api/index.js";
+import type { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import type { AnswerReport } from "../wire.js";
+import { CandidateReader, type Collector } from "./candidate-reader.js";
+import { decodeToldError } from "./error.js";
+import { decodeUsage } from "./usage.js";
+
+const CANDIDATES_MAX = 128;
+
+/** One answer, as far as it was read. An error is looked for before candidates. */
+export class AnswerReader implements AnswerReport, Collector {
+  usage: Usage | undefined;
+  text = "";
+  answerId = "";
+  /** True once the upstream refused the prompt: then there are no candidates. */
+  isBlocked = false;
+  private hasStarted = false;
+  private hasEnded = false;
+  private events: Event[] = [];
+  private readonly candidates = new Map<number, CandidateReader>();
+
+  /** `isTyped` says whether steps are built; the text is gathered either way. */
+  constructor(
+    readonly isTyped: boolean,
+    private readonly candidatesExpected: number,
+  ) {}
+
+  /** There is no word for the end: an answer is whole once each candidate said why it ended. */
+  get complete(): boolean {
+    if (this.candidates.size === 0) return this.isBlocked;
+    if (this.candidates.size < this.candidatesExpected) return false;
+    for (const candidate of this.candidates.values()) if (!candidate.isFinished) return false;
+    return true;
+  }
+
+  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
+  read(chunk: JsonObject): GatewayError | undefined {
+    const error = chunk["error"];
+    if (error !== undefined && error !== null) return decodeToldError(chunk);
+    // The last report counts, never the sum: each tells the whole answer so far.
+    this.usage = decodeUsage(chunk["usageMetadata"]) ?? this.usage;
+    this.start(chunk);
+    const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
+    if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;
+    listOf(chunk["candidates"]).forEach((value, place) => {
+      const candidate = objectOf(value);
+      if (candidate !== undefined) this.readerFor(candidate["index"], place).read(candidate);
+    });
+    return undefined;
+  }
+
+  /** Nothing follows: the ends of the candidates come out. */
+  finish(isWhole: boolean): void {
+    for (const candidate of this.candidates.values()) candidate.finish(isWhole);
+    if (!this.isTyped || !this.isBlocked || this.candidates.size > 0 || this.hasEnded) return;
+    this.hasEnded = true;
+    for (let candidate = 0; candidate < Math.max(1, this.candidatesExpected); candidate++) {
+      const value = { candidate, reason: FinishReason.FINISH_REASON_BLOCKED, stopString: undefined };
+      this.add({ kind: { $case: "candidateEnd", value } });
+    }
+  }
+
+  /** The steps since the last time. */
+  takeEvents(): Event[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  add(event: Event): void {
+    this.events.push(event);
+  }
+
+  addText(text: string): void {
+    this.text += text;
+  }
+
+  private start(chunk: JsonObject): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    // All of the first chunk: where an answer has no id, its counts and words still tell it from others.
+    this.answerId = JSON.stringify(chunk);
+    if (!this.isTyped) return;
+    const time = Date.parse(textOf(chunk["createTime"]));
+    const value = {
+      id: textOf(chunk["responseId"]),
+      model: textOf(chunk["modelVersion"]),
+      createTime: Number.isNaN(time) ? undefined : new Date(time),
+    };
+    this.add({ kind: { $case: "start", value } });
+  }
+
+  private readerFor(named: unknown, place: number): CandidateReader {
+    const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CANDIDATES_MAX;
+    const index = isPlace ? named : Math.min(place, CANDIDATES_MAX - 1);
+    const known = this.candidates.get(index);
+    if (known !== undefined) return known;
+    const made = new CandidateReader(index, this);
+    this.candidates.set(index, made);
+    return made;
+  }
+}

@@ -1,0 +1,145 @@
+/** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { redacted } from "../redact.js";
+import { retryAfterMs } from "../retry-after.js";
+import type { WireError } from "../wire.js";
+
+const BODY_CHARACTERS_MAX = 64 * 1024;
+
+const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
+const NO_FUNDS = /billing (account|is|has|to be)|BILLING_(DISABLED|NOT_ACTIVE)|prepayment credits/i;
+const KEY_REFUSED = /api[_ ]key[_ ](not[_ ]valid|invalid|expired|not[_ ]found)|ACCESS_TOKEN/i;
+
+/** The HTTP status that a status of Google's stands for. */
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ["INVALID_ARGUMENT", 400],
+  ["FAILED_PRECONDITION", 400],
+  ["OUT_OF_RANGE", 400],
+  ["UNAUTHENTICATED", 401],
+  ["PERMISSION_DENIED", 403],
+  ["NOT_FOUND", 404],
+  ["ABORTED", 409],
+  ["ALREADY_EXISTS", 409],
+  ["RESOURCE_EXHAUSTED", 429],
+  ["CANCELLED", 499],
+  ["UNKNOWN", 500],
+  ["INTERNAL", 500],
+  ["DATA_LOSS", 500],
+  ["UNIMPLEMENTED", 501],
+  ["UNAVAILABLE", 503],
+  ["DEADLINE_EXCEEDED", 504],
+]);
+
+/** The status of Google's that stands for an HTTP status of ours. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [400, "INVALID_ARGUMENT"],
+  [401, "UNAUTHENTICATED"],
+  [402, "FAILED_PRECONDITION"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [409, "ALREADY_EXISTS"],
+  [413, "INVALID_ARGUMENT"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [499, "CANCELLED"],
+  [500, "INTERNAL"],
+  [502, "UNAVAILABLE"],
+  [503, "UNAVAILABLE"],
+  [504, "DEADLINE_EXCEEDED"],
+]);
+
+/** What an upstream said; empty where it said nothing that can be shown. */
+interface Said {
+  readonly message: string;
+  /** Such as INVALID_ARGUMENT. */
+  readonly name: string;
+  readonly code: number | undefined;
+  /** The reasons in the details, such as API_KEY_INVALID. */
+  readonly reasons: string;
+  /** The first field that is wrong, where it is named. */
+  readonly field: string;
+}
+
+/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
+export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+  const text = body.subarray(0, BODY_CHARACTERS_MAX).toString("utf8");
+  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
+}
+
+/** What an error inside a stream, or inside an answer that says 200, means. */
+export function decodeToldError(told: unknown): GatewayError {
+  const said = saidIn(told);
+  const status = STATUSES.get(said.name) ?? said.code ?? 500;
+  return refusalOf(status, said, retryAfterMs({}, JSON.stringify(told) ?? ""));
+}
+
+function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
+  const named = `${said.name} ${said.reasons} ${said.message}`;
+  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
+  const cause = new Error(`the upstream said ${`${status} ${said.name} ${said.reasons}`.trim()}`);
+  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
+    new GatewayError(reason, metadata, { cause });
+  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
+  const isClients = status >= 400 && status < 500;
+  if (status === 402 || (isClients && NO_FUNDS.test(named)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
+  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(named)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
+  if (status === 404 && said.name === "NOT_FOUND") return refuse("ERROR_REASON_MODEL_UNKNOWN");
+  const isOfRequest = status === 400 || status === 422 || status === 413;
+  if (isOfRequest && CONTEXT_TOO_LONG.test(said.message))
+    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: "contents" });
+  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
+  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
+  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
+  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
+  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
+  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
+}
+
+/** What of it a client may read. */
+function shown({ message, field }: Said): ErrorMetadata {
+  return { ...(message === "" ? {} : { message }), ...(field === "" ? {} : { param: field }) };
+}
+
+/** Reads Google's envelope, and the list of one that comes where no stream of events was asked for. */
+function saidIn(value: unknown): Said {
+  const body = objectOf(Array.isArray(value) ? value[0] : value);
+  const error = objectOf(body?.["error"]);
+  const details = listOf(error?.["details"]).map((detail) => objectOf(detail) ?? {});
+  const code = error?.["code"];
+  const field = textOf(firstViolation(details)?.["field"]);
+  return {
+    message: redacted(textOf(error?.["message"] ?? body?.["error"])),
+    name: textOf(error?.["status"]),
+    code: typeof code === "number" && code >= 400 && code <= 599 ? code : undefined,
+    reasons: details.map((detail) => textOf(detail["reason"])).join(" "),
+    field: /^[\w.[\]]{1,200}$/.test(field) ? field : "",
+  };
+}
+
+function firstViolation(details: readonly JsonObject[]): JsonObject | undefined {
+  for (const detail of details) {
+    const violation = objectOf(listOf(detail["fieldViolations"])[0]);
+    if (violation !== undefined) return violation;
+  }
+  return undefined;
+}
+
+/** Our refusal in Google's envelope. */
+export function encodeError(error: GatewayError): WireError {
+  return { status: error.http, body: Buffer.from(errorText(error)) };
+}
+
+/** The reason stands in the details, as Google's servers tell theirs; so do the field that is wrong, and the wait. */
+export function errorText(error: GatewayError): string {
+  const { message, http, param, retryAfterMs: waitMs } = error;
+  const type = "type.googleapis.com/google.rpc.";
+  const details: JsonObject[] = [
+    { "@type": `${type}ErrorInfo`, reason: error.reason.slice("ERROR_REASON_".length), domain: "tollgate" },
+  ];
+  if (param !== null)
+    details.push({ "@type": `${type}BadRequest`, fieldViolations: [{ field: param, description: message }] });
+  if (waitMs !== undefined) details.push({ "@type": `${type}RetryInfo`, retryDelay: `${waitMs / 1000}s` });
+  return JSON.stringify({ error: { code: http, message, status: NAMES.get(http) ?? "UNKNOWN", details } });
+}

@@ -1,0 +1,149 @@
+/** From typed steps to the events of a client. */
+import type { Event, LogprobsDelta, ToolCallStart } from "../../api/index.js";
+import type { GatewayError } from "../../errors.js";
+import { arrayText, jsonOf, objectText } from "../json/text.js";
+import type { RequestFacts, StreamEncoder } from "../wire.js";
+import { callJson, partJson, textJson, thoughtJson } from "./answer-parts.js";
+import { errorText } from "./error.js";
+import { encodeFinish } from "./finish.js";
+import { encodeLogprobs } from "./logprobs.js";
+import { encodeUsage } from "./usage.js";
+
+export function encodeStream(_request: RequestFacts): StreamEncoder {
+  return new GeminiStreamEncoder();
+}
+
+/** What of one candidate is not told yet. */
+interface Pending {
+  readonly candidate: number;
+  readonly parts: string[];
+  /** Text that goes on: runs of it are one part. */
+  text: string;
+  logprobs: LogprobsDelta | undefined;
+}
+
+/** A call whose arguments still come: on this wire a call is told whole. */
+interface OpenCall {
+  readonly start: ToolCallStart;
+  arguments: string;
+}
+
+class GeminiStreamEncoder implements StreamEncoder {
+  /** What every chunk ends with. */
+  private tail = "";
+  private out = "";
+  private pending: Pending | undefined;
+  private readonly calls = new Map<number, OpenCall[]>();
+
+  push(events: readonly Event[]): Buffer {
+    for (const { kind } of events) if (kind !== undefined) this.encode(kind);
+    this.flush();
+    const { out } = this;
+    this.out = "";
+    return Buffer.from(out);
+  }
+
+  fail(error: GatewayError): Buffer {
+    return Buffer.from(`data: ${errorText(error)}\n\n`);
+  }
+
+  private encode(kind: NonNullable<Event["kind"]>): void {
+    switch (kind.$case) {
+      case "start": {
+        const { id, model, createTime } = kind.value;
+        this.tail = [
+          ["modelVersion", jsonOf(model)],
+          ["createTime", createTime === undefined ? undefined : jsonOf(createTime.toISOString())],
+          ["responseId", jsonOf(id)],
+        ].reduce((text, [key, json]) => (json === undefined ? text : `${text},"${key}":${json}`), "");
+        return;
+      }
+      case "text":
+      case "refusal":
+        this.of(kind.value.candidate).text += kind.value.text;
+        return;
+      case "thinking":
+        this.add(kind.value.candidate, thoughtJson(kind.value.text, kind.value.signature));
+        return;
+      case "toolCallStart": {
+        const calls = this.calls.get(kind.value.candidate) ?? [];
+        this.calls.set(kind.value.candidate, [...calls, { start: kind.value, arguments: "" }]);
+        return;
+      }
+      case "toolCallDelta": {
+        const call = this.calls.get(kind.value.candidate)?.find(({ start }) => start.index === kind.value.index);
+        if (call !== undefined) call.arguments += kind.value.arguments;
+        return;
+      }
+      case "logprobs": {
+        const pending = this.of(kind.value.candidate);
+        if (pending.logprobs !== undefined) this.flush();
+        this.of(kind.value.candidate).logprobs = kind.value;
+        return;
+      }
+      case "part": {
+        const json = kind.value.part === undefined ? undefined : partJson(kind.value.part);
+        if (json !== undefined) this.add(kind.value.candidate, json);
+        return;
+      }
+      case "candidateEnd":
+        return this.end(kind.value.candidate, encodeFinish(kind.value.reason));
+      case "finish": {
+        this.flush();
+        const { usage } = kind.value;
+        if (usage !== undefined) this.chunk(`"usageMetadata":${JSON.stringify(encodeUsage(usage))}`);
+        return;
+      }
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  private add(candidate: number, part: string): void {
+    const pending = this.of(candidate);
+    closeText(pending);
+    pending.parts.push(part);
+  }
+
+  /** What is pending of the candidate; what is pending of another goes out first. */
+  private of(candidate: number): Pending {
+    if (this.pending?.candidate === candidate) return this.pending;
+    this.flush();
+    this.pending = { candidate, parts: [], text: "", logprobs: undefined };
+    return this.pending;
+  }
+
+  /** The calls, which are whole now, and the end. */
+  private end(candidate: number, reason: string): void {
+    for (const { start, arguments: text } of this.calls.get(candidate) ?? [])
+      this.add(candidate, callJson({ ...start, arguments: text }));
+    this.calls.delete(candidate);
+    this.of(candidate);
+    this.flush(reason);
+  }
+
+  private flush(reason?: string): void {
+    const { pending } = this;
+    if (pending === undefined) return;
+    closeText(pending);
+    this.pending = undefined;
+    const { candidate, parts, logprobs } = pending;
+    if (parts.length === 0 && logprobs === undefined && reason === undefined) return;
+    const told = objectText([
+      ["content", `{"parts":${arrayText(parts.length === 0 ? [textJson("")] : parts)},"role":"model"}`],
+      ["finishReason", jsonOf(reason)],
+      ["index", String(candidate)],
+      ["logprobsResult", logprobs === undefined ? undefined : JSON.stringify(encodeLogprobs(logprobs))],
+    ]);
+    this.chunk(`"candidates":[${told}]`);
+  }
+
+  private chunk(members: string): void {
+    this.out += `data: {${members}${this.tail}}\n\n`;
+  }
+}
+
+function closeText(pending: Pending): void {
+  if (pending.text !== "") pending.parts.push(textJson(pending.text));
+  pending.text = "";
+}

@@ -1,0 +1,25 @@
+/** The wire of Google's Gemini API. Model and stream stand in the path, so a format tells them in headers. */
+import type { Wire } from "../wire.js";
+import { decodeAnswer, encodeAnswer } from "./answer.js";
+import { decodeError, encodeError } from "./error.js";
+import { decodeStream, encodeStream } from "./events.js";
+import { encodeRequest, readRequest } from "./request.js";
+import { WIRE_NAME } from "./schema.js";
+
+export type { GeminiDialect, GeminiModels } from "./dialect.js";
+export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
+
+export const wire: Wire = {
+  name: WIRE_NAME,
+  readRequest,
+  encodeRequest,
+  decodeStream,
+  decodeAnswer,
+  encodeStream,
+  encodeAnswer,
+  decodeError,
+  encodeError,
+  heartbeat: Buffer.from(": ping\n\n"),
+  // The end is the close of the connection.
+  streamEnd: Buffer.alloc(0),
+};

@@ -1,0 +1,180 @@
+/** From typed parts to the parts of a content. */
+import type { Audio, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
+import type { GeminiModels } from "./dialect.js";
+import { WIRE_NAME } from "./schema.js";
+import { googlesOwn } from "./signature.js";
+
+/** What the writing of a prompt depends on. */
+export interface PromptContext {
+  readonly models: GeminiModels;
+  /** The model, as refusals name it. */
+  readonly model: string;
+  /** True where the prompt comes from another wire: what only its upstreams understand means nothing here. */
+  readonly isForeign: boolean;
+}
+
+/** The addresses that Google's servers fetch themselves. */
+const FETCHED = /^(gs:\/\/|https:\/\/(generativelanguage\.googleapis\.com|(www\.)?youtube\.com|youtu\.be)\/)/;
+
+const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
+  ["png", "image/png"],
+  ["webp", "image/webp"],
+  ["gif", "image/gif"],
+  ["heic", "image/heic"],
+]);
+
+/** The parts as JSON texts. `nameOf` tells which tool a call went to; a result of an unknown call becomes text. */
+export function encodeParts(
+  parts: readonly Part[],
+  path: string,
+  nameOf: (callId: string) => string | undefined,
+  context: PromptContext,
+): string[] {
+  const texts: string[] = [];
+  // Results come first: they answer the calls of the turn before.
+  const results = parts.filter((part) => part.kind?.$case === "toolResult");
+  const others = results.length === 0 ? parts : parts.filter((part) => part.kind?.$case !== "toolResult");
+  const behind: string[] = [];
+  for (const { kind } of results) {
+    if (kind?.$case !== "toolResult") continue;
+    texts.push(encodeResult(kind.value, nameOf(kind.value.callId), path, context));
+    if (!context.models.mediaInResults) behind.push(...mediaOf(kind.value.parts, path, context));
+  }
+  others.forEach((part, place) => {
+    const text = encodePart(part, `${path}[${place}]`, context);
+    if (text !== undefined) behind.push(text);
+  });
+  return [...texts, ...behind];
+}
+
+function encodePart({ kind }: Part, path: string, context: PromptContext): string | undefined {
+  switch (kind?.$case) {
+    case "text":
+    case "refusal":
+      // Empty text is refused, and a coding agent's line of accounting would only break the upstream's cache.
+      if (kind.value.text === "" || (context.isForeign && isAccounting(kind.value.text))) return undefined;
+      return `{"text":${JSON.stringify(kind.value.text)}}`;
+    case "thinking":
+      return encodeThought(kind.value.text, kind.value.signature, context);
+    case "toolCall":
+      return encodeCall(kind.value);
+    case "image":
+      return encodeImage(kind.value, path, context);
+    case "audio":
+      return encodeAudio(kind.value);
+    case "file":
+      return encodeFile(kind.value, path, context);
+    case "opaque":
+      return kind.value.wire === WIRE_NAME ? checkedJson(kind.value.json, path) : undefined;
+    case "redactedThinking":
+    case "toolResult":
+    case undefined:
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Only Google's own proofs go back to Google; without one a thought of somebody else's is left out. */
+function encodeThought(text: string, signature: string | undefined, { isForeign }: PromptContext): string | undefined {
+  const proof = signature === undefined ? undefined : googlesOwn(signature);
+  if (proof === undefined && (isForeign || text === "")) return undefined;
+  return objectText([
+    ["text", JSON.stringify(text)],
+    ["thought", text === "" ? undefined : "true"],
+    ["thoughtSignature", jsonOf(proof)],
+  ]);
+}
+
+function encodeCall({ id, name, arguments: text, custom, signature }: ToolCall): string {
+  const args = custom ? `{"input":${JSON.stringify(text)}}` : argumentsObject(text);
+  const call = objectText([
+    ["id", id === "" ? undefined : jsonOf(id)],
+    ["name", jsonOf(name)],
+    ["args", args],
+  ]);
+  return objectText([
+    ["functionCall", call],
+    ["thoughtSignature", jsonOf(signature)],
+  ]);
+}
+
+/** Arguments as the object that the wire has: what is none is told as text, so that nothing of it is lost. */
+export function argumentsObject(text: string): string {
+  if (text.trim() === "") return "{}";
+  return objectJson(text) ?? `{"_raw":${JSON.stringify(text)}}`;
+}
+
+/** The text where it is a JSON object from its first character to its last. */
+function objectJson(text: string): string | undefined {
+  if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
+  try {
+    return checkedJson(text, "");
+  } catch {
+    return undefined;
+  }
+}
+
+function encodeResult(result: ToolResult, name: string | undefined, path: string, context: PromptContext): string {
+  const text = result.parts
+    .map(({ kind }) => (kind?.$case === "text" || kind?.$case === "refusal" ? kind.value.text : ""))
+    .join("");
+  if (name === undefined) return `{"text":${JSON.stringify(`The tool call ${result.callId} returned: ${text}`)}}`;
+  const own = result.isError ? undefined : objectJson(text);
+  const isPlain = own === undefined || /^\{\s*"(output|error)"/.test(own);
+  const response = isPlain ? `{"${result.isError ? "error" : "output"}":${JSON.stringify(text)}}` : own;
+  const media = context.models.mediaInResults ? mediaOf(result.parts, path, context) : [];
+  const answered = objectText([
+    ["id", jsonOf(result.callId)],
+    ["name", jsonOf(name)],
+    ["response", response],
+    ["parts", media.length === 0 ? undefined : arrayText(media)],
+  ]);
+  return `{"functionResponse":${answered}}`;
+}
+
+function mediaOf(parts: readonly Part[], path: string, context: PromptContext): string[] {
+  return parts.flatMap((part) => {
+    const isMedia = part.kind?.$case === "image" || part.kind?.$case === "file" || part.kind?.$case === "audio";
+    const text = isMedia ? encodePart(part, path, context) : undefined;
+    return text === undefined ? [] : [text];
+  });
+}
+
+function encodeImage({ source }: Image, path: string, context: PromptContext): string | undefined {
+  if (source?.$case === "inline") return inlineText(source.value);
+  const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(source?.value ?? "")?.[1]?.toLowerCase() ?? "";
+  return addressText(source?.value ?? "", IMAGE_TYPES.get(ending) ?? "image/jpeg", path, context);
+}
+
+function encodeAudio({ source }: Audio): string | undefined {
+  // Sound that another upstream holds cannot be heard here; what was said in it stands beside it.
+  return source?.$case === "inline" ? inlineText(source.value) : undefined;
+}
+
+function encodeFile({ source }: File, path: string, context: PromptContext): string | undefined {
+  if (source?.$case === "inline") return inlineText(source.value);
+  return addressText(source?.value ?? "", undefined, path, context);
+}
+
+function inlineText({ mediaType, data }: InlineData): string {
+  return `{"inlineData":{"mimeType":${JSON.stringify(mediaType)},"data":"${data.toString("base64")}"}}`;
+}
+
+function addressText(address: string, mediaType: string | undefined, path: string, context: PromptContext): string {
+  if (context.isForeign && !FETCHED.test(address)) {
+    const problem = "it takes media by their bytes, such as a data URL, not by an address or the id of a file";
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: path, problem, model: context.model });
+  }
+  const file = objectText([
+    ["mimeType", jsonOf(mediaType)],
+    ["fileUri", jsonOf(address)],
+  ]);
+  return `{"fileData":${file}}`;
+}
+
+function isAccounting(text: string): boolean {
+  return text.startsWith("x-anthropic-billing-header");
+}

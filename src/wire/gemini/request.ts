@@ -1,0 +1,82 @@
+/** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
+import type { Prompt } from "../../api/index.js";
+import { JsonCursor } from "../json/cursor.js";
+import { type Edits, readMembers, splice } from "../json/splice.js";
+import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { modelsOf } from "./dialect.js";
+import { checkForeign } from "./foreign.js";
+import { decodePrompt } from "./prompt-decode.js";
+import { encodePrompt } from "./prompt-encode.js";
+import { type Scan, scanRequest } from "./scan.js";
+import { fieldName, WIRE_NAME } from "./schema.js";
+
+class GeminiRequest implements WireRequest {
+  readonly facts: RequestFacts;
+  private built: Prompt | undefined;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  prompt(): Prompt {
+    this.built ??= decodePrompt(this.source.body);
+    return this.built;
+  }
+
+  checkForeign(model: string): void {
+    checkForeign(this.prompt(), model);
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  const scan = scanRequest(source);
+  const { wrapped } = scan;
+  return wrapped === undefined ? new GeminiRequest(source, scan) : readRequest({ ...source, body: wrapped });
+}
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer {
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
+    return spliceOwned(source.body, scan, owned);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const context = { models: modelsOf(dialect, owned.model), model: owned.model, isForeign: source !== undefined };
+  return encodePrompt(request.prompt(), { ...owned, outputTokensMax }, context);
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, { facts, members, open }: Scan, owned: OwnedFields): Buffer {
+  const limits = new Map<string, number>();
+  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
+    limits.set("maxOutputTokens", owned.outputTokensMax);
+  if (owned.candidateCount !== facts.candidateCount) limits.set("candidateCount", owned.candidateCount);
+  const edits = new Map<string, Buffer | string | undefined>();
+  for (const { key, valueStart, end } of members) {
+    // The path names the model; a body that names one too must not name another.
+    if (key === "model") edits.set(key, JSON.stringify(`models/${owned.model}`));
+    else if (fieldName(key) === "generationConfig" && limits.size > 0)
+      edits.set(key, withLimits(body.subarray(valueStart, end), limits));
+  }
+  const hasConfig = members.some(({ key }) => fieldName(key) === "generationConfig");
+  if (!hasConfig && limits.size > 0) edits.set("generationConfig", JSON.stringify(Object.fromEntries(limits)));
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** The configuration with the limits written over the client's own, by the names that the client gave them. */
+function withLimits(config: Buffer, limits: ReadonlyMap<string, number>): Buffer | string {
+  if (config.toString("latin1") === "null") return JSON.stringify(Object.fromEntries(limits));
+  const members = readMembers(new JsonCursor(config));
+  const edits: Edits = new Map(
+    [...limits].map(([name, limit]) => [
+      members.find(({ key }) => fieldName(key) === name)?.key ?? name,
+      String(limit),
+    ]),
+  );
+  return splice(config, 0, members, edits);
+}

@@ -1,0 +1,177 @@
+/** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
+import { GatewayError } from "../../errors.js";
+import { JsonCursor } from "../json/cursor.js";
+import { claimKey, type Member } from "../json/splice.js";
+import type { RequestFacts, SourceBody } from "../wire.js";
+import { fieldName, PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
+
+/** A body that was read: its facts, and all its top-level members. */
+export interface Scan {
+  readonly facts: RequestFacts;
+  readonly open: number;
+  readonly members: readonly Member[];
+  /** The request in the body, where a body for counting wraps one. */
+  readonly wrapped: Buffer | undefined;
+}
+
+interface Counts {
+  imageCount: number;
+  fileCount: number;
+  audioCount: number;
+  /** Bytes of media inside the body: their tokens do not follow from them. */
+  mediaBytes: number;
+}
+
+interface Limits {
+  outputTokensMax: number | undefined;
+  candidateCount: number;
+}
+
+const MODEL_CHARACTERS_MAX = 256;
+const CANDIDATES_MAX = 128;
+/** JSON that a tool made or takes: whatever its keys are called, it is text to the model. */
+const TOOL_JSON: ReadonlySet<string> = new Set(["args", "response"]);
+
+/** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function scanRequest({ body, headers }: SourceBody): Scan {
+  if (body.length === 0) throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is empty" });
+  const cursor = new JsonCursor(body);
+  if (cursor.kind() !== "object") throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "no JSON object" });
+  const open = cursor.at;
+  const members: Member[] = [];
+  const counts: Counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
+  const limits: Limits = { outputTokensMax: undefined, candidateCount: 1 };
+  const keys = new Set<string>();
+  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
+  let refusal: GatewayError | undefined;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    const name = fieldName(key);
+    claimKey(keys, name);
+    const start = cursor.memberStart;
+    const valueStart = cursor.at;
+    const problem = readMember(cursor, name, counts, limits);
+    refusal ??= problem;
+    members.push({ key, start, valueStart, end: cursor.at });
+  }
+  cursor.finish();
+  const model = modelIn(headers);
+  if (refusal !== undefined) throw refusal;
+  const wrapped = keys.has("contents") ? undefined : wrappedIn(body, members);
+  if (!keys.has("contents") && wrapped === undefined)
+    throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "contents" });
+  const { mediaBytes, ...media } = counts;
+  const facts: RequestFacts = {
+    model,
+    stream: headers[PATH_STREAM_HEADER] === "1",
+    includeUsage: true,
+    ...limits,
+    textBytes: body.length - mediaBytes,
+    ...media,
+  };
+  return { facts, open, members, wrapped };
+}
+
+function wrappedIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
+  const member = members.find(({ key }) => fieldName(key) === "generateContentRequest");
+  return member === undefined ? undefined : body.subarray(member.valueStart, member.end);
+}
+
+function modelIn(headers: SourceBody["headers"]): string {
+  const model = headers[PATH_MODEL_HEADER] ?? "";
+  if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
+  if (model.length > MODEL_CHARACTERS_MAX)
+    throw wrong("model", `it must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters`);
+  return model;
+}
+
+/** Reads one top-level member. Returns what is wrong with it. The value is always passed. */
+function readMember(cursor: JsonCursor, name: string, counts: Counts, limits: Limits): GatewayError | undefined {
+  const kind = cursor.kind();
+  if (name === "contents") {
+    if (kind !== "array" && kind !== "object") {
+      cursor.skip();
+      return wrong(name, `it must be an array of contents, not ${kind}`);
+    }
+    const start = cursor.at;
+    countMedia(cursor, counts);
+    const isEmpty =
+      kind === "array" && /^\[\s*\]$/.test(cursor.bytes.toString("latin1", start, Math.min(cursor.at, start + 64)));
+    return isEmpty ? wrong(name, "it must hold at least one content") : undefined;
+  }
+  if (name === "systemInstruction" && kind === "object") {
+    countMedia(cursor, counts);
+    return undefined;
+  }
+  if (name !== "generationConfig" || kind === "null") {
+    cursor.skip();
+    return undefined;
+  }
+  if (kind === "object") return readConfig(cursor, limits);
+  cursor.skip();
+  return wrong(name, `it must be an object, not ${kind}`);
+}
+
+function readConfig(cursor: JsonCursor, limits: Limits): GatewayError | undefined {
+  const keys = new Set<string>();
+  let refusal: GatewayError | undefined;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    const name = fieldName(key);
+    claimKey(keys, name);
+    const start = cursor.at;
+    cursor.skip();
+    if (name !== "maxOutputTokens" && name !== "candidateCount") continue;
+    const count = countOf(cursor.bytes.toString("latin1", start, cursor.at));
+    if (count === "absent") continue;
+    if (count === undefined || (name === "candidateCount" && count > CANDIDATES_MAX))
+      refusal ??= wrong(`generationConfig.${name}`, "it must be an integer of at least 1");
+    else if (name === "candidateCount") limits.candidateCount = count;
+    else limits.outputTokensMax = count;
+  }
+  return refusal;
+}
+
+/** A positive integer as JSON of the wire writes it: as a number, or as a string of digits. */
+function countOf(json: string): number | "absent" | undefined {
+  if (json === "null") return "absent";
+  const count = Number(/^"(\d{1,16})"$/.exec(json)?.[1] ?? json);
+  return Number.isSafeInteger(count) && count >= 1 ? count : undefined;
+}
+
+/** Passes the value that comes next and counts the media in it, as deep as a body may nest. */
+function countMedia(cursor: JsonCursor, counts: Counts): void {
+  const kind = cursor.kind();
+  if (kind === "array") {
+    cursor.enterArray();
+    while (cursor.nextItem()) countMedia(cursor, counts);
+    return;
+  }
+  if (kind !== "object") return cursor.skip();
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    const name = fieldName(key);
+    if (TOOL_JSON.has(name)) cursor.skip();
+    else if ((name === "inlineData" || name === "fileData") && cursor.kind() === "object") readMedia(cursor, counts);
+    else countMedia(cursor, counts);
+  }
+}
+
+function readMedia(cursor: JsonCursor, counts: Counts): void {
+  let mediaType = "";
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    const start = cursor.at;
+    if (fieldName(key) === "mimeType" && cursor.kind() === "string") mediaType = cursor.readString();
+    else cursor.skip();
+    if (key === "data") counts.mediaBytes += cursor.at - start;
+  }
+  if (mediaType.startsWith("image/")) counts.imageCount++;
+  else if (mediaType.startsWith("audio/")) counts.audioCount++;
+  else counts.fileCount++;
+}
+
+/** The refusal of a parameter. */
+export function wrong(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
