@@ -1,0 +1,50 @@
+/** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
+import type { Dialect, Wire } from "../wire/wire.js";
+import type { Upstream } from "../upstream/upstream.js";
+
+/** A model as an upstream's own list names it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly owner: string | undefined;
+  /** Seconds since 1970; undefined where the list does not tell. */
+  readonly createdSeconds: number | undefined;
+}
+
+/** A model family. A new one is one file in this folder and touches nothing else. */
+export interface Family {
+  /** As in the settings, such as openai-compatible. */
+  readonly name: string;
+  readonly wire: Wire;
+  readonly dialect: Dialect;
+  /** The environment variable that usually holds the key; set, the family is served with no settings file. */
+  readonly keyVariable: string | undefined;
+  /** Where the family is served; undefined where the settings must say. */
+  readonly baseUrl: string | undefined;
+  /** True where the family needs a credential. */
+  readonly needsKey: boolean;
+  /** True where the family stops billing when a request is aborted. */
+  readonly abortStopsBilling: boolean;
+  /** How the prices' package names the family; undefined where it does not know it. */
+  readonly pricedAs: string | undefined;
+  /** True where the gateway's tokenizer counts at least about what the family counts. */
+  readonly countsLikeOurs: boolean;
+  /** Path of a generation under the base address. */
+  generatePath(model: string, stream: boolean): string;
+  /** Headers that carry the credential and what else each request needs. */
+  headers(apiKey: string | undefined): Readonly<Record<string, string>>;
+  /** Path of the list of models; undefined where the family has none. */
+  readonly modelsPath: string | undefined;
+  /** Reads that list. Throws where it is none. */
+  readModels(body: Buffer): readonly ListedModel[];
+  /** Connects inside the process; undefined where the family is reached over HTTP. */
+  readonly connect: (() => Upstream) | undefined;
+  /** Models that the family serves without being asked; empty where its list or the settings say. */
+  readonly builtInModels: readonly BuiltInModel[];
+}
+
+/** A model that a family brings itself, free of charge. */
+export interface BuiltInModel {
+  readonly id: string;
+  readonly contextTokens: number;
+  readonly outputTokensMax: number;
+}

@@ -1,0 +1,26 @@
+/** The list of models as OpenAI and whoever follows it write it. */
+import { z } from "zod";
+import type { ListedModel } from "./family.js";
+
+const LISTED_MAX = 10_000;
+
+const modelListSchema = z.object({
+  data: z
+    .array(
+      z.object({
+        id: z.string().min(1).max(256),
+        owned_by: z.string().nullish().catch(undefined),
+        created: z.number().int().nonnegative().nullish().catch(undefined),
+      }),
+    )
+    .max(LISTED_MAX),
+});
+
+/** Reads `{"data": [{"id", "owned_by", "created"}]}`. Throws where it is something else. */
+export function readModelList(body: Buffer): readonly ListedModel[] {
+  return modelListSchema.parse(JSON.parse(body.toString("utf8"))).data.map((model) => ({
+    id: model.id,
+    owner: model.owned_by ?? undefined,
+    createdSeconds: model.created ?? undefined,
+  }));
+}

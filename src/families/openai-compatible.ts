@@ -1,0 +1,36 @@
+/**
+ * Whatever else speaks OpenAI's chat completions at an address of its own: Ollama, vLLM, llama.cpp, hosted services.
+ */
+import { wire } from "../wire/openai-chat/index.js";
+import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
+import type { Family } from "./family.js";
+import { readModelList } from "./model-list.js";
+
+/** The older names and roles, which all of them know, where OpenAI's newer ones are refused by some. */
+const dialect: Partial<OpenAiChatDialect> = {
+  outputTokensField: "max_tokens",
+  streamUsage: true,
+  developerRole: false,
+};
+
+export const openaiCompatible: Family = {
+  name: "openai-compatible",
+  wire,
+  dialect,
+  keyVariable: undefined,
+  baseUrl: undefined,
+  needsKey: false,
+  // Most of these run on one's own machines, where to read on an answer that nobody wants keeps a GPU busy for nothing.
+  abortStopsBilling: true,
+  pricedAs: undefined,
+  countsLikeOurs: false,
+  generatePath: () => "/chat/completions",
+  headers: (apiKey): Readonly<Record<string, string>> => ({
+    "content-type": "application/json",
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  }),
+  modelsPath: "/models",
+  readModels: readModelList,
+  connect: undefined,
+  builtInModels: [],
+};

@@ -1,0 +1,25 @@
+/** OpenAI itself. */
+import { wire } from "../wire/openai-chat/index.js";
+import type { Family } from "./family.js";
+import { readModelList } from "./model-list.js";
+
+export const openai: Family = {
+  name: "openai",
+  wire,
+  dialect: {},
+  keyVariable: "OPENAI_API_KEY",
+  baseUrl: "https://api.openai.com/v1",
+  needsKey: true,
+  abortStopsBilling: true,
+  pricedAs: "openai",
+  countsLikeOurs: true,
+  generatePath: () => "/chat/completions",
+  headers: (apiKey): Readonly<Record<string, string>> => ({
+    "content-type": "application/json",
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  }),
+  modelsPath: "/models",
+  readModels: readModelList,
+  connect: undefined,
+  builtInModels: [],
+};

@@ -1,0 +1,24 @@
+/** A local stand-in for a model: no network, no charge, the same answer to the same request. See `steering.ts`. */
+import { wire } from "../../wire/openai-chat/index.js";
+import type { Family } from "../family.js";
+import { readModelList } from "../model-list.js";
+import { SIM_MODEL } from "./request.js";
+import { createSimUpstream } from "./upstream.js";
+
+export const sim: Family = {
+  name: "sim",
+  wire,
+  dialect: {},
+  keyVariable: undefined,
+  baseUrl: undefined,
+  needsKey: false,
+  abortStopsBilling: true,
+  pricedAs: undefined,
+  countsLikeOurs: false,
+  generatePath: () => "/chat/completions",
+  headers: () => ({ "content-type": "application/json" }),
+  modelsPath: "/models",
+  readModels: readModelList,
+  connect: () => createSimUpstream({ nowMs: Date.now }),
+  builtInModels: [SIM_MODEL],
+};

@@ -1,0 +1,52 @@
+/** Prices and facts of models that the world knows, from a package of published prices. */
+import type { Price } from "../api/index.js";
+import { readListedPrice, type ListedPrices } from "./listed-price.js";
+import { modelLimits } from "./model-limits.js";
+
+/** What is known of a model. */
+export interface KnownModel {
+  readonly price: Price;
+  readonly contextTokens: number | undefined;
+  readonly outputTokensMax: number | undefined;
+}
+
+/**
+ * What is known of a model: `pricedAs` is how the package names who serves it. Undefined where the package does not
+ * know the model, or prices it by something that a usage does not tell (pages, hours): then the settings must say.
+ */
+export async function knownModel(pricedAs: string, modelId: string, nowMs: number): Promise<KnownModel | undefined> {
+  return (await knownModels(pricedAs, [modelId], nowMs)).get(modelId);
+}
+
+/** The same for many models, by their names as they were asked for. What is unknown is left out. */
+export async function knownModels(
+  pricedAs: string,
+  modelIds: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, KnownModel>> {
+  // Loaded when first asked: 40 ms and 15 MB that a gateway with its own prices never spends.
+  const { calcPrice } = await import("@pydantic/genai-prices");
+  const known = new Map<string, KnownModel>();
+  for (const id of modelIds) {
+    // The package matches names loosely (dates, aliases) in this one function; the cost of no usage is of no interest.
+    const found = calcPrice({}, id, { providerId: pricedAs, timestamp: new Date(nowMs) });
+    if (found === null) continue;
+    const listed: ListedPrices[] = Array.isArray(found.model.prices)
+      ? found.model.prices
+      : [{ prices: found.model.prices }];
+    const price = readListedPrice(listed, nowMs);
+    if (price === undefined) continue;
+    const limits = await modelLimits(id);
+    known.set(id, {
+      price,
+      contextTokens: longer(found.model.context_window, limits.contextTokens),
+      outputTokensMax: limits.outputTokensMax,
+    });
+  }
+  return known;
+}
+
+/** Where two sources differ on a context, the longer one keeps a hold high enough. */
+function longer(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a;
+}

@@ -1,0 +1,99 @@
+/** Reads a published price list, which is in floats, tiers and dates, as one exact price. Pure. */
+import type { Price } from "../api/index.js";
+import { dearest } from "./ceiling.js";
+
+/** One component: USD per million tokens, or tiers of it by the length of the prompt. */
+export type ListedComponent = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
+
+/** The components of one list, by the package's names. */
+export type ListedComponents = Readonly<Record<string, ListedComponent | undefined>>;
+
+/** Prices that hold always, from a date on, or at a time of the day. Later ones come later. */
+export interface ListedPrices {
+  readonly constraint?: { readonly start_date: string } | { readonly start_time: string } | undefined;
+  readonly prices: ListedComponents;
+}
+
+/** What is charged by something that no usage tells, so that a price by tokens would be too low. */
+const NOT_BY_TOKENS = /_(?:hours|seconds|kpages|messages_kcount)$/;
+
+/**
+ * The price that holds at a time. Where the list leaves room, it is the dearest: of tiers by length, of hours of
+ * the day. A hold then covers whatever the upstream charges. Undefined where the list has no price by tokens.
+ */
+export function readListedPrice(listed: readonly ListedPrices[], nowMs: number): Price | undefined {
+  const prices: Price[] = [];
+  for (const { prices: components } of inForce(listed, nowMs)) {
+    const price = readComponents(components);
+    if (price === undefined) return undefined;
+    prices.push(price);
+  }
+  return prices.length === 0 ? undefined : dearest(prices);
+}
+
+/** The newest list that has begun, and each of its lists for hours of the day. */
+function inForce(listed: readonly ListedPrices[], nowMs: number): ListedPrices[] {
+  const found: ListedPrices[] = [];
+  for (const entry of listed.toReversed()) {
+    const { constraint } = entry;
+    if (constraint !== undefined && "start_date" in constraint && Date.parse(constraint.start_date) > nowMs) continue;
+    found.push(entry);
+    if (constraint === undefined || "start_date" in constraint) break;
+  }
+  return found;
+}
+
+function readComponents(listed: ListedComponents): Price | undefined {
+  if (Object.keys(listed).some((name) => NOT_BY_TOKENS.test(name))) return undefined;
+  const read = (name: string): bigint | undefined => perMillionPicos(listed[name]);
+  const input = read("input_mtok");
+  if (input === undefined) return undefined;
+  const output = dearestOf([read("output_mtok"), read("output_image_mtok"), read("output_video_mtok")]) ?? 0n;
+  const cacheWrite = read("cache_write_mtok") ?? input;
+  return {
+    inputPicos: input,
+    cacheReadPicos: read("cache_read_mtok") ?? input,
+    cacheWritePicos: cacheWrite,
+    cacheWrite1hPicos: read("cache_write_1h_mtok") ?? cacheWrite,
+    // A usage does not tell pictures and films that were made from text, so the dearest holds for all output.
+    outputPicos: output,
+    reasoningPicos: read("output_reasoning_mtok") ?? output,
+    imagePicos: dearestOf([read("input_image_mtok"), read("input_video_mtok")]) ?? input,
+    audioInputPicos: read("input_audio_mtok") ?? input,
+    audioOutputPicos: read("output_audio_mtok") ?? output,
+    requestPicos: picosOf(listed["requests_kcount"], USD_PER_THOUSAND_PLACES) ?? 0n,
+  };
+}
+
+/** One USD per million tokens is 10^6 pico-USD per token. */
+const USD_PER_MILLION_PLACES = 6;
+/** One USD per thousand requests is 10^9 pico-USD per request. */
+const USD_PER_THOUSAND_PLACES = 9;
+/** More decimals than any published price has; what follows is a float's own error. */
+const FLOAT_PLACES = 12;
+
+function perMillionPicos(component: ListedComponent | undefined): bigint | undefined {
+  return picosOf(component, USD_PER_MILLION_PLACES);
+}
+
+function picosOf(component: ListedComponent | undefined, places: number): bigint | undefined {
+  if (component === undefined) return undefined;
+  if (typeof component === "number") return floatToUnits(component, places);
+  return dearestOf([component.base, ...component.tiers.map((tier) => tier.price)].map((v) => floatToUnits(v, places)));
+}
+
+/**
+ * A published float as whole units of 10^-places, rounded up. It goes through its decimal text, since 0.075 times a
+ * million is no whole number in floats. Undefined for what is no price.
+ */
+export function floatToUnits(value: number, places: number): bigint | undefined {
+  if (!Number.isFinite(value) || value < 0 || value >= 1e6) return undefined;
+  // The shortest text that reads as the same float is the price as it was published; below 10^-6 it has an exponent.
+  const [whole = "0", decimals = ""] = (value < 1e-6 ? value.toFixed(FLOAT_PLACES) : String(value)).split(".");
+  const units = BigInt(whole + decimals.slice(0, places).padEnd(places, "0"));
+  return /[1-9]/.test(decimals.slice(places, FLOAT_PLACES)) ? units + 1n : units;
+}
+
+function dearestOf(values: readonly (bigint | undefined)[]): bigint | undefined {
+  return values.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a), undefined);
+}

@@ -1,0 +1,248 @@
+/** The one outbound HTTP client: an upstream with a base address, over kept connections. */
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import type { Dispatcher, Pool } from "undici";
+import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
+
+// The package's index also loads fetch, WebSocket and more: 9 MB that nothing here uses.
+const ConnectionPool: typeof Pool = createRequire(import.meta.url)("undici/lib/dispatcher/pool.js");
+
+export interface HttpUpstreamOptions {
+  /** Such as https://api.openai.com/v1. Its path is put before each request's. No credentials, query or fragment. */
+  readonly baseUrl: string;
+  readonly connectTimeoutMs?: number | undefined;
+  /** The most connections, and so the most exchanges that run at once. */
+  readonly connections?: number | undefined;
+  /** The most exchanges that wait for a connection; more fail at once. */
+  readonly waitingMax?: number | undefined;
+  /** How long an unused connection is kept where the upstream does not say. */
+  readonly keepAliveMs?: number | undefined;
+}
+
+/** The most bytes of an answer's headers. */
+const HEADER_BYTES_MAX = 32 * 1024;
+/** The longest that an upstream may ask us to keep a connection. */
+const KEEP_ALIVE_MS_MAX = 120_000;
+
+/** An exchange that failed below HTTP. The message names the origin and a code, never a header or a body. */
+export class ConnectionError extends Error {
+  /** Such as ECONNREFUSED or UND_ERR_CONNECT_TIMEOUT. */
+  readonly code: string;
+
+  constructor(origin: string, code: string) {
+    super(`The connection to ${origin} failed: ${code}.`);
+    this.name = "ConnectionError";
+    this.code = code;
+  }
+}
+
+/**
+ * Connects to an upstream over HTTP or HTTPS. It has no timers of its own but for connecting, never retries, never
+ * follows a redirect, and asks for no compression: the caller decides, and reads bytes as they come. Throws a
+ * TypeError where `baseUrl` is no plain address.
+ */
+export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
+  return new HttpUpstream(options);
+}
+
+class HttpUpstream implements Upstream {
+  readonly #origin: string;
+  readonly #basePath: string;
+  readonly #pool: Pool;
+  readonly #openMax: number;
+  #open = 0;
+
+  constructor(options: HttpUpstreamOptions) {
+    const { connectTimeoutMs = 3_000, connections = 256, waitingMax = 1_024, keepAliveMs = 30_000 } = options;
+    const url = parseBaseUrl(options.baseUrl);
+    this.#origin = url.origin;
+    this.#basePath = url.pathname.replace(/\/+$/, "");
+    this.#openMax = connections + waitingMax;
+    this.#pool = new ConnectionPool(url.origin, {
+      connections,
+      pipelining: 1,
+      connect: { timeout: connectTimeoutMs },
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Silence is judged by the caller, who knows whether a first token or a whole answer is awaited.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  send(request: UpstreamRequest, handler: UpstreamHandler): Exchange {
+    const exchange = new HttpExchange(this.#origin, handler, () => void this.#open--);
+    this.#open++;
+    if (this.#open > this.#openMax) {
+      exchange.refuse("EXCHANGES_MAX");
+      return exchange;
+    }
+    const problem = pathProblem(request.path);
+    if (problem !== undefined) {
+      exchange.refuse(problem);
+      return exchange;
+    }
+    this.#pool.dispatch(
+      {
+        path: this.#basePath + request.path,
+        method: request.method,
+        headers: flatHeaders(request.headers),
+        body: request.body ?? null,
+      },
+      exchange,
+    );
+    exchange.entered();
+    return exchange;
+  }
+
+  /** Ends what still runs: its handlers hear an error. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+/** One exchange, which is also what undici calls: one object for both. */
+class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
+  readonly #origin: string;
+  #handler: UpstreamHandler | undefined;
+  #onClosed: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #paused = false;
+  /** True once a connection took the request: from then on the upstream may have seen it. */
+  #sent = false;
+  /** False while `send` has not returned, when the caller does not hold the exchange yet. */
+  #entered = false;
+
+  constructor(origin: string, handler: UpstreamHandler, onClosed: () => void) {
+    this.#origin = origin;
+    this.#handler = handler;
+    this.#onClosed = onClosed;
+  }
+
+  entered(): void {
+    this.#entered = true;
+  }
+
+  /** Fails the exchange before it began. */
+  refuse(code: string): void {
+    this.#close();
+    this.#fail(code);
+    this.#entered = true;
+  }
+
+  /** Where the kernel read bytes already, one more chunk may come. */
+  pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#controller?.resume();
+  }
+
+  abort(): void {
+    this.#handler = undefined;
+    // What still waits for a connection is dropped when it would get one.
+    this.#controller?.abort(new Error("aborted"));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#handler === undefined) {
+      controller.abort(new Error("aborted"));
+      return;
+    }
+    this.#sent = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // Early hints and the like are no answer.
+    if (status < 200) return;
+    if (this.#paused) controller.pause();
+    this.#handler?.onHead(status, joinHeaders(headers));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#handler?.onData(chunk);
+  }
+
+  onResponseEnd(): void {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#close();
+    handler?.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#close();
+    this.#fail(codeOf(error));
+  }
+
+  #fail(code: string): void {
+    const error = new ConnectionError(this.#origin, code);
+    const sent = this.#sent;
+    const tell = (): void => {
+      const handler = this.#handler;
+      this.#handler = undefined;
+      handler?.onError(error, sent);
+    };
+    if (this.#entered) tell();
+    else queueMicrotask(tell);
+  }
+
+  #close(): void {
+    this.#onClosed?.();
+    this.#onClosed = undefined;
+    this.#controller = undefined;
+  }
+}
+
+function parseBaseUrl(text: string): URL {
+  // The text may hold a secret by mistake, so no message repeats it.
+  assert(URL.canParse(text), new TypeError("the base address is no URL"));
+  const url = new URL(text);
+  const plain = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  assert(plain, new TypeError("the base address must have no credentials, query or fragment"));
+  assert(/^https?:$/.test(url.protocol), new TypeError("the base address must begin with http:// or https://"));
+  return url;
+}
+
+/** What would leave the base path or the request line; undefined for a plain path. */
+function pathProblem(path: string): string | undefined {
+  if (!path.startsWith("/") || /[^\x21-\x7e]|#|\\/.test(path)) return "INVALID_PATH";
+  return /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$|\?)/i.test(path) ? "INVALID_PATH" : undefined;
+}
+
+function flatHeaders(headers: Readonly<Record<string, string>>): string[] {
+  const flat = ["accept-encoding", "identity"];
+  for (const name in headers) {
+    if (name === "accept-encoding") continue;
+    const value = headers[name];
+    if (value !== undefined) flat.push(name, value);
+  }
+  return flat;
+}
+
+function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) joined[name] = typeof value === "string" ? value : value.join(", ");
+  }
+  return joined;
+}
+
+/** An error's code; where it has none, its class. Its message may quote what came or went, so it stays here. */
+function codeOf(error: Error): string {
+  const code: unknown = Reflect.get(error, "code");
+  if (typeof code === "string" && code !== "") return code;
+  // Several addresses of one name failed: the first says why.
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0]);
+  return error.name;
+}

@@ -1,0 +1,34 @@
+/** One place that answers requests: over HTTP, or inside the process. */
+
+/** A request to an upstream. */
+export interface UpstreamRequest {
+  readonly method: "GET" | "POST";
+  /** Path and query under the upstream's base address, such as /chat/completions. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+}
+
+/** What an upstream calls as its answer comes. After `onEnd` or `onError` nothing more is called. */
+export interface UpstreamHandler {
+  onHead(status: number, headers: Readonly<Record<string, string>>): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  /** The connection failed or was cut; `sent` is false where the request cannot have reached the upstream. */
+  onError(error: Error, sent: boolean): void;
+}
+
+/** One exchange that runs. */
+export interface Exchange {
+  /** Stops reading, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends the exchange; the handler hears nothing more. */
+  abort(): void;
+}
+
+/** An upstream, connected. */
+export interface Upstream {
+  send(request: UpstreamRequest, handler: UpstreamHandler): Exchange;
+  close(): Promise<void>;
+}
