@@ -1,0 +1,96 @@
+/**
+ * The steps before a request runs: its model, its limits and its hold. A bound by bytes is tried first; only where that
+ * is refused, the input is counted.
+ */
+import { GatewayError } from "../errors.js";
+import { failpoint } from "../failpoint.js";
+import type { Caller } from "../keys/caller.js";
+import type { Hold } from "../ledger/ledger.js";
+import type { Admission } from "../limits/limits.js";
+import type { ServedModel } from "../routing/model.js";
+import { boundInput } from "./count.js";
+import type { GatewayCall } from "./gateway.js";
+import type { Asked } from "./generate.js";
+import { budgetsOf, type Plan, planByBytes, planFor } from "./plan.js";
+import type { Steps } from "./steps.js";
+
+// A hold outlives everything that a request may take: ten minutes, its retries and its drain.
+const HOLD_TIMEOUT_MS = 720_000;
+
+/** The model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
+export function findModel(id: string, caller: Caller, steps: Steps): ServedModel {
+  const model = steps.routing.find(id);
+  if (!caller.mayUseModel(id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
+  return model;
+}
+
+/** Takes the request into its key's limits. Throws RATE_LIMITED. */
+export async function admit(
+  asked: Asked,
+  model: ServedModel,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<{ admission: Admission; plan: Plan }> {
+  const { caller, requestId } = call;
+  const byBytes = planByBytes(asked.request.facts, asked.generation, model, caller);
+  try {
+    return { admission: await steps.limits.admit(caller, requestId, byBytes.tokens), plan: byBytes };
+  } catch (error) {
+    const tokens = error instanceof GatewayError && error.metadata["limit"] === "tokens_per_minute";
+    const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
+    if (plan === undefined) throw error;
+    return { admission: await steps.limits.admit(caller, requestId, plan.tokens), plan };
+  }
+}
+
+/** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED or LEDGER_UNAVAILABLE. */
+export async function openHold(
+  asked: Asked,
+  model: ServedModel,
+  plan: Plan,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<{ hold: Hold; plan: Plan }> {
+  try {
+    return { hold: await holdFor(plan, model, call, steps), plan };
+  } catch (error) {
+    const money = error instanceof GatewayError && error.http === 402;
+    const counted = money ? await planByCount(asked, model, plan, call.caller) : undefined;
+    if (counted === undefined) throw error;
+    return { hold: await holdFor(counted, model, call, steps), plan: counted };
+  }
+}
+
+/** The plan by a count of the input, where that is lower than the plan at hand. */
+async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller: Caller): Promise<Plan | undefined> {
+  // Only where the tokenizer is the family's own is a count an upper bound.
+  if (model.targets.some((target) => !target.served.family.countsLikeOurs)) return undefined;
+  const bound = await boundInput(asked.request);
+  if (bound === undefined || bound >= plan.inputTokensMax) return undefined;
+  return planFor(bound, asked.request.facts, asked.generation, model, caller);
+}
+
+function holdFor(plan: Plan, model: ServedModel, call: GatewayCall, steps: Steps): Promise<Hold> {
+  const { caller, requestId } = call;
+  const most = caller.settings.requestCostMaxNanos;
+  if (most > 0n && plan.leastNanos > most) {
+    throw new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
+      budget: "request",
+      limit_nanos: String(most),
+      remaining_nanos: String(most),
+      needed_nanos: String(plan.leastNanos),
+    });
+  }
+  failpoint("before_hold");
+  return steps.ledger.hold({
+    requestId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    model: model.id,
+    amountNanos: most > 0n && most < plan.amountNanos ? most : plan.amountNanos,
+    leastNanos: plan.leastNanos,
+    budgets: budgetsOf(caller),
+    price: model.price,
+    timeoutMs: HOLD_TIMEOUT_MS,
+  });
+}

@@ -1,0 +1,130 @@
+/** Counting what a request reads and an answer says, where the upstream does not tell. */
+import type { Part, Usage } from "../api/index.js";
+import { NO_USAGE } from "../api/usage.js";
+import { countTokens, countTokensExactly, estimateTokens } from "../pricing/tokens.js";
+import type { WireRequest } from "../wire/wire.js";
+
+// A picture of common size at common detail; where it matters, the upstream reports.
+const IMAGE_TOKENS = 765;
+// Role marks and separators of one message.
+const MESSAGE_TOKENS = 4;
+
+/** Tokens of the request's input, as the tokenizer counts its text. */
+export async function countInput(request: WireRequest): Promise<number> {
+  return countText(inputText(request), request.facts.imageCount);
+}
+
+async function countText(input: InputText, imageCount: number): Promise<number> {
+  return (await countTokens(input.text)) + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
+}
+
+/**
+ * An upper bound of the input by counting, for a hold that the cheap bound is too dear for; undefined where media or
+ * its
+ * length make it impossible. A twentieth and sixteen tokens for each message cover what a chat template adds.
+ */
+export async function boundInput(request: WireRequest): Promise<number | undefined> {
+  const { facts } = request;
+  if (facts.imageCount + facts.fileCount + facts.audioCount > 0) return undefined;
+  const input = readableInput(request);
+  if (input === undefined) return undefined;
+  const { messages, text } = input;
+  const tokens = await countTokensExactly(text);
+  return tokens === undefined ? undefined : Math.ceil(tokens * 1.05) + 16 * messages;
+}
+
+interface InputText {
+  readonly messages: number;
+  readonly text: string;
+}
+
+/** Undefined where the typed form cannot hold the request. */
+function readableInput(request: WireRequest): InputText | undefined {
+  try {
+    return inputText(request);
+  } catch {
+    return undefined;
+  }
+}
+
+function inputText(request: WireRequest): InputText {
+  const prompt = request.prompt();
+  const texts: string[] = [];
+  for (const message of prompt.messages) for (const part of message.parts) collectText(part, texts);
+  for (const tool of prompt.tools) texts.push(JSON.stringify(tool.kind?.value ?? {}));
+  if (prompt.outputFormat?.kind?.$case === "jsonSchema") texts.push(prompt.outputFormat.kind.value.schemaJson ?? "");
+  return { messages: prompt.messages.length, text: texts.join("\n") };
+}
+
+/**
+ * A usage by count. Never rejects, since a settlement depends on it: a request that an upstream of its own wire took
+ * although our typed form cannot hold it is estimated from its bytes.
+ */
+export async function countUsage(request: WireRequest, text: string, inputTokensMax: number): Promise<Usage> {
+  const readable = readableInput(request);
+  const [input, output] = await Promise.all([
+    readable === undefined
+      ? estimateTokens(request.source?.body.toString() ?? "")
+      : countText(readable, request.facts.imageCount),
+    countTokens(text),
+  ]);
+  return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };
+}
+
+/** All tokens of a usage. */
+export function totalTokens(usage: Usage): number {
+  return Number(
+    usage.inputTokens +
+      usage.cacheReadTokens +
+      usage.cacheWriteTokens +
+      usage.cacheWrite1hTokens +
+      usage.imageTokens +
+      usage.audioInputTokens +
+      generatedTokens(usage),
+  );
+}
+
+/** The tokens that the model generated. */
+export function generatedTokens(usage: Usage): bigint {
+  return usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens;
+}
+
+// Every tokenizer of the field splits text first by a pattern like this one and makes at least one token of each piece.
+const WORD = String.raw`[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+(?:'(?:[sdmt]|ll|ve|re))?`;
+const REST = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+const PIECES = new RegExp(`${WORD}|${REST}`, "giu");
+
+/** A number of tokens that the text has at least: cheap enough to note while a stream runs. */
+export function tokensAtLeast(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(PIECES)) count += 1;
+  return count;
+}
+
+function collectText(part: Part, texts: string[]): void {
+  const kind = part.kind;
+  switch (kind?.$case) {
+    case "text":
+    case "thinking":
+    case "refusal":
+      texts.push(kind.value.text);
+      return;
+    case "toolCall":
+      texts.push(kind.value.name, kind.value.arguments);
+      return;
+    case "toolResult":
+      for (const inner of kind.value.parts) collectText(inner, texts);
+      return;
+    case "opaque":
+      texts.push(kind.value.json);
+      return;
+    case "redactedThinking":
+    case "image":
+    case "file":
+    case "audio":
+    case undefined:
+      return;
+    default:
+      kind satisfies never;
+  }
+}

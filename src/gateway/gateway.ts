@@ -1,0 +1,38 @@
+/** What the gateway does for an authenticated caller: one method for each way to use a model. */
+import type {
+  CountTokensRequest,
+  CountTokensResponse,
+  EmbedRequest,
+  EmbedResponse,
+  EstimateCostRequest,
+  EstimateCostResponse,
+  GenerateRequest,
+  GenerateResponse,
+  StreamGenerateRequest,
+  StreamGenerateResponse,
+} from "../api/index.js";
+import type { CallMetadata, Sink } from "../api/channel.js";
+import type { Caller } from "../keys/caller.js";
+
+/** One call by an authenticated and authorized caller. */
+export interface GatewayCall {
+  readonly caller: Caller;
+  /** Made by the edge that took the call; it names the hold, the log line and the usage. */
+  readonly requestId: string;
+  /** Aborts when the caller goes away or its deadline passes. */
+  readonly signal: AbortSignal;
+}
+
+export interface Gateway {
+  /** Pushes the answer as batches. Rejects with a GatewayError; after the first batch that means the answer is cut. */
+  streamGenerate(request: StreamGenerateRequest, call: GatewayCall, sink: Sink<StreamGenerateResponse>): Promise<void>;
+  /** The fold of the stream. `head` receives the headers of the answer, at most once. */
+  generate(
+    request: GenerateRequest,
+    call: GatewayCall,
+    head: (metadata: CallMetadata) => void,
+  ): Promise<GenerateResponse>;
+  countTokens(request: CountTokensRequest, call: GatewayCall): Promise<CountTokensResponse>;
+  embed(request: EmbedRequest, call: GatewayCall, head: (metadata: CallMetadata) => void): Promise<EmbedResponse>;
+  estimateCost(request: EstimateCostRequest, call: GatewayCall): Promise<EstimateCostResponse>;
+}

@@ -1,0 +1,72 @@
+/** The sentence of a request: admission, hold, answer, settlement. */
+import type { Generation, StreamGenerateResponse } from "../api/index.js";
+import type { Sink } from "../api/channel.js";
+import { GatewayError } from "../errors.js";
+import type { Hold } from "../ledger/ledger.js";
+import type { WireRequest } from "../wire/wire.js";
+import { admit, findModel, openHold } from "./admission.js";
+import { generatedTokens, totalTokens } from "./count.js";
+import type { GatewayCall } from "./gateway.js";
+import { Meter, type Outcome } from "./meter.js";
+import { coveredOutputTokens } from "./plan.js";
+import { recordOutcome } from "./record.js";
+import type { Steps } from "./steps.js";
+
+// An answer longer than what a crash may lose is settled before its last byte goes out.
+const SETTLE_FIRST_TOKENS = 1_000n;
+
+/** A request that was read, and how its caller takes the answer. */
+export interface Asked {
+  readonly request: WireRequest;
+  readonly generation: Generation;
+  readonly acceptWire: string;
+}
+
+/** Runs one request. Every hold that is opened is settled exactly once, on every way out. */
+export async function generate(
+  asked: Asked,
+  call: GatewayCall,
+  sink: Sink<StreamGenerateResponse>,
+  steps: Steps,
+): Promise<void> {
+  const startMs = performance.now();
+  const { request } = asked;
+  const model = findModel(request.facts.model, call.caller, steps);
+  const { admission, plan: admitted } = await admit(asked, model, call, steps);
+  let usedTokens = 0;
+  try {
+    const { hold, plan } = await openHold(asked, model, admitted, call, steps);
+    const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);
+    const clamped = outputTokensMax !== plan.outputTokensMax;
+    const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
+    const { stream, candidateCount } = request.facts;
+    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs });
+    const { acceptWire } = asked;
+    const run = { acceptWire, outputTokensMax, stream, candidateCount, signal: call.signal };
+    steps.metrics.running.inc();
+    const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
+    steps.metrics.running.dec();
+    const outcome = await conclude(meter, hold, failure, call);
+    usedTokens = totalTokens(outcome.usage);
+    recordOutcome({ call, model, meter, outcome, failure, startMs }, steps);
+    if (failure !== undefined) throw failure;
+  } finally {
+    admission.correct(usedTokens);
+    admission.release();
+  }
+}
+
+/** Settles, and ends a good answer. The settlement never hides the error that ended a bad one. */
+async function conclude(
+  meter: Meter,
+  hold: Hold,
+  failure: GatewayError | undefined,
+  call: GatewayCall,
+): Promise<Outcome> {
+  const outcome = await meter.outcome();
+  const { upstream, attempts } = meter;
+  const settled = hold.settle({ ...outcome, upstream, attempts });
+  if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
+  if (failure === undefined && !call.signal.aborted) meter.end(outcome);
+  return outcome;
+}

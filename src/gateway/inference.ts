@@ -1,0 +1,124 @@
+/** The gateway's methods: each reads its request, and all generate through the one sentence. */
+import type {
+  CountTokensRequest,
+  CountTokensResponse,
+  EmbedRequest,
+  EmbedResponse,
+  EstimateCostRequest,
+  EstimateCostResponse,
+  Generation,
+  GenerateRequest,
+  GenerateResponse,
+  StreamGenerateRequest,
+  StreamGenerateResponse,
+} from "../api/index.js";
+import type { CallMetadata, Sink } from "../api/channel.js";
+import { AnswerFold } from "../api/fold.js";
+import { GatewayError } from "../errors.js";
+import type { WireRequest } from "../wire/wire.js";
+import { findModel } from "./admission.js";
+import { countInput } from "./count.js";
+import { estimate } from "./estimate.js";
+import type { Gateway, GatewayCall } from "./gateway.js";
+import { generate } from "./generate.js";
+import type { Steps } from "./steps.js";
+import { typedRequest } from "./typed-request.js";
+
+const BODY_BYTES_MAX = 32 * 1024 * 1024;
+
+export function createGateway(steps: Steps): Gateway {
+  return {
+    streamGenerate: (request, call, sink) => streamGenerate(request, call, sink, steps),
+    generate: (request, call, head) => generateWhole(request, call, head, steps),
+    countTokens: (request, call) => countTokens(request, call, steps),
+    embed: (request, call) => embed(request, call, steps),
+    estimateCost: (request, call) => estimateCost(request, call, steps),
+  };
+}
+
+async function streamGenerate(
+  asked: StreamGenerateRequest,
+  call: GatewayCall,
+  sink: Sink<StreamGenerateResponse>,
+  steps: Steps,
+): Promise<void> {
+  const { generation, acceptWire } = asked;
+  const { request, generation: given } = readGeneration(generation, steps, true);
+  await generate({ request, generation: given, acceptWire }, call, sink, steps);
+}
+
+/** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */
+async function generateWhole(
+  asked: GenerateRequest,
+  call: GatewayCall,
+  head: (metadata: CallMetadata) => void,
+  steps: Steps,
+): Promise<GenerateResponse> {
+  const { generation, acceptWire } = asked;
+  const { request, generation: given } = readGeneration(generation, steps, false);
+  const fold = new AnswerFold();
+  const sources: Buffer[] = [];
+  const sink: Sink<StreamGenerateResponse> = {
+    head,
+    data: (message) => {
+      fold.push(message.events);
+      if (message.source.length > 0) sources.push(Buffer.from(message.source));
+      return true;
+    },
+    onDrain: () => undefined,
+  };
+  const whole = { ...request, facts: { ...request.facts, stream: false }, prompt: () => request.prompt() };
+  await generate({ request: whole, generation: given, acceptWire }, call, sink, steps);
+  return { answer: fold.answer(), source: Buffer.concat(sources) };
+}
+
+async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
+  const { request } = readGeneration(asked.generation, steps, false);
+  const model = findModel(request.facts.model, call.caller, steps);
+  const exact = model.targets.every((target) => target.served.family.countsLikeOurs);
+  return { inputTokens: BigInt(await countInput(request)), exact };
+}
+
+/** No wire that the gateway speaks makes embeddings yet, so no model of it does. */
+function embed(asked: EmbedRequest, call: GatewayCall, steps: Steps): Promise<EmbedResponse> {
+  if (asked.model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
+  const model = findModel(asked.model, call.caller, steps);
+  const problem = "it makes no embeddings";
+  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "texts", model: model.id, problem });
+}
+
+async function estimateCost(
+  asked: EstimateCostRequest,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<EstimateCostResponse> {
+  const { request, generation } = readGeneration(asked.generation, steps, false);
+  return estimate(request, generation, call, steps);
+}
+
+function readGeneration(
+  generation: Generation | undefined,
+  steps: Steps,
+  stream: boolean,
+): { request: WireRequest; generation: Generation } {
+  const input = generation?.input;
+  if (generation === undefined || input === undefined) {
+    throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
+  }
+  if (generation.outputTokensMax === 0n) {
+    const problem = "must be at least 1";
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.output_tokens_max", problem });
+  }
+  if (input.$case === "prompt") return { request: typedRequest(generation, input.value, stream), generation };
+  const wire = steps.wires.get(input.value.wire);
+  if (wire === undefined) {
+    const problem = `must be one of ${[...steps.wires.keys()].join(", ")}`;
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.source.wire", problem });
+  }
+  const body = Buffer.from(input.value.body.buffer, input.value.body.byteOffset, input.value.body.byteLength);
+  if (body.length > BODY_BYTES_MAX) {
+    throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
+  }
+  const request = wire.readRequest({ wire: wire.name, body, headers: input.value.headers });
+  return { request, generation };
+}

@@ -1,0 +1,87 @@
+/** What a request may use at most, before it runs: the ground of its limits and its hold. */
+import type { Generation } from "../api/index.js";
+import type { Budget } from "../ledger/operation.js";
+import type { Caller } from "../keys/caller.js";
+import { affordableOutputTokens, ceilingNanos } from "../pricing/ceiling.js";
+import { inputTokensMax as boundByFacts } from "../pricing/input-bound.js";
+import type { ServedModel } from "../routing/model.js";
+import type { RequestFacts } from "../wire/wire.js";
+
+/** The least output limit that a lowered one may come to; a shorter answer helps nobody. */
+const CLAMP_TOKENS_MIN = 256;
+
+export interface Plan {
+  readonly inputTokensMax: number;
+  /** The output limit of each candidate that the hold covers; undefined where the model is free and none was asked. */
+  readonly outputTokensMax: number | undefined;
+  readonly candidateCount: number;
+  /** What is held, in nano-USD. */
+  readonly amountNanos: bigint;
+  /** The least that will do; less than the amount where the output limit may be lowered. */
+  readonly leastNanos: bigint;
+  /** What counts against the tokens of a minute. */
+  readonly tokens: number;
+}
+
+/** The plan by the cheap bound of the input: its bytes. */
+export function planByBytes(facts: RequestFacts, generation: Generation, model: ServedModel, caller: Caller): Plan {
+  return planFor(inputBound(facts, model), facts, generation, model, caller);
+}
+
+/** The plan by an input that was counted; `inputTokens` is at least what the upstream will count. */
+export function planFor(
+  inputTokens: number,
+  facts: RequestFacts,
+  generation: Generation,
+  model: ServedModel,
+  caller: Caller,
+): Plan {
+  const candidateCount = facts.candidateCount;
+  const asked = generation.outputTokensMax === undefined ? facts.outputTokensMax : Number(generation.outputTokensMax);
+  const outputTokensMax = outputLimit(asked, model);
+  const amount = (outputTokens: number): bigint =>
+    ceilingNanos({ inputTokensMax: inputTokens, outputTokensMax: outputTokens, candidateCount }, model.price);
+  const amountNanos = amount(outputTokensMax ?? 0);
+  const mayClamp = generation.clamp || caller.settings.clamp;
+  const least = mayClamp ? Math.min(outputTokensMax ?? 0, CLAMP_TOKENS_MIN) : (outputTokensMax ?? 0);
+  return {
+    inputTokensMax: inputTokens,
+    outputTokensMax,
+    candidateCount,
+    amountNanos,
+    leastNanos: mayClamp ? amount(least) : amountNanos,
+    tokens: inputTokens + (outputTokensMax ?? 0) * candidateCount,
+  };
+}
+
+/** The output limit that a hold of `heldNanos` covers. */
+export function coveredOutputTokens(plan: Plan, heldNanos: bigint, model: ServedModel): number | undefined {
+  if (plan.outputTokensMax === undefined || heldNanos >= plan.amountNanos) return plan.outputTokensMax;
+  const { inputTokensMax, outputTokensMax, candidateCount } = plan;
+  return affordableOutputTokens({ inputTokensMax, outputTokensMax, candidateCount }, model.price, heldNanos);
+}
+
+/** The budgets of a key, as the ledger checks them. */
+export function budgetsOf(caller: Caller): Budget[] {
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos } = caller.settings;
+  const budgets: Budget[] = [];
+  if (budgetDayNanos > 0n) budgets.push({ period: "day", limitNanos: budgetDayNanos });
+  if (budgetMonthNanos > 0n) budgets.push({ period: "month", limitNanos: budgetMonthNanos });
+  if (budgetTotalNanos > 0n) budgets.push({ period: "total", limitNanos: budgetTotalNanos });
+  return budgets;
+}
+
+/** What the client asked within what the model can; without either, a free model needs no limit. */
+function outputLimit(asked: number | undefined, model: ServedModel): number | undefined {
+  const most = model.outputTokensMax > 0 ? model.outputTokensMax : undefined;
+  if (asked === undefined) return most;
+  return most === undefined ? asked : Math.min(asked, most);
+}
+
+/** The dearest of the targets, since pictures count differently on different models. */
+function inputBound(facts: RequestFacts, model: ServedModel): number {
+  const { contextTokens } = model;
+  let bound = 0;
+  for (const target of model.targets) bound = Math.max(bound, boundByFacts(facts, { id: target.model, contextTokens }));
+  return bound;
+}

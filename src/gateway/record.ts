@@ -1,0 +1,56 @@
+/** What is told of a request when it is over: one log line and the metrics. */
+import { UsageSource } from "../api/index.js";
+import type { GatewayError } from "../errors.js";
+import { count } from "../observe/metrics.js";
+import type { ServedModel } from "../routing/model.js";
+import type { GatewayCall } from "./gateway.js";
+import type { Meter, Outcome } from "./meter.js";
+import type { Steps } from "./steps.js";
+
+interface Ended {
+  readonly call: GatewayCall;
+  readonly model: ServedModel;
+  readonly meter: Meter;
+  readonly outcome: Outcome;
+  readonly failure: GatewayError | undefined;
+  readonly startMs: number;
+}
+
+export function recordOutcome(ended: Ended, steps: Steps): void {
+  const { call, model, meter, outcome, failure } = ended;
+  const { usage, usageSource, costNanos } = outcome;
+  const source = UsageSource[usageSource].slice("USAGE_SOURCE_".length).toLowerCase();
+  const end = failure === undefined ? "finished" : failure.reason.slice("ERROR_REASON_".length).toLowerCase();
+  const { metrics } = steps;
+  const counts = metrics.model(model.id);
+  count(counts.ends, end);
+  count(counts.sources, source);
+  count(counts.cost, "nano_usd", Number(costNanos));
+  count(counts.tokens, "input", Number(usage.inputTokens));
+  count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
+  count(counts.tokens, "output", Number(usage.outputTokens));
+  count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
+  if (meter.firstBatchMs !== undefined)
+    metrics.firstTokenSeconds.observe({ model: model.id }, meter.firstBatchMs / 1000);
+  const fields = {
+    request_id: call.requestId,
+    account: call.caller.accountId,
+    key: call.caller.keyId,
+    model: model.id,
+    upstream: meter.upstream,
+    attempts: meter.attempts,
+    end,
+    usage_source: source,
+    input_tokens: Number(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens),
+    output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
+    cost_nanos: String(costNanos),
+    first_batch_ms: meter.firstBatchMs === undefined ? null : Math.round(meter.firstBatchMs),
+    duration_ms: Math.round(performance.now() - ended.startMs),
+  };
+  if (failure === undefined || failure.reason === "ERROR_REASON_CANCELLED") steps.log.info(fields, "generation");
+  else {
+    // The failure's own message may quote an upstream that quotes the prompt, so the log gets what caused it.
+    const { metadata, cause } = failure;
+    steps.log.warn({ ...fields, problem: metadata["problem"] ?? null, err: cause ?? failure }, "generation");
+  }
+}

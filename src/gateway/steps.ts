@@ -1,0 +1,17 @@
+/** What the sentence of a request calls, each step a part of its own. */
+import type { Ledger } from "../ledger/ledger.js";
+import type { Limits } from "../limits/limits.js";
+import type { Log } from "../observe/log.js";
+import type { Metrics } from "../observe/metrics.js";
+import type { Routing } from "../routing/routing.js";
+import type { Wire } from "../wire/wire.js";
+
+export interface Steps {
+  readonly wires: ReadonlyMap<string, Wire>;
+  readonly routing: Routing;
+  readonly limits: Limits;
+  readonly ledger: Ledger;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly nowMs: () => number;
+}

@@ -1,0 +1,263 @@
+/** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
+import { GatewayError } from "../errors.js";
+import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
+import type { AnswerReport, Batch, OwnedFields, StreamDecoder, WireRequest } from "../wire/wire.js";
+import type { Target } from "./model.js";
+
+/** How long each phase may take, in milliseconds. */
+export interface AttemptTimeouts {
+  /** Until the first byte of a streamed answer. */
+  readonly firstTokenMs: number;
+  /** Until the first byte of a whole answer, which comes when all is generated. */
+  readonly wholeMs: number;
+  /** Between two reads. */
+  readonly idleMs: number;
+  /** All of it. */
+  readonly totalMs: number;
+  /** How long an answer is read on for its usage after the client left. */
+  readonly drainMs: number;
+}
+
+/** Takes what the target answers. */
+export interface BatchReceiver {
+  /** Takes one batch. False: push no more until `onDrain`'s callback runs. */
+  take(batch: Batch): boolean;
+  onDrain(callback: () => void): void;
+  /** The report that grows with the answer; called before the first batch. */
+  watch(report: AnswerReport): void;
+}
+
+export interface AttemptPlan {
+  readonly request: WireRequest;
+  readonly target: Target;
+  readonly owned: OwnedFields;
+  /** What the batches carry. */
+  readonly form: "events" | "source";
+  readonly timeouts: AttemptTimeouts;
+  /** Aborts when the client left. */
+  readonly signal: AbortSignal;
+  /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
+  readonly mayDrain: () => boolean;
+  readonly drained: () => void;
+}
+
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+
+/** Runs the plan. Resolves when the answer is whole; rejects with what went wrong. */
+export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<void> {
+  return new Promise((resolve, reject) => {
+    new Attempt(plan, receiver, resolve, reject).start();
+  });
+}
+
+type Phase = "head" | "stream" | "whole" | "error" | "done";
+
+class Attempt implements UpstreamHandler {
+  #phase: Phase = "head";
+  #exchange: Exchange | undefined;
+  #decoder: StreamDecoder | undefined;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #startMs = performance.now();
+  #lastReadMs = performance.now();
+  #paused = false;
+  #draining = false;
+  readonly #onAbort = (): void => this.#leave();
+
+  constructor(
+    private readonly plan: AttemptPlan,
+    private readonly receiver: BatchReceiver,
+    private readonly resolve: () => void,
+    private readonly reject: (error: GatewayError) => void,
+  ) {}
+
+  start(): void {
+    const { plan } = this;
+    const { served, model } = plan.target;
+    if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
+    try {
+      const { source } = plan.request;
+      if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model);
+      const body = this.#wire.encodeRequest(plan.request, plan.owned, served.family.dialect);
+      plan.signal.addEventListener("abort", this.#onAbort, { once: true });
+      this.receiver.onDrain(() => this.#resume());
+      this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
+      const path = served.family.generatePath(model, plan.owned.stream);
+      this.#exchange = served.upstream.send({ method: "POST", path, headers: served.headers, body }, this);
+    } catch (error) {
+      this.#fail(GatewayError.from(error));
+    }
+  }
+
+  onHead(status: number, headers: Readonly<Record<string, string>>): void {
+    if (this.#phase === "done") return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#lastReadMs = performance.now();
+    if (status !== 200) {
+      this.#phase = "error";
+    } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
+      this.#phase = "stream";
+      this.#decoder = this.#wire.decodeStream(this.plan.request.facts, this.plan.form);
+      this.receiver.watch(this.#decoder.report);
+    } else {
+      this.#phase = "whole";
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    this.#lastReadMs = performance.now();
+    if (this.#decoder !== undefined) {
+      const decoder = this.#decoder;
+      return this.#guard(() => this.#forward(decoder.push(chunk)));
+    }
+    this.#bytes += chunk.length;
+    if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
+    if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(this.#failed("its answer is too large"));
+    this.#chunks.push(chunk);
+  }
+
+  onEnd(): void {
+    switch (this.#phase) {
+      case "stream":
+        return this.#guard(() => this.#endStream());
+      case "whole":
+        return this.#guard(() => this.#endWhole());
+      case "error":
+        return this.#fail(this.#wire.decodeError(this.#status, this.#headers, Buffer.concat(this.#chunks)));
+      case "head":
+        return this.#fail(this.#failed("it closed the connection"));
+      case "done":
+    }
+  }
+
+  onError(error: Error, sent: boolean): void {
+    const problem = sent ? "the connection was cut" : "it cannot be reached";
+    this.#fail(this.#failed(problem, error));
+  }
+
+  get #wire(): Target["served"]["family"]["wire"] {
+    return this.plan.target.served.family.wire;
+  }
+
+  #endStream(): void {
+    const decoder = this.#decoder;
+    if (decoder === undefined) return;
+    this.#forward(decoder.end());
+    if (this.#phase === "done") return;
+    // A stream that just stops is no answer, however much of it came.
+    if (!decoder.report.complete) return this.#fail(this.#failed("its answer was cut"));
+    this.#finish();
+  }
+
+  #endWhole(): void {
+    const { form, owned, request } = this.plan;
+    const body = Buffer.concat(this.#chunks);
+    const answer = this.#wire.decodeAnswer(body);
+    this.receiver.watch(answer.report);
+    const events = form === "events" || owned.stream ? answer.events() : [];
+    // An upstream that answers whole where a stream was asked is told as a stream all the same.
+    const source = owned.stream ? this.#wire.encodeStream(request.facts).push(events) : body;
+    this.#forward({
+      events: form === "events" ? events : [],
+      source: form === "source" ? source : Buffer.alloc(0),
+      visible: true,
+      error: undefined,
+    });
+    this.#finish();
+  }
+
+  #forward(batch: Batch): void {
+    if (!this.#draining && (batch.events.length > 0 || batch.source.length > 0 || batch.visible)) {
+      const ready = this.receiver.take(batch);
+      if (!ready && !this.#paused) {
+        this.#paused = true;
+        this.#exchange?.pause();
+      }
+    }
+    if (batch.error !== undefined) this.#fail(batch.error);
+  }
+
+  #resume(): void {
+    if (!this.#paused || this.#phase === "done") return;
+    this.#paused = false;
+    this.#lastReadMs = performance.now();
+    this.#exchange?.resume();
+  }
+
+  /** The client left: stop where that stops the bill, else read on for the usage, within bounds. */
+  #leave(): void {
+    if (this.#phase === "done" || this.#draining) return;
+    const reads = this.#phase === "stream" || this.#phase === "whole" || this.#phase === "head";
+    if (this.plan.target.served.family.abortStopsBilling || !reads || !this.plan.mayDrain()) {
+      return this.#fail(abortReason(this.plan.signal));
+    }
+    this.#draining = true;
+    this.#resume();
+    this.#arm(this.plan.timeouts.drainMs);
+  }
+
+  /** One timer for each attempt, set anew when it fires rather than at each read. */
+  #arm(afterMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#expire(), afterMs);
+  }
+
+  #expire(): void {
+    if (this.#draining) return this.#fail(abortReason(this.plan.signal));
+    const { idleMs, totalMs } = this.plan.timeouts;
+    if (this.#phase === "head") return this.#fail(this.#tooSlow("first token"));
+    const nowMs = performance.now();
+    const totalLeftMs = this.#startMs + totalMs - nowMs;
+    if (totalLeftMs <= 0) return this.#fail(this.#tooSlow("total"));
+    const idleLeftMs = this.#paused ? idleMs : this.#lastReadMs + idleMs - nowMs;
+    if (idleLeftMs > 0) return this.#arm(Math.min(idleLeftMs, totalLeftMs));
+    this.#fail(this.#tooSlow("idle"));
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(GatewayError.from(error));
+    }
+  }
+
+  #failed(problem: string, cause?: Error): GatewayError {
+    return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem }, { cause });
+  }
+
+  #tooSlow(phase: string): GatewayError {
+    return new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase });
+  }
+
+  #finish(): void {
+    if (!this.#leaveOnce()) return;
+    if (this.#draining) this.reject(abortReason(this.plan.signal));
+    else this.resolve();
+  }
+
+  #fail(error: GatewayError): void {
+    if (!this.#leaveOnce()) return;
+    this.#exchange?.abort();
+    this.reject(error);
+  }
+
+  #leaveOnce(): boolean {
+    if (this.#phase === "done") return false;
+    this.#phase = "done";
+    clearTimeout(this.#timer);
+    this.plan.signal.removeEventListener("abort", this.#onAbort);
+    if (this.#draining) this.plan.drained();
+    return true;
+  }
+}
+
+/** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
+function abortReason(signal: AbortSignal): GatewayError {
+  return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");
+}

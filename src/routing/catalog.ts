@@ -1,0 +1,72 @@
+/** The models and upstreams in force, as services show them. */
+import type { Model, Upstream } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
+import type { ServedModel, ServedUpstream } from "./model.js";
+import type { Routing } from "./routing.js";
+
+/** What the services show of models. */
+export interface ModelCatalog {
+  /** The models that the caller may use, by identifier. */
+  list(caller: Caller): readonly Model[];
+  /** One model. Throws MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
+  get(id: string, caller: Caller): Model;
+}
+
+/** What the services show of upstreams. */
+export interface UpstreamBoard {
+  list(): readonly Upstream[];
+  /** Takes an upstream back into use. Throws RESOURCE_UNKNOWN. */
+  reset(id: string): Upstream;
+}
+
+export function createModelCatalog(routing: Routing): ModelCatalog {
+  return {
+    list: (caller) =>
+      [...routing.table.models.values()]
+        .filter((model) => caller.mayUseModel(model.id))
+        .map(showModel)
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    get: (id, caller) => {
+      const model = routing.find(id);
+      if (!caller.mayUseModel(id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
+      return showModel(model);
+    },
+  };
+}
+
+export function createUpstreamBoard(routing: Routing, nowMs: () => number): UpstreamBoard {
+  const show = (served: ServedUpstream): Upstream => ({
+    id: served.id,
+    family: served.family.name,
+    baseUrl: served.baseUrl,
+    health: served.health.state(nowMs()),
+    coolingMs: BigInt(Math.ceil(served.health.coolingMs(nowMs()))),
+    running: BigInt(served.health.running),
+    models: [...routing.table.models.values()]
+      .filter((model) => model.targets.some((target) => target.served === served))
+      .map((model) => model.id)
+      .sort(),
+  });
+  return {
+    list: () => [...routing.table.upstreams.values()].map(show).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    reset: (id) => {
+      const served = routing.table.upstreams.get(id);
+      if (served === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "upstream", id });
+      served.health.reset();
+      return show(served);
+    },
+  };
+}
+
+function showModel(model: ServedModel): Model {
+  return {
+    id: model.id,
+    owner: model.owner,
+    createTime: model.createTime,
+    contextTokens: BigInt(model.contextTokens),
+    outputTokensMax: BigInt(model.outputTokensMax),
+    price: model.price,
+    upstreams: model.targets.map((target) => target.served.id),
+  };
+}

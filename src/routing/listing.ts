@@ -1,0 +1,53 @@
+/** Asks an upstream which models it serves. */
+import type { ListedModel } from "../families/family.js";
+import type { UpstreamHandler } from "../upstream/upstream.js";
+import type { ServedUpstream } from "./model.js";
+
+const LIST_TIMEOUT_MS = 10_000;
+const LIST_BYTES_MAX = 8 * 1024 * 1024;
+const LIST_MODELS_MAX = 10_000;
+
+/**
+ * The models of the upstream's own list; empty where its family has none. Rejects with an Error that says why it
+ * failed.
+ */
+export function listModels(served: ServedUpstream): Promise<readonly ListedModel[]> {
+  const path = served.family.modelsPath;
+  if (path === undefined) return Promise.resolve([]);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let status = 0;
+    const end = (finish: () => void): void => {
+      clearTimeout(timer);
+      finish();
+    };
+    const handler: UpstreamHandler = {
+      onHead: (code) => {
+        status = code;
+      },
+      onData: (chunk) => {
+        bytes += chunk.length;
+        if (bytes > LIST_BYTES_MAX) {
+          exchange.abort();
+          end(() => reject(new Error("the list is too large")));
+        } else chunks.push(chunk);
+      },
+      onEnd: () =>
+        end(() => {
+          if (status !== 200) return reject(new Error(`the list answered with status ${status}`));
+          try {
+            resolve(served.family.readModels(Buffer.concat(chunks)).slice(0, LIST_MODELS_MAX));
+          } catch (error) {
+            reject(new Error("the list cannot be read", { cause: error }));
+          }
+        }),
+      onError: (error) => end(() => reject(new Error("the list cannot be reached", { cause: error }))),
+    };
+    const timer = setTimeout(() => {
+      exchange.abort();
+      reject(new Error("the list came too late"));
+    }, LIST_TIMEOUT_MS);
+    const exchange = served.upstream.send({ method: "GET", path, headers: served.headers, body: undefined }, handler);
+  });
+}

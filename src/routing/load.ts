@@ -1,0 +1,216 @@
+/** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
+import type { Price } from "../api/index.js";
+import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
+import type { Family, ListedModel } from "../families/family.js";
+import type { Upstream } from "../upstream/upstream.js";
+import { Health } from "./health.js";
+import type { ServedModel, ServedUpstream, Target } from "./model.js";
+import type { RouteTable } from "./routing.js";
+
+/** What is publicly known of a model. */
+export interface KnownModel {
+  readonly price: Price;
+  readonly contextTokens: number | undefined;
+  readonly outputTokensMax: number | undefined;
+}
+
+export interface LoadOptions {
+  readonly families: readonly Family[];
+  /** Where the families' usual key variables stand. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly connect: (baseUrl: string) => Upstream;
+  /** Facts of models by their identifiers, as far as they are known; `pricedAs` is the family's name there. */
+  readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
+  readonly dearest: (prices: readonly Price[]) => Price;
+  readonly nowMs: () => number;
+}
+
+export interface Loaded {
+  readonly table: RouteTable;
+  /** Models that were left out, each with the reason. */
+  readonly problems: readonly string[];
+}
+
+/** Connects the upstreams of the settings, keeping those of `previous` that did not change. */
+export function connectUpstreams(
+  settings: Settings,
+  previous: ReadonlyMap<string, ServedUpstream>,
+  options: LoadOptions,
+): Map<string, ServedUpstream> {
+  const upstreams = new Map<string, ServedUpstream>();
+  for (const wanted of withKeyVariables(settings.upstreams, options)) {
+    const family = options.families.find((candidate) => candidate.name === wanted.family);
+    if (family === undefined) throw new Error(`upstreams.${wanted.id}.family: no family '${wanted.family}'`);
+    const baseUrl = wanted.baseUrl ?? family.baseUrl;
+    const apiKey = wanted.apiKey ?? keyOf(family, options);
+    if (baseUrl === undefined && family.connect === undefined) {
+      throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs a base_url`);
+    }
+    if (apiKey === undefined && family.needsKey) {
+      throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs an api_key`);
+    }
+    const headers = family.headers(apiKey);
+    const kept = previous.get(wanted.id);
+    if (
+      kept !== undefined &&
+      kept.family === family &&
+      kept.baseUrl === (baseUrl ?? "") &&
+      same(kept.headers, headers)
+    ) {
+      upstreams.set(wanted.id, kept);
+      continue;
+    }
+    const upstream = family.connect?.() ?? options.connect(baseUrl ?? "");
+    const health = new Health();
+    upstreams.set(wanted.id, { id: wanted.id, family, baseUrl: baseUrl ?? "", upstream, headers, health });
+  }
+  return upstreams;
+}
+
+/** The table of the settings' models, the families' own, and the listed ones. */
+export async function loadTable(
+  settings: Settings,
+  upstreams: ReadonlyMap<string, ServedUpstream>,
+  listed: ReadonlyMap<string, readonly ListedModel[]>,
+  options: LoadOptions,
+): Promise<Loaded> {
+  const wanted = new Map(settings.models.map((model) => [model.id, model]));
+  const sources = new Map<string, ListedModel>();
+  for (const [upstreamId, models] of listed) {
+    for (const model of models) {
+      if (wanted.has(model.id)) continue;
+      wanted.set(model.id, modelOf(model.id, upstreamId));
+      sources.set(model.id, model);
+    }
+  }
+  const problems: string[] = [];
+  const models = new Map<string, ServedModel>();
+  for (const model of builtIn(upstreams)) models.set(model.id, toServed(model, model, upstreams, undefined, options));
+  const facts = await knownFacts([...wanted.values()], upstreams, options);
+  for (const model of wanted.values()) {
+    const known = facts.get(model.id);
+    const price = model.price ?? known?.price;
+    const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
+    const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
+    if (price === undefined) problems.push(`models.${model.id}: it has no price, so it is not served; set 'price'`);
+    else if (outputTokensMax === 0 && price.outputPicos > 0n) {
+      problems.push(`models.${model.id}: its output limit is not known, so it is not served; set 'output_tokens_max'`);
+    } else {
+      const complete = { price, contextTokens, outputTokensMax };
+      models.set(model.id, toServed(model, complete, upstreams, sources.get(model.id), options));
+    }
+  }
+  return { table: { models, upstreams }, problems };
+}
+
+/** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */
+function withKeyVariables(named: readonly UpstreamSettings[], options: LoadOptions): readonly UpstreamSettings[] {
+  const all = [...named];
+  for (const family of options.families) {
+    const isNamed = named.some((upstream) => upstream.family === family.name || upstream.id === family.name);
+    if (isNamed || keyOf(family, options) === undefined) continue;
+    all.push({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined });
+  }
+  if (all.length > 0) return all;
+  return options.families
+    .filter((family) => family.connect !== undefined)
+    .map((family) => ({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined }));
+}
+
+function keyOf(family: Family, options: LoadOptions): string | undefined {
+  if (family.keyVariable === undefined) return undefined;
+  return options.environment[family.keyVariable] || undefined;
+}
+
+interface Facts {
+  readonly price: Price;
+  readonly contextTokens: number;
+  readonly outputTokensMax: number;
+}
+
+function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings & Facts)[] {
+  return [...upstreams.values()].flatMap((served) =>
+    served.family.builtInModels.map((model) => ({ ...modelOf(model.id, served.id), ...model, price: FREE })),
+  );
+}
+
+function modelOf(id: string, upstream: string): ModelSettings {
+  const targets = [{ upstream, model: id, weight: 1, priority: 1 }];
+  return { id, targets, contextTokens: undefined, outputTokensMax: undefined, price: undefined };
+}
+
+/** What is known of each model: the dearest price of its targets, and the least that all of them can. */
+async function knownFacts(
+  models: readonly ModelSettings[],
+  upstreams: ReadonlyMap<string, ServedUpstream>,
+  options: LoadOptions,
+): Promise<ReadonlyMap<string, KnownModel>> {
+  const asked = new Map<string, Set<string>>();
+  const pricedAs = (upstream: string): string | undefined => upstreams.get(upstream)?.family.pricedAs;
+  for (const target of models.flatMap((model) => model.targets)) {
+    const name = pricedAs(target.upstream);
+    if (name !== undefined) asked.set(name, (asked.get(name) ?? new Set()).add(target.model));
+  }
+  const known = new Map<string, ReadonlyMap<string, KnownModel>>();
+  for (const [name, ids] of asked) known.set(name, await options.known(name, [...ids]));
+  const facts = new Map<string, KnownModel>();
+  for (const model of models) {
+    const found = model.targets.map((target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model));
+    const all = found.filter((fact) => fact !== undefined);
+    // One target without a known price could be the dearest.
+    if (all.length < found.length || all.length === 0) continue;
+    facts.set(model.id, {
+      price: options.dearest(all.map((fact) => fact.price)),
+      contextTokens: least(all.map((fact) => fact.contextTokens)),
+      outputTokensMax: least(all.map((fact) => fact.outputTokensMax)),
+    });
+  }
+  return facts;
+}
+
+function toServed(
+  model: ModelSettings,
+  facts: Facts,
+  upstreams: ReadonlyMap<string, ServedUpstream>,
+  listed: ListedModel | undefined,
+  options: LoadOptions,
+): ServedModel {
+  const targets: Target[] = [];
+  for (const { upstream, model: name, weight, priority } of model.targets) {
+    const served = upstreams.get(upstream);
+    if (served !== undefined) targets.push({ served, model: name, weight, priority });
+  }
+  targets.sort((a, b) => a.priority - b.priority);
+  return {
+    id: model.id,
+    owner: listed?.owner ?? targets[0]?.served.family.name ?? "tollgate",
+    createTime: new Date(listed?.createdSeconds === undefined ? options.nowMs() : listed.createdSeconds * 1000),
+    contextTokens: facts.contextTokens,
+    outputTokensMax: facts.outputTokensMax,
+    price: facts.price,
+    targets,
+  };
+}
+
+function least(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function same(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+const FREE: Price = {
+  inputPicos: 0n,
+  cacheReadPicos: 0n,
+  cacheWritePicos: 0n,
+  cacheWrite1hPicos: 0n,
+  outputPicos: 0n,
+  reasoningPicos: 0n,
+  imagePicos: 0n,
+  audioInputPicos: 0n,
+  audioOutputPicos: 0n,
+  requestPicos: 0n,
+};

@@ -1,0 +1,41 @@
+/** A model as the gateway serves it, and the targets that can answer for it. */
+import type { Price } from "../api/index.js";
+import type { Family } from "../families/family.js";
+import type { Upstream } from "../upstream/upstream.js";
+import type { Health } from "./health.js";
+
+/** One upstream, connected, with its credential and its health. Shared by all models it serves. */
+export interface ServedUpstream {
+  readonly id: string;
+  readonly family: Family;
+  /** Without credentials, for people; empty for a family inside the process. */
+  readonly baseUrl: string;
+  readonly upstream: Upstream;
+  /** Headers of every request, the credential among them. Built once. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly health: Health;
+}
+
+/** One upstream as one model uses it. */
+export interface Target {
+  readonly served: ServedUpstream;
+  /** The model as the upstream names it. */
+  readonly model: string;
+  readonly weight: number;
+  /** 1 is tried first. */
+  readonly priority: number;
+}
+
+export interface ServedModel {
+  readonly id: string;
+  readonly owner: string;
+  readonly createTime: Date;
+  /** 0: unknown. */
+  readonly contextTokens: number;
+  /** The most output tokens of one candidate; 0: unknown, which only a free model may be. */
+  readonly outputTokensMax: number;
+  /** What its clients pay, whichever target answers. */
+  readonly price: Price;
+  /** By priority. */
+  readonly targets: readonly Target[];
+}

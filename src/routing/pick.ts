@@ -1,0 +1,37 @@
+/** The order in which a model's targets are tried. */
+import type { Target } from "./model.js";
+
+/**
+ * The target to try next: the best priority that has a healthy one not yet tried, by weight among equals. Where none is
+ * healthy, one that only cools is tried all the same rather than refusing everyone; one that refuses our credential
+ * never is.
+ */
+export function pickTarget(
+  targets: readonly Target[],
+  tried: ReadonlySet<Target>,
+  nowMs: number,
+  random: () => number,
+): Target | undefined {
+  const open = targets.filter((target) => !tried.has(target) && target.served.health.state(nowMs) !== "refused");
+  const healthy = open.filter((target) => target.served.health.admits(nowMs));
+  if (healthy.length > 0) return byWeight(bestPriority(healthy), random);
+  // Panic: all cool. The first try goes to the one that is ready soonest; a retry does not insist, and nobody who asked
+  // for a wait is pressed.
+  if (tried.size > 0) return undefined;
+  const cooling = open.filter((target) => target.served.health.waitMs(nowMs) === 0);
+  return cooling.toSorted((a, b) => a.served.health.coolingMs(nowMs) - b.served.health.coolingMs(nowMs))[0];
+}
+
+function bestPriority(targets: readonly Target[]): readonly Target[] {
+  const best = Math.min(...targets.map((target) => target.priority));
+  return targets.filter((target) => target.priority === best);
+}
+
+function byWeight(targets: readonly Target[], random: () => number): Target | undefined {
+  let left = random() * targets.reduce((sum, target) => sum + target.weight, 0);
+  for (const target of targets) {
+    left -= target.weight;
+    if (left < 0) return target;
+  }
+  return targets.at(-1);
+}
