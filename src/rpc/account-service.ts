@@ -1,0 +1,73 @@
+/** AccountService: the accounts that pay, and the ledger. */
+import type { Account, AccountServiceService, Entry } from "../api/index.js";
+import type { AccountRow, EntryRow } from "../store/store.js";
+import { required } from "./check.js";
+import type { CoreParts } from "./core.js";
+import type { Handlers } from "./handler.js";
+import { checkOwner, isOperator } from "./ownership.js";
+import { pageOf } from "./page.js";
+
+type Parts = Pick<CoreParts, "ledger" | "requestIds">;
+
+export function accountService({ ledger, requestIds }: Parts): Handlers<typeof AccountServiceService> {
+  return {
+    async createAccount({ id, name }) {
+      const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name });
+      return { account: accountOf(account) };
+    },
+    async getAccount({ id }, { caller }) {
+      checkOwner(caller, required("id", id), "account", id);
+      return { account: accountOf(await ledger.account(id)) };
+    },
+    async listAccounts(request, { caller }) {
+      const page = pageOf(request);
+      if (!isOperator(caller)) {
+        return { accounts: [accountOf(await ledger.account(caller.accountId))], nextPageToken: "" };
+      }
+      const { rows, nextPageToken } = await ledger.accounts(page);
+      return { accounts: rows.map(accountOf), nextPageToken };
+    },
+    async creditAccount({ id, amountNanos, creditId }) {
+      required("id", id);
+      const { availableNanos, repeated } = await ledger.credit({ accountId: id, amountNanos, creditId });
+      return { availableNanos, repeatedCredit: repeated };
+    },
+    async getBalance({ id }, { caller }) {
+      checkOwner(caller, required("id", id), "account", id);
+      const { availableNanos, heldNanos, spentNanos, grantedNanos } = await ledger.balance(id);
+      return { availableNanos, heldNanos, spentNanos, grantedNanos };
+    },
+    async listEntries(request, { caller }) {
+      const page = pageOf(request);
+      checkOwner(caller, required("id", request.id), "account", request.id);
+      const { rows, nextPageToken } = await ledger.entries(request.id, page);
+      return { entries: rows.map(entryOf), nextPageToken };
+    },
+    async verifyLedger() {
+      const report = await ledger.verify();
+      return {
+        holds: report.holds,
+        problems: [...report.problems],
+        accountCount: BigInt(report.accountCount),
+        transferCount: BigInt(report.transferCount),
+        openHoldCount: BigInt(report.openHoldCount),
+      };
+    },
+  };
+}
+
+function accountOf(row: AccountRow): Account {
+  return { id: row.id, name: row.name, createTime: new Date(row.createTimeMs) };
+}
+
+function entryOf(row: EntryRow): Entry {
+  return {
+    id: row.id,
+    kind: row.kind,
+    sequence: BigInt(row.sequence),
+    amountNanos: row.amountNanos,
+    availableChangeNanos: row.availableChangeNanos,
+    requestId: row.requestId,
+    createTime: new Date(row.createTimeMs),
+  };
+}

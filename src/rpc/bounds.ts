@@ -1,0 +1,13 @@
+/** The sizes that this edge takes. */
+import { GatewayError } from "../errors.js";
+
+/** The most bytes of a client's own body. */
+export const BODY_BYTES_MAX = 32 * 1024 * 1024;
+/** The most bytes of one gRPC message: a body with what stands around it. */
+export const MESSAGE_BYTES_MAX = 40 * 1024 * 1024;
+
+/** The refusal of a body that is too large. */
+export function bodyTooLarge(cause?: Error): GatewayError {
+  const options = cause === undefined ? undefined : { cause };
+  return new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) }, options);
+}

@@ -1,0 +1,18 @@
+/** The checks of parameters that several services share. */
+import { GatewayError } from "../errors.js";
+
+/** The refusal of a parameter's value. `problem` goes on from the parameter's name. */
+export function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
+
+/** The value of a parameter that must not be empty. */
+export function required(param: string, value: string): string {
+  if (value === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
+  return value;
+}
+
+/** The refusal of what does not exist, or is another account's: the two are told the same. */
+export function unknown(kind: string, id: string): GatewayError {
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind, id });
+}

@@ -1,0 +1,22 @@
+/** What the services are made of: the parts of the core, as this edge uses them. */
+import type { Gateway } from "../gateway/gateway.js";
+import type { Keys } from "../keys/keys.js";
+import type { Ledger } from "../ledger/ledger.js";
+import type { Log } from "../observe/log.js";
+import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
+import type { Store } from "../store/store.js";
+
+export interface CoreParts {
+  readonly keys: Keys;
+  readonly ledger: Ledger;
+  readonly store: Pick<Store, "requests">;
+  readonly gateway: Gateway;
+  readonly models: ModelCatalog;
+  readonly upstreams: UpstreamBoard;
+  /** Makes 32 hexadecimal characters that never come again. */
+  readonly requestIds: () => string;
+  readonly nowMs: () => number;
+  /** What a front end in another process shows, so that its word on the client's address is believed. */
+  readonly frontToken: string | undefined;
+  readonly log?: Log | undefined;
+}

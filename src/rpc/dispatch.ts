@@ -1,0 +1,54 @@
+/** Every service with its handlers: what the server offers and what the dispatcher runs. */
+import {
+  AccountServiceService,
+  InferenceServiceService,
+  KeyServiceService,
+  ModelServiceService,
+  UpstreamServiceService,
+  UsageServiceService,
+} from "../api/index.js";
+import { accountService } from "./account-service.js";
+import type { CoreParts } from "./core.js";
+import { Dispatcher, type Route } from "./dispatcher.js";
+import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
+import { inferenceService } from "./inference-service.js";
+import { keyService } from "./key-service.js";
+import { modelService } from "./model-service.js";
+import { upstreamService } from "./upstream-service.js";
+import { usageService } from "./usage-service.js";
+
+/** The generated definitions by the name under which health and reflection know the service. */
+export const SERVICES = {
+  "tollgate.v1.InferenceService": InferenceServiceService,
+  "tollgate.v1.ModelService": ModelServiceService,
+  "tollgate.v1.KeyService": KeyServiceService,
+  "tollgate.v1.AccountService": AccountServiceService,
+  "tollgate.v1.UsageService": UsageServiceService,
+  "tollgate.v1.UpstreamService": UpstreamServiceService,
+};
+
+export type { Dispatcher } from "./dispatcher.js";
+
+/** The way into all services of the core. Throws where a method declares no permission. */
+export function createDispatcher(core: CoreParts): Dispatcher {
+  return new Dispatcher(core, [
+    ...routes(InferenceServiceService, inferenceService(core)),
+    ...routes(ModelServiceService, modelService(core)),
+    ...routes(KeyServiceService, keyService(core)),
+    ...routes(AccountServiceService, accountService(core)),
+    ...routes(UsageServiceService, usageService(core)),
+    ...routes(UpstreamServiceService, upstreamService(core)),
+  ]);
+}
+
+/** The handlers of one service by path. The types pair messages with handlers here, for the last time. */
+export function routes<
+  Service extends Readonly<Record<string, { readonly path: string; readonly responseStream: boolean }>>,
+>(service: Service, handlers: Handlers<Service>): readonly Route[] {
+  return Object.entries(service).map(([name, { path, responseStream }]) => {
+    const handler: unknown = handlers[name];
+    return responseStream
+      ? { path, stream: handler as StreamHandler<unknown, unknown> }
+      : { path, unary: handler as UnaryHandler<unknown, unknown> };
+  });
+}

@@ -1,0 +1,211 @@
+/** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
+import type { CallMetadata, Method, Sink } from "../api/channel.js";
+import { methodByPath, type MethodPermission } from "../api/descriptors.js";
+import { GatewayError } from "../errors.js";
+import { credentialOf } from "../keys/credential.js";
+import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
+import type { CoreParts } from "./core.js";
+import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
+import { Lifetime } from "./lifetime.js";
+import { CallSink, type Head, NamedHead } from "./head.js";
+import { requirePermission } from "./permission.js";
+import { boundedError } from "./status.js";
+
+/** One call as a channel brings it. Names in the metadata are lower case. */
+export interface ServerCall extends Origin {
+  /** Aborts when the caller goes away; a GatewayError as its reason is what the call ends with. */
+  readonly signal: AbortSignal;
+  /** How long the call may take, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** How a unary call ended. */
+export type UnaryOutcome<Response> =
+  | { readonly kind: "answered"; readonly message: Response; readonly head: CallMetadata }
+  | Refused;
+/** How a streaming call ended. */
+export type StreamOutcome = { readonly kind: "ended" } | Refused;
+
+export interface Refused {
+  readonly kind: "refused";
+  /** Its metadata names the request: `request_id`. */
+  readonly error: GatewayError;
+  /** The headers that did not go out before: the request's id at least. */
+  readonly trailers: CallMetadata;
+}
+
+/** A method with its handler. Which messages belong to the path only the table of services knows. */
+export interface Route {
+  readonly path: string;
+  readonly unary?: UnaryHandler<unknown, unknown>;
+  readonly stream?: StreamHandler<unknown, unknown>;
+}
+
+/** How the permission of a method is found; undefined where it declares none. */
+export type PermissionOf = (path: string) => MethodPermission | undefined;
+
+interface OpenRoute extends Route {
+  readonly permission: MethodPermission;
+}
+
+/** How long handlers that were told to stop are waited for. */
+const CUT_GRACE_MS = 2_000;
+
+export class Dispatcher {
+  readonly #core: CoreParts;
+  readonly #routes = new Map<string, OpenRoute>();
+  readonly #running = new Set<Lifetime>();
+  #onIdle: (() => void) | undefined;
+  #draining: Promise<void> | undefined;
+
+  /** Throws where a method declares no permission: such a method does not start. */
+  constructor(core: CoreParts, routes: Iterable<Route>, permissionOf: PermissionOf = declaredPermission) {
+    this.#core = core;
+    for (const route of routes) {
+      const permission = permissionOf(route.path);
+      if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
+      if (permission.front === true) throw new Error(`the method ${route.path} is for front ends, not for keys`);
+      this.#routes.set(route.path, { ...route, permission });
+    }
+  }
+
+  /** The methods that it serves, by path. */
+  paths(): readonly string[] {
+    return [...this.#routes.keys()];
+  }
+
+  /** True where the metadata carries the token of our own front ends. */
+  isFront(metadata: CallMetadata): boolean {
+    return isFront(metadata[FRONT_HEADER], this.#core.frontToken);
+  }
+
+  /** Never rejects. */
+  async unary<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    call: ServerCall,
+  ): Promise<UnaryOutcome<Response>> {
+    const head = new NamedHead(this.#requestId());
+    const route = this.#routes.get(method.path);
+    const handler = route?.unary;
+    try {
+      if (route === undefined || handler === undefined)
+        throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
+      const message = await this.#run(route.permission, call, head, (service) => handler(request, service));
+      // The edge between paths and messages: the services' table pairs them by type where it is built.
+      return { kind: "answered", message: message as Response, head: head.take() };
+    } catch (error) {
+      return this.#refuse(error, method.path, head);
+    }
+  }
+
+  /** Never rejects. Nothing reaches the sink after it resolved. */
+  async stream<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    call: ServerCall,
+    sink: Sink<Response>,
+  ): Promise<StreamOutcome> {
+    const out = new CallSink(this.#requestId(), sink);
+    const route = this.#routes.get(method.path);
+    const handler = route?.stream;
+    try {
+      if (route === undefined || handler === undefined)
+        throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
+      const pushed = out as Sink<unknown>;
+      await this.#run(route.permission, call, out, (service) => handler(request, service, pushed));
+      out.finish();
+      return { kind: "ended" };
+    } catch (error) {
+      return this.#refuse(error, method.path, out);
+    } finally {
+      out.close();
+    }
+  }
+
+  /** Refuses new calls, waits for those that run, and ends the rest with OVERLOADED when the time is over. */
+  drain(timeoutMs: number): Promise<void> {
+    this.#draining ??= this.#drain(timeoutMs);
+    return this.#draining;
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    await this.#idle(timeoutMs);
+    for (const lifetime of this.#running) lifetime.end(stopping());
+    await this.#idle(CUT_GRACE_MS);
+  }
+
+  #idle(timeoutMs: number): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #run<Value>(
+    permission: MethodPermission,
+    call: ServerCall,
+    head: Head,
+    work: (service: ServiceCall) => Promise<Value>,
+  ): Promise<Value> {
+    if (this.#draining !== undefined) throw stopping();
+    const lifetime = new Lifetime(call.signal, call.timeoutMs);
+    this.#running.add(lifetime);
+    const done = this.#admitted(permission, call, lifetime, head, work).finally(() => this.#ended(lifetime));
+    try {
+      return await lifetime.race(done);
+    } finally {
+      lifetime.close();
+    }
+  }
+
+  async #admitted<Value>(
+    permission: MethodPermission,
+    call: ServerCall,
+    lifetime: Lifetime,
+    head: Head,
+    work: (service: ServiceCall) => Promise<Value>,
+  ): Promise<Value> {
+    lifetime.signal.throwIfAborted();
+    const caller = await this.#core.keys.authenticate(credentialOf(call.metadata));
+    requirePermission(permission, caller, clientAddress(call, this.#core.frontToken));
+    lifetime.signal.throwIfAborted();
+    return work({
+      caller,
+      requestId: head.requestId,
+      signal: lifetime.signal,
+      head: (metadata) => head.head(metadata),
+    });
+  }
+
+  #refuse(thrown: unknown, path: string, head: Head): Refused {
+    const error = GatewayError.from(thrown);
+    if (error.cause !== undefined) {
+      const fields = { request_id: head.requestId, path, reason: error.reason, err: error.cause };
+      if (error.reason === "ERROR_REASON_INTERNAL") this.#core.log?.error(fields, "a call failed");
+      else this.#core.log?.debug(fields, "a call was refused");
+    }
+    return { kind: "refused", error: boundedError(error, head.requestId), trailers: head.take() };
+  }
+
+  #requestId(): string {
+    return `req_${this.#core.requestIds()}`;
+  }
+
+  #ended(lifetime: Lifetime): void {
+    this.#running.delete(lifetime);
+    if (this.#running.size === 0) this.#onIdle?.();
+  }
+}
+
+function stopping(): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+}
+
+function declaredPermission(path: string): MethodPermission | undefined {
+  return methodByPath(path).permission;
+}

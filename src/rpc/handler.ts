@@ -1,0 +1,34 @@
+/** What a method of a service looks like to the one who writes it. */
+import type { CallMetadata, Sink } from "../api/channel.js";
+import type { GatewayCall } from "../gateway/gateway.js";
+
+/** One call that passed identity and permission. */
+export interface ServiceCall extends GatewayCall {
+  /** The headers of the answer. At most once; of a streaming method, before its first message. */
+  head(metadata: CallMetadata): void;
+}
+
+export type UnaryHandler<Request, Response> = (request: Request, call: ServiceCall) => Promise<Response>;
+
+/** Pushes its answer. The head goes through the sink. */
+export type StreamHandler<Request, Response> = (
+  request: Request,
+  call: ServiceCall,
+  sink: Sink<Response>,
+) => Promise<void>;
+
+interface Shape<Stream extends boolean, Request, Response> {
+  readonly responseStream: Stream;
+  readonly requestDeserialize: (bytes: Buffer) => Request;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+type HandlerOf<Definition> =
+  Definition extends Shape<true, infer Request, infer Response>
+    ? StreamHandler<Request, Response>
+    : Definition extends Shape<false, infer Request, infer Response>
+      ? UnaryHandler<Request, Response>
+      : never;
+
+/** A handler for each method of a generated service definition. */
+export type Handlers<Service> = { readonly [Name in keyof Service]: HandlerOf<Service[Name]> };

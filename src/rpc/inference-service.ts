@@ -1,0 +1,38 @@
+/** InferenceService: hands a request to the gateway, once its size is known to be bearable. */
+import type { Generation, InferenceServiceService, Source } from "../api/index.js";
+import { BODY_BYTES_MAX, bodyTooLarge } from "./bounds.js";
+import type { CoreParts } from "./core.js";
+import type { Handlers } from "./handler.js";
+
+export function inferenceService({ gateway }: Pick<CoreParts, "gateway">): Handlers<typeof InferenceServiceService> {
+  return {
+    streamGenerate: (request, call, sink) => {
+      checkGeneration(request.generation);
+      return gateway.streamGenerate(request, call, sink);
+    },
+    generate: (request, call) => {
+      checkGeneration(request.generation);
+      return gateway.generate(request, call, call.head);
+    },
+    countTokens: (request, call) => {
+      checkGeneration(request.generation);
+      return gateway.countTokens(request, call);
+    },
+    embed: (request, call) => {
+      checkSource(request.source);
+      return gateway.embed(request, call, call.head);
+    },
+    estimateCost: (request, call) => {
+      checkGeneration(request.generation);
+      return gateway.estimateCost(request, call);
+    },
+  };
+}
+
+function checkGeneration(generation: Generation | undefined): void {
+  if (generation?.input?.$case === "source") checkSource(generation.input.value);
+}
+
+function checkSource(source: Source | undefined): void {
+  if (source !== undefined && source.body.length > BODY_BYTES_MAX) throw bodyTooLarge();
+}

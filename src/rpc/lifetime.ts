@@ -1,0 +1,70 @@
+/** How long one call lives: until its work is done, its caller goes, its deadline passes, or the process stops. */
+import type { CallOptions } from "../api/channel.js";
+import { GatewayError } from "../errors.js";
+
+/** What a timer can wait at most; a longer deadline is none. */
+export const TIMER_MS_MAX = 2_147_483_647;
+
+export class Lifetime {
+  readonly #controller = new AbortController();
+  readonly #from: AbortSignal;
+  readonly #onAbort: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #onEnd: ((error: GatewayError) => void) | undefined;
+
+  /** `from` is the caller's signal; its reason stands where it is a GatewayError, else the caller went away. */
+  constructor(from: AbortSignal, timeoutMs: number | undefined) {
+    this.#from = from;
+    this.#onAbort = () => this.end(goneError(from));
+    if (from.aborted) this.#onAbort();
+    else from.addEventListener("abort", this.#onAbort, { once: true });
+    if (timeoutMs === undefined || timeoutMs > TIMER_MS_MAX) return;
+    if (timeoutMs <= 0) this.end(deadlineError());
+    else this.#timer = setTimeout(() => this.end(deadlineError()), timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Resolves as the work does; rejects as it does, or at once when the lifetime ends before it. */
+  race<Value>(work: Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      if (this.signal.aborted) reject(this.signal.reason);
+      this.#onEnd = reject;
+      // The work's own failure after the end of the lifetime changes nothing for the caller.
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Ends it before its work is done. */
+  end(error: GatewayError): void {
+    if (this.signal.aborted) return;
+    this.#controller.abort(error);
+    this.#onEnd?.(error);
+    this.close();
+  }
+
+  /** The work is done: nothing ends it any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#from.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/** The refusal of a call whose deadline passed. */
+export function deadlineError(): GatewayError {
+  return new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase: "deadline" });
+}
+
+/** What a call is refused with before it begins, where its caller left or its deadline passed. */
+export function refusedAtOnce(options: Pick<CallOptions, "signal" | "timeoutMs">): GatewayError | undefined {
+  if (options.signal.aborted) return goneError(options.signal);
+  return options.timeoutMs !== undefined && options.timeoutMs <= 0 ? deadlineError() : undefined;
+}
+
+/** What a call ends with whose caller aborted it: the caller's own reason where it gave a refusal. */
+export function goneError(signal: AbortSignal): GatewayError {
+  const reason: unknown = signal.reason;
+  return reason instanceof GatewayError ? reason : new GatewayError("ERROR_REASON_CANCELLED");
+}

@@ -1,0 +1,22 @@
+/** What a method asks of its caller: a scope, and an address that the key may come from. */
+import type { MethodPermission } from "../api/descriptors.js";
+import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
+
+/** The scope that a permission asks for; empty where any valid key will do. */
+export function scopeOf(permission: MethodPermission): string {
+  return permission.operator ? "operator" : permission.scope;
+}
+
+/** Throws SCOPE_MISSING, then ADDRESS_NOT_ALLOWED. An unknown address passes only keys without such a limit. */
+export function requirePermission(permission: MethodPermission, caller: Caller, address: string): void {
+  const scope = scopeOf(permission);
+  if (scope !== "" && !caller.hasScope(scope)) throw scopeMissing(scope, caller);
+  const mayCome = address === "" ? caller.settings.addresses.length === 0 : caller.mayComeFrom(address);
+  if (!mayCome) throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
+}
+
+/** The refusal of a caller whose key lacks a scope. */
+export function scopeMissing(scope: string, caller: Caller): GatewayError {
+  return new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: caller.settings.scopes.join(" ") });
+}

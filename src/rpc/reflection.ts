@@ -1,0 +1,74 @@
+/** Server reflection, v1 and v1alpha: generic clients such as grpcurl learn the protocol from it. */
+import { type Server, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import {
+  type ServerReflectionRequest,
+  type ServerReflectionResponse,
+  ServerReflectionService as ReflectionV1,
+} from "../../gen/grpc/reflection/v1/reflection.js";
+import { ServerReflectionService as ReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection.js";
+import { DescriptorIndex } from "./descriptor-index.js";
+
+/** What every server has beside its own services. */
+const OPEN_SERVICES = [
+  "grpc.health.v1.Health",
+  "grpc.reflection.v1.ServerReflection",
+  "grpc.reflection.v1alpha.ServerReflection",
+];
+
+type Answer = ServerReflectionResponse["messageResponse"];
+type Talk = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
+
+/** Adds both versions. The protocol is public, so that no key is asked for. */
+export function addReflection(server: Server, descriptorSet: Uint8Array, serviceNames: readonly string[]): void {
+  const index = new DescriptorIndex(descriptorSet);
+  const names = [...serviceNames, ...OPEN_SERVICES];
+  const serverReflectionInfo = (talk: Talk): void => converse(talk, index, names);
+  server.addService(ReflectionV1, { serverReflectionInfo });
+  server.addService(ReflectionV1Alpha, { serverReflectionInfo });
+}
+
+/** One answer for each question, in order, at the asker's pace. */
+function converse(talk: Talk, index: DescriptorIndex, names: readonly string[]): void {
+  talk.on("data", (request: ServerReflectionRequest) => {
+    const messageResponse = answer(request.messageRequest, index, names);
+    if (!talk.write({ validHost: request.host, originalRequest: request, messageResponse })) talk.pause();
+  });
+  talk.on("drain", () => talk.resume());
+  talk.on("end", () => talk.end());
+}
+
+function answer(
+  request: ServerReflectionRequest["messageRequest"],
+  index: DescriptorIndex,
+  names: readonly string[],
+): Answer {
+  switch (request?.$case) {
+    case "listServices":
+      return { $case: "listServicesResponse", value: { service: names.map((name) => ({ name })) } };
+    case "fileByFilename":
+      return files(index.file(request.value), request.value);
+    case "fileContainingSymbol":
+      return files(index.fileOfSymbol(request.value), request.value);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = request.value;
+      const found = index.fileOfExtension(containingType, extensionNumber);
+      return files(found, `the extension ${extensionNumber} of ${containingType}`);
+    }
+    case "allExtensionNumbersOfType": {
+      const extensionNumber = index.extensionNumbers(request.value);
+      if (extensionNumber === undefined) return failure(status.NOT_FOUND, `${request.value} is not known`);
+      return { $case: "allExtensionNumbersResponse", value: { baseTypeName: request.value, extensionNumber } };
+    }
+    case undefined:
+      return failure(status.INVALID_ARGUMENT, "the question asks for nothing");
+  }
+}
+
+function files(fileDescriptorProto: Buffer[] | undefined, what: string): Answer {
+  if (fileDescriptorProto === undefined) return failure(status.NOT_FOUND, `${what} is not known`);
+  return { $case: "fileDescriptorResponse", value: { fileDescriptorProto } };
+}
+
+function failure(errorCode: status, errorMessage: string): Answer {
+  return { $case: "errorResponse", value: { errorCode, errorMessage } };
+}

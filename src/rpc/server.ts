@@ -1,0 +1,181 @@
+/** The gRPC server: every service through one thin adapter, health, reflection, and an orderly end. */
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  sendUnaryData,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { HealthImplementation } from "grpc-health-check";
+import type { Method } from "../api/channel.js";
+import { descriptorSetBytes } from "../api/descriptors.js";
+import { serviceMethod } from "../api/methods.js";
+import { GatewayError } from "../errors.js";
+import type { Log } from "../observe/log.js";
+import { peerAddress } from "./address.js";
+import { MESSAGE_BYTES_MAX } from "./bounds.js";
+import type { Dispatcher, ServerCall } from "./dispatcher.js";
+import { deadlineError } from "./lifetime.js";
+import { readMetadata, writeMetadata } from "./metadata.js";
+import { addReflection } from "./reflection.js";
+import { SERVICES } from "./dispatch.js";
+import { type StatusParts, statusOf } from "./status.js";
+import { TunnelServer } from "./tunnel-server.js";
+
+export interface GrpcServerOptions {
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain">;
+  /** Absent: no TLS. */
+  readonly credentials?: ServerCredentials | undefined;
+  /** The most calls at once on one connection. 1,000. */
+  readonly concurrentStreamsMax?: number | undefined;
+  /** The most calls at once over one tunnel. 10,000. */
+  readonly tunnelCallsMax?: number | undefined;
+  /** How long a silent connection waits before we ask whether the client is there. 60 s. */
+  readonly keepaliveTimeMs?: number | undefined;
+  readonly nowMs?: (() => number) | undefined;
+  readonly log?: Log | undefined;
+}
+
+export interface GrpcServer {
+  /** Takes calls at `host:port`; the port 0 picks a free one. Rejects where the address is taken. */
+  listen(address: string): Promise<{ readonly port: number }>;
+  /** Says NOT_SERVING, drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+const TUNNEL_SERVICE = "tollgate.v1.TunnelService";
+/** How long connections may take to close after the last call ended. */
+const CLOSE_MS = 1_000;
+
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const server = new Server({
+    "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_concurrent_streams": options.concurrentStreamsMax ?? 1_000,
+    "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 60_000,
+    "grpc.keepalive_timeout_ms": 20_000,
+  });
+  const names = [...Object.keys(SERVICES), TUNNEL_SERVICE];
+  const health = new HealthImplementation({ "": "SERVING" });
+  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), options);
+  const tunnels = new TunnelServer({
+    dispatcher: options.dispatcher,
+    callsMax: options.tunnelCallsMax,
+    log: options.log,
+  });
+  tunnels.addTo(server);
+  for (const name of names) health.setStatus(name, "SERVING");
+  health.addToServer(server);
+  addReflection(server, descriptorSetBytes(), names);
+  return {
+    listen: (address) => listen(server, address, options.credentials ?? ServerCredentials.createInsecure()),
+    drain: async (timeoutMs) => {
+      for (const name of ["", ...names]) health.setStatus(name, "NOT_SERVING");
+      await options.dispatcher.drain(timeoutMs);
+      tunnels.close();
+      await shutDown(server);
+    },
+  };
+}
+
+function listen(server: Server, address: string, credentials: ServerCredentials): Promise<{ readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, port) => {
+      if (error === null) resolve({ port });
+      else reject(error);
+    });
+  });
+}
+
+/** Health watches and reflection streams never end by themselves, so an orderly end is waited for but not for long. */
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, CLOSE_MS);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function addMethods(server: Server, paths: readonly { readonly path: string }[], options: GrpcServerOptions): void {
+  const definition: Record<string, ServiceDefinition[string]> = {};
+  const handlers: UntypedServiceImplementation = {};
+  for (const { path } of paths) {
+    const method = serviceMethod(path);
+    if (method === undefined) throw new Error(`the protocol has no method ${path}`);
+    definition[method.path] = { ...method, requestStream: false };
+    handlers[method.path] = method.responseStream ? streamHandler(method, options) : unaryHandler(method, options);
+  }
+  server.addService(definition, handlers);
+}
+
+function unaryHandler(
+  method: Method<unknown, unknown>,
+  { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
+): handleUnaryCall<unknown, unknown> {
+  const answer = async (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): Promise<void> => {
+    const outcome = await dispatcher.unary(method, call.request, serverCall(call, nowMs));
+    if (outcome.kind === "refused") {
+      done(statusOf(outcome.error, outcome.trailers));
+      return;
+    }
+    call.sendMetadata(writeMetadata(outcome.head));
+    done(null, outcome.message);
+  };
+  return (call, done) => {
+    answer(call, done).catch((error: unknown) => done(failed(error, method, log)));
+  };
+}
+
+function streamHandler(
+  method: Method<unknown, unknown>,
+  { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
+): handleServerStreamingCall<unknown, unknown> {
+  const answer = async (call: ServerWritableStream<unknown, unknown>): Promise<void> => {
+    const sink = {
+      head: (metadata: Readonly<Record<string, string>>) => call.sendMetadata(writeMetadata(metadata)),
+      data: (message: unknown) => call.write(message),
+      onDrain: (callback: () => void) => {
+        call.on("drain", callback);
+      },
+    };
+    const outcome = await dispatcher.stream(method, call.request, serverCall(call, nowMs), sink);
+    if (outcome.kind === "ended") call.end();
+    else call.emit("error", statusOf(outcome.error, outcome.trailers));
+  };
+  return (call) => {
+    answer(call).catch((error: unknown) => call.emit("error", failed(error, method, log)));
+  };
+}
+
+/** An answer that could not be written, such as a header that is none: our fault, told as such. */
+function failed(error: unknown, method: Method<unknown, unknown>, log: Log | undefined): StatusParts {
+  log?.error({ path: method.path, err: error }, "an answer could not be written");
+  return statusOf(new GatewayError("ERROR_REASON_INTERNAL"), {});
+}
+
+type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
+
+function serverCall(call: AnyCall, nowMs: () => number): ServerCall {
+  const gone = new AbortController();
+  const deadline = Number(call.getDeadline());
+  const cancel = (): void =>
+    gone.abort(nowMs() >= deadline ? deadlineError() : new GatewayError("ERROR_REASON_CANCELLED"));
+  if (call.cancelled) cancel();
+  // It also comes after a call that ended well; nobody listens by then.
+  else call.on("cancelled", cancel);
+  return {
+    metadata: readMetadata(call.metadata),
+    signal: gone.signal,
+    timeoutMs: Number.isFinite(deadline) ? deadline - nowMs() : undefined,
+    peer: peerAddress(call.getPeer()),
+    local: false,
+  };
+}

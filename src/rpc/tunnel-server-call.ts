@@ -1,0 +1,163 @@
+/** One call that came through a tunnel, on the core's side: its request put together, its answer cut into pieces. */
+import type { CallMetadata, Sink } from "../api/channel.js";
+import { TunnelFrameKind } from "../api/index.js";
+import type { AnyMethod } from "../api/methods.js";
+import { GatewayError } from "../errors.js";
+import { bodyTooLarge, MESSAGE_BYTES_MAX } from "./bounds.js";
+import type { Dispatcher, Refused, ServerCall } from "./dispatcher.js";
+import { responseBytes } from "./message-bytes.js";
+import { writeHeaderLines } from "./metadata.js";
+import { statusBytes } from "./status.js";
+import { frameOf, MalformedFrame, NO_BYTES, REQUEST_WINDOW_BYTES, windowFrame } from "./tunnel-frame.js";
+import type { Outbox } from "./tunnel-outbox.js";
+import { PieceReader, PieceWriter } from "./tunnel-pieces.js";
+
+const { TUNNEL_FRAME_KIND_END, TUNNEL_FRAME_KIND_ERROR, TUNNEL_FRAME_KIND_HEAD } = TunnelFrameKind;
+
+/** What a call's opening frame says. */
+export interface Opening {
+  readonly callId: number;
+  readonly method: AnyMethod;
+  readonly metadata: CallMetadata;
+  readonly peer: string;
+  readonly timeoutMs: number | undefined;
+  readonly windowBytes: number;
+}
+
+/** What a call needs of its tunnel. */
+export interface CallPlace {
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream">;
+  readonly outbox: Outbox;
+  /** The call's last frame is on its way. */
+  readonly onEnd: (callId: number) => void;
+}
+
+export class TunnelServerCall implements Sink<unknown>, ServerCall {
+  readonly metadata: CallMetadata;
+  readonly peer: string;
+  readonly timeoutMs: number | undefined;
+  /** Only a front end of ours opens a tunnel, so its word on the client's address is believed. */
+  readonly local = true;
+  readonly #callId: number;
+  readonly #method: AnyMethod;
+  readonly #place: CallPlace;
+  readonly #gone = new AbortController();
+  readonly #writer: PieceWriter;
+  #reader: PieceReader | undefined = new PieceReader(REQUEST_WINDOW_BYTES);
+  #onDrain: (() => void) | undefined;
+  #ended = false;
+
+  constructor(opening: Opening, place: CallPlace) {
+    this.metadata = opening.metadata;
+    this.peer = opening.peer;
+    this.timeoutMs = opening.timeoutMs;
+    this.#callId = opening.callId;
+    this.#method = opening.method;
+    this.#place = place;
+    this.#writer = new PieceWriter(opening.callId, place.outbox, opening.windowBytes);
+    this.#writer.onDrain(() => {
+      if (this.#ended) place.onEnd(this.#callId);
+      else this.#onDrain?.();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** A piece of the request. Throws MalformedFrame where one is not due. */
+  take(data: Buffer, more: boolean): void {
+    const reader = this.#reader;
+    if (reader === undefined) throw new MalformedFrame("a piece comes after the whole request");
+    try {
+      const bytes = reader.push(data, more);
+      if (bytes === undefined) {
+        const windowBytes = reader.grant();
+        if (windowBytes > 0) this.#place.outbox.push(windowFrame(this.#callId, windowBytes));
+        return;
+      }
+      this.#reader = undefined;
+      void this.#run(bytes);
+    } catch (error) {
+      if (error instanceof MalformedFrame) throw error;
+      this.refuse(GatewayError.from(error), {});
+    }
+  }
+
+  grant(windowBytes: number): void {
+    this.#writer.grant(windowBytes);
+  }
+
+  /** The caller went away: nothing more goes out. */
+  cancel(): void {
+    this.#ended = true;
+    this.#writer.close();
+    this.#gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
+  }
+
+  /** Ends the call with a refusal. */
+  refuse(error: GatewayError, trailers: CallMetadata): void {
+    const headers = writeHeaderLines(trailers);
+    this.#end(frameOf(this.#callId, TUNNEL_FRAME_KIND_ERROR, statusBytes(error), false, headers));
+  }
+
+  head(metadata: CallMetadata): void {
+    if (this.#ended) return;
+    const headers = writeHeaderLines(metadata);
+    this.#place.outbox.push(frameOf(this.#callId, TUNNEL_FRAME_KIND_HEAD, NO_BYTES, false, headers));
+  }
+
+  data(message: unknown): boolean {
+    return this.#ended || this.#writer.write(responseBytes(this.#method, message));
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain = callback;
+  }
+
+  /** Never rejects: what cannot be told is our fault. */
+  async #run(bytes: Buffer): Promise<void> {
+    try {
+      const refused = this.#method.responseStream ? await this.#stream(bytes) : await this.#unary(bytes);
+      if (refused !== undefined) this.refuse(refused.error, refused.trailers);
+    } catch (error) {
+      this.refuse(GatewayError.from(error), {});
+    }
+  }
+
+  async #unary(bytes: Buffer): Promise<Refused | undefined> {
+    const outcome = await this.#place.dispatcher.unary(this.#method, this.#request(bytes), this);
+    if (outcome.kind === "refused") return outcome;
+    const answer = responseBytes(this.#method, outcome.message);
+    if (answer.length > MESSAGE_BYTES_MAX) throw bodyTooLarge();
+    const isOnePiece = this.#writer.takes(answer);
+    if (!isOnePiece && !this.#ended) this.#writer.write(answer);
+    const headers = writeHeaderLines(outcome.head);
+    this.#end(frameOf(this.#callId, TUNNEL_FRAME_KIND_END, isOnePiece ? answer : NO_BYTES, false, headers));
+    return undefined;
+  }
+
+  async #stream(bytes: Buffer): Promise<Refused | undefined> {
+    const outcome = await this.#place.dispatcher.stream(this.#method, this.#request(bytes), this, this);
+    if (outcome.kind === "refused") return outcome;
+    this.#end(frameOf(this.#callId, TUNNEL_FRAME_KIND_END));
+    return undefined;
+  }
+
+  #request(bytes: Buffer): unknown {
+    try {
+      return this.#method.requestDeserialize(bytes);
+    } catch (cause) {
+      const problem = "it is no message of the method";
+      throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem }, { cause });
+    }
+  }
+
+  #end(frame: ReturnType<typeof frameOf>): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#reader = undefined;
+    this.#writer.end(frame);
+    if (!this.#writer.behind) this.#place.onEnd(this.#callId);
+  }
+}

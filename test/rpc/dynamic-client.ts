@@ -1,0 +1,45 @@
+/** A server to call and a client that knows methods by their descriptors alone. */
+import { type Client, Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { PackageDefinition } from "@grpc/proto-loader";
+import { createGrpcServer } from "../../src/rpc/server.js";
+import type { OpenCore } from "./open-core.js";
+
+/** Our services, as health and reflection name them. */
+export const SERVICES = ["Inference", "Model", "Key", "Account", "Usage", "Upstream", "Tunnel"].map(
+  (n) => `tollgate.v1.${n}Service`,
+);
+export interface Running {
+  readonly address: string;
+  readonly drain: (timeoutMs: number) => Promise<void>;
+}
+
+export async function serve(of: OpenCore): Promise<Running> {
+  const server = createGrpcServer({ dispatcher: of.dispatcher });
+  const { port } = await server.listen("127.0.0.1:0");
+  return { address: `127.0.0.1:${port}`, drain: (timeoutMs) => server.drain(timeoutMs) };
+}
+
+/** One call of any method, as a dynamic client makes it. */
+export function call(
+  client: Client,
+  path: string,
+  definition: PackageDefinition,
+  request: object,
+  key?: string,
+): Promise<unknown> {
+  const [, service = "", name = ""] = path.split("/");
+  const method = Object.entries(definition[service] ?? {}).find(([one]) => one === name)?.[1];
+  const metadata = new Metadata();
+  if (key !== undefined) metadata.set("authorization", `Bearer ${key}`);
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      metadata,
+      {},
+      (error: ServiceError | null, answer: unknown) => (error === null ? resolve(answer) : reject(error)),
+    );
+  });
+}

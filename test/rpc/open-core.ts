@@ -1,0 +1,115 @@
+/** A core with real keys, ledger and store in a directory of its own; a steered gateway stands for the pipeline. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KeySettings, type Model, type Upstream } from "../../src/api/index.js";
+import { createInProcessCoordination } from "../../src/coordination/in-process.js";
+import { GatewayError } from "../../src/errors.js";
+import type { Caller } from "../../src/keys/caller.js";
+import { Keys } from "../../src/keys/keys.js";
+import { Ledger } from "../../src/ledger/ledger.js";
+import type { Log, LogFields } from "../../src/observe/log.js";
+import type { CoreParts } from "../../src/rpc/core.js";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
+import { openSqliteStore } from "../../src/store/sqlite.js";
+import { SteeredGateway } from "./steered-gateway.js";
+
+export const FRONT_TOKEN = "front-token-of-this-test";
+/** 2026-11-21. */
+export const NOW_MS = 1_795_219_200_000;
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: LogFields;
+  readonly message: string;
+}
+
+export interface OpenCore {
+  readonly parts: CoreParts;
+  readonly dispatcher: Dispatcher;
+  readonly gateway: SteeredGateway;
+  readonly log: readonly LogLine[];
+  /** A key of an account, which is opened where it does not exist. */
+  makeKey(accountId: string, settings?: Partial<KeySettings>): Promise<{ secret: string; id: string }>;
+  close(): Promise<void>;
+}
+
+export async function openCore(): Promise<OpenCore> {
+  const directory = await mkdtemp(join(tmpdir(), "tollgate-rpc-"));
+  const store = await openSqliteStore({ directory });
+  const nowMs = (): number => NOW_MS;
+  const coordination = createInProcessCoordination({ nowMs });
+  const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
+  const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs });
+  const gateway = new SteeredGateway();
+  const log: LogLine[] = [];
+  const parts: CoreParts = {
+    keys,
+    ledger,
+    store,
+    gateway,
+    models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
+    upstreams: { list: () => [UPSTREAM], reset: resetUpstream },
+    requestIds: () => randomUUID().replaceAll("-", ""),
+    nowMs,
+    frontToken: FRONT_TOKEN,
+    log: logInto(log),
+  };
+  return {
+    parts,
+    dispatcher: createDispatcher(parts),
+    gateway,
+    log,
+    makeKey: async (accountId, settings = {}) => {
+      await store.accounts.create({ id: accountId, name: accountId, createTimeMs: NOW_MS });
+      const all = { ...KeySettings.decode(new Uint8Array()), ...settings };
+      const { key, secret } = await keys.create({ accountId, settings: all });
+      return { secret, id: key.id };
+    },
+    close: async () => {
+      await coordination.close();
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
+  id,
+  owner: "someone",
+  createTime: undefined,
+  contextTokens: 8_000n,
+  outputTokensMax: 1_000n,
+  price: undefined,
+  upstreams: ["here", "there"],
+}));
+
+const UPSTREAM: Upstream = {
+  id: "here",
+  family: "sim",
+  baseUrl: "http://127.0.0.1:1/v1",
+  health: "healthy",
+  coolingMs: 0n,
+  running: 0n,
+  models: ["alpha"],
+};
+
+function getModel(id: string, caller: Caller): Model {
+  const found = MODELS.find((model) => model.id === id);
+  if (found === undefined) throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: id });
+  if (!caller.mayUseModel(id)) throw new GatewayError("ERROR_REASON_MODEL_NOT_ALLOWED", { model: id });
+  return found;
+}
+
+function resetUpstream(id: string): Upstream {
+  if (id !== UPSTREAM.id) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "upstream", id });
+  return UPSTREAM;
+}
+
+function logInto(lines: LogLine[]): Log {
+  const to = (level: string) => (fields: LogFields, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };
+}

@@ -1,0 +1,168 @@
+/** The gRPC server as strangers see it: dynamic clients, health, unknown methods, and its end. */
+import { fileURLToPath } from "node:url";
+import { Client, credentials, loadPackageDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { load, type PackageDefinition } from "@grpc/proto-loader";
+import { protoPath as healthProtoPath } from "grpc-health-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InferenceServiceService } from "../../src/api/index.js";
+import type { GatewayError } from "../../src/errors.js";
+import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
+import { createGrpcServer } from "../../src/rpc/server.js";
+import { call, type Running, serve, SERVICES } from "./dynamic-client.js";
+import { KeepingSink, withKey } from "./edges.js";
+import { openCore, type OpenCore } from "./open-core.js";
+
+const PROTO = fileURLToPath(new URL("../../proto", import.meta.url));
+let core: OpenCore;
+let secret = "";
+
+beforeAll(async () => {
+  core = await openCore();
+  ({ secret } = await core.makeKey("acme"));
+});
+afterAll(() => core.close());
+
+describe("a server", () => {
+  let running: Running;
+  let client: Client;
+
+  beforeAll(async () => {
+    running = await serve(core);
+    client = new Client(running.address, credentials.createInsecure());
+  });
+  afterAll(async () => {
+    client.close();
+    await running.drain(0);
+  });
+
+  test("a client that loads proto/ as it is makes whole and streamed calls", async () => {
+    const files = ["inference_service", "key_service"].map((name) => `tollgate/v1/${name}.proto`);
+    const definition = await load(files, { includeDirs: [PROTO], keepCase: true, longs: String, oneofs: true });
+    const generation = { model: "echo", source: { wire: "openai-chat", body: Buffer.from("hello") } };
+    const whole = await call(client, "/tollgate.v1.InferenceService/Generate", definition, { generation }, secret);
+    expect(whole).toMatchObject({ answer: { model: "echo", cost_nanos: "9007199254740993" } });
+    expect(await streamed(definition, { generation })).toMatchObject([
+      { source: Buffer.from("hello") },
+      { events: [{ finish: { cost_nanos: "12" } }] },
+    ]);
+  });
+
+  async function streamed(definition: PackageDefinition, request: object): Promise<unknown[]> {
+    const constructors = loadPackageDefinition(definition) as unknown as Record<
+      string,
+      Record<string, Record<string, never>>
+    >;
+    const Inference = constructors["tollgate"]!["v1"]!["InferenceService"] as unknown as new (
+      ...args: unknown[]
+    ) => { StreamGenerate(request: object, metadata: Metadata): AsyncIterable<unknown> } & Client;
+    const dynamic = new Inference(running.address, credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set("x-api-key", secret);
+    const messages: unknown[] = [];
+    for await (const message of dynamic.StreamGenerate(request, metadata)) messages.push(message);
+    dynamic.close();
+    return messages;
+  }
+
+  test("a refusal of a stranger's client carries the status, the words and the request's id", async () => {
+    const definition = await load("tollgate/v1/key_service.proto", { includeDirs: [PROTO] });
+    const path = "/tollgate.v1.KeyService/GetCaller";
+    const error: unknown = await call(client, path, definition, {}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: status.UNAUTHENTICATED, details: expect.stringContaining("No API key") });
+    const { metadata } = error as ServiceError;
+    expect(metadata.get("x-request-id")[0]).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  test("a method that does not exist is unimplemented", async () => {
+    const unknown = { ...InferenceServiceService.generate, path: "/tollgate.v1.InferenceService/Dream" };
+    const error: unknown = await new Promise((resolve) => {
+      const { path, requestSerialize, responseDeserialize } = unknown;
+      const request = { generation: undefined, acceptWire: "" };
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error) => resolve(error));
+    });
+    expect(error).toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+
+  test("health tells of each service and of all", async () => {
+    const definition = await load(healthProtoPath, { enums: String });
+    const check = (service: string) => call(client, "/grpc.health.v1.Health/Check", definition, { service });
+    for (const service of ["", ...SERVICES]) expect(await check(service)).toMatchObject({ status: "SERVING" });
+    await expect(check("tollgate.v1.NoService")).rejects.toMatchObject({ code: status.NOT_FOUND });
+  });
+});
+
+describe("the end of a server", () => {
+  const asking = (model: string) => ({
+    generation: { model, input: undefined, outputTokensMax: undefined, clamp: false },
+    acceptWire: "",
+  });
+
+  test("finishes what runs, refuses what is new, and says NOT_SERVING meanwhile", async () => {
+    const own = await openCore();
+    const key = await own.makeKey("acme");
+    const running = await serve(own);
+    const channel = createRemoteChannel({ address: running.address });
+    const client = new Client(running.address, credentials.createInsecure());
+    const health = await load(healthProtoPath, { enums: String });
+    const gone = new AbortController();
+    const sink = new KeepingSink();
+    const options = withKey(key.secret, { signal: gone.signal });
+    const lasting = channel.stream(InferenceServiceService.streamGenerate, asking("hang-after-one"), options, sink);
+    await sink.reached(1);
+    await call(client, "/grpc.health.v1.Health/Check", health, { service: "" });
+    const drained = running.drain(60_000);
+    const checked = await call(client, "/grpc.health.v1.Health/Check", health, { service: "" });
+    expect(checked).toMatchObject({ status: "NOT_SERVING" });
+    const late = channel.unary(InferenceServiceService.generate, asking("echo"), withKey(key.secret));
+    await expect(late).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "stopping" } });
+    gone.abort();
+    await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
+    await drained;
+    client.close();
+    await channel.close();
+    await own.close();
+  });
+
+  test("what still runs when the time is over ends with OVERLOADED, and its handler is told", async () => {
+    const own = await openCore();
+    const key = await own.makeKey("acme");
+    const running = await serve(own);
+    const channel = createRemoteChannel({ address: running.address });
+    const arrived = own.gateway.nextCall();
+    const sink = new KeepingSink();
+    const lasting = channel.stream(
+      InferenceServiceService.streamGenerate,
+      asking("hang-after-one"),
+      withKey(key.secret),
+      sink,
+    );
+    const ended = lasting.catch((error: GatewayError) => error);
+    const { signal } = await arrived;
+    await sink.reached(1);
+    await running.drain(10);
+    expect(await ended).toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "stopping" } });
+    expect(signal.reason).toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
+    await channel.close();
+    await own.close();
+  });
+
+  test("a core that is not there is told as one that cannot be reached", async () => {
+    const own = await openCore();
+    const running = await serve(own);
+    await running.drain(0);
+    const channel = createRemoteChannel({ address: running.address });
+    const late = channel.unary(InferenceServiceService.generate, asking("echo"), withKey(secret));
+    await expect(late).rejects.toMatchObject({
+      reason: "ERROR_REASON_OVERLOADED",
+      metadata: { problem: "the core cannot be reached" },
+    });
+    await channel.close();
+    await own.close();
+  });
+
+  test("an address that is taken is an error", async () => {
+    const running = await serve(core);
+    const second = createGrpcServer({ dispatcher: core.dispatcher });
+    await expect(second.listen(running.address)).rejects.toThrow(/address|bind/i);
+  });
+});
