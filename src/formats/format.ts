@@ -1,0 +1,59 @@
+/** What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in main. */
+import type { GatewayError } from "../errors.js";
+import type { Wire, WireError } from "../wire/wire.js";
+
+export type { RequestFacts, SourceBody, StreamEncoder, Wire, WireError } from "../wire/wire.js";
+
+/** What a format may read of a request besides its body. Header names are lower-case; duplicates are joined. */
+export interface FormatRequest {
+  /** The path as it was sent, without its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The route's parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** One address of a format. */
+export interface FormatRoute {
+  readonly method: "POST";
+  /** A path as Fastify writes it, such as `/v1/chat/completions`. */
+  readonly path: string;
+  /** What it does: `generate` asks a model, `count` only counts what would be asked. */
+  readonly kind: "generate" | "count";
+}
+
+/** How a stream is put that a client does not want as the wire's own events. One for each answer. */
+export interface StreamFraming {
+  readonly contentType: string;
+  /** The bytes that keep an idle stream alive. */
+  readonly heartbeat: Buffer;
+  /** Takes whole events of the wire, as bytes. */
+  push(events: Buffer): Buffer;
+  /** What ends a stream that ended well. Without it a stream never looks complete. */
+  end(): Buffer;
+}
+
+export interface Format {
+  /** Such as openai. */
+  readonly name: string;
+  readonly wire: Wire;
+  readonly routes: readonly FormatRoute[];
+  /**
+   * The headers that the wire reads beside the body, and that an upstream of the same wire receives. A format whose
+   * path says what other wires write in their body tells it here.
+   */
+  wireHeaders(request: FormatRequest): Readonly<Record<string, string>>;
+  /** True for a client of this format on an address that formats have in common, such as `/v1/models`. */
+  recognises(headers: Readonly<Record<string, string>>): boolean;
+  /** Our refusal in the format's envelope. */
+  encodeError(error: GatewayError, requestId: string): WireError;
+  /** Headers of every answer that the format's clients expect beside `x-request-id`. */
+  replyHeaders(requestId: string): Readonly<Record<string, string>>;
+  /** The answer of a route of the kind `count`. */
+  encodeCount?(inputTokens: number): Buffer;
+  /** How the client wants a stream; undefined for the wire's own events. */
+  streamFraming?(request: FormatRequest): StreamFraming | undefined;
+  /** The key, where the format's clients may send it elsewhere than in `authorization` and `x-api-key`. */
+  credential?(request: FormatRequest): string | undefined;
+}

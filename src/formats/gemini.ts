@@ -1,0 +1,41 @@
+/** Google's client format: models in the path under `/v1beta`, and a stream as events or as one long list. */
+import { PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
+import type { Format, FormatRequest, FormatRoute } from "./format.js";
+import { ListFraming } from "./list-framing.js";
+
+/** A model's name may hold one slash, and whatever else but another. */
+const MODELS = ["/v1beta/models/:model([^]+)", "/v1beta/models/:owner/:model([^]+)"];
+const METHODS: Readonly<Record<string, FormatRoute["kind"]>> = {
+  generateContent: "generate",
+  streamGenerateContent: "generate",
+  countTokens: "count",
+};
+
+const routes = MODELS.flatMap((models) =>
+  Object.entries(METHODS).map(([name, kind]): FormatRoute => ({ method: "POST", path: `${models}::${name}`, kind })),
+);
+
+function wireHeaders({ params, path }: FormatRequest): Readonly<Record<string, string>> {
+  const { owner, model = "" } = params;
+  return {
+    [PATH_MODEL_HEADER]: owner === undefined ? model : `${owner}/${model}`,
+    ...(isStream(path) ? { [PATH_STREAM_HEADER]: "1" } : {}),
+  };
+}
+
+function isStream(path: string): boolean {
+  return path.endsWith(":streamGenerateContent");
+}
+
+export const gemini: Format = {
+  name: "gemini",
+  wire,
+  routes,
+  wireHeaders,
+  recognises: (headers) => "x-goog-api-key" in headers,
+  encodeError: (error) => wire.encodeError(error),
+  replyHeaders: () => ({}),
+  credential: ({ headers, query }) => headers["x-goog-api-key"] || query["key"],
+  encodeCount: (totalTokens) => Buffer.from(JSON.stringify({ totalTokens })),
+  streamFraming: ({ path, query }) => (isStream(path) && query["alt"] !== "sse" ? new ListFraming() : undefined),
+};

@@ -1,0 +1,15 @@
+/** OpenAI's client format: chat completions under `/v1`. */
+import { wire } from "../wire/openai-chat/index.js";
+import type { Format } from "./format.js";
+
+export const openai: Format = {
+  name: "openai",
+  wire,
+  routes: [{ method: "POST", path: "/v1/chat/completions", kind: "generate" }],
+  // Organization and project name the client's account at OpenAI; the gateway's upstreams have their own.
+  wireHeaders: () => ({}),
+  // Its envelope is the one that everybody gets whom no other format recognises.
+  recognises: () => false,
+  encodeError: (error) => wire.encodeError(error),
+  replyHeaders: () => ({}),
+};

@@ -1,0 +1,40 @@
+/** The open connections, so that a stopping server can close those on which nothing happens. */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+interface Connection {
+  /** Requests that are not answered yet. */
+  running: number;
+  /** What had come when the last answer was out. What comes after it is the begin of another request. */
+  readAtRestBytes: number;
+}
+
+export class Connections {
+  readonly #open = new Map<Socket, Connection>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#open.set(socket, { running: 0, readAtRestBytes: 0 });
+      socket.once("close", () => this.#open.delete(socket));
+    });
+    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const connection = this.#open.get(socket);
+      if (connection === undefined) return;
+      connection.running++;
+      response.once("close", () => {
+        connection.running--;
+        connection.readAtRestBytes = socket.bytesRead;
+      });
+    });
+  }
+
+  /**
+   * Closes those with no request under way. Node's own closeIdleConnections leaves alone a connection that never had
+   * one, as clients open in advance, and such a one lasts as long as its client likes.
+   */
+  closeAtRest(): void {
+    for (const [socket, { running, readAtRestBytes }] of this.#open) {
+      if (running === 0 && socket.bytesRead === readAtRestBytes) socket.destroy();
+    }
+  }
+}

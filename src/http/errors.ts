@@ -1,0 +1,57 @@
+/** The one reply for every refusal: status, envelope, and what tells a client whether to try again. */
+import type { ErrorMetadata, GatewayError } from "../errors.js";
+import type { Format, WireError } from "../formats/format.js";
+import type { AnswerHeaders } from "./headers.js";
+import { isHeaderValue } from "./headers.js";
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
+}
+
+/** The facts of a rate limit, as metadata names them and as headers do. */
+const RATE_LIMIT_HEADERS = ["limit", "remaining", "reset"].flatMap((fact) =>
+  ["requests", "tokens"].map((unit) => [`${fact}_${unit}`, `x-ratelimit-${fact}-${unit}`] as const),
+);
+
+/** A refusal for a client. Without a format it has OpenAI's envelope, the one most clients read. */
+export function errorReply(error: GatewayError, requestId: string, format: Format | undefined): ErrorReply {
+  const { status, body } = format?.encodeError(error, requestId) ?? plainEnvelope(error);
+  return {
+    status,
+    headers: {
+      ...format?.replyHeaders(requestId),
+      ...errorHeaders(error),
+      "x-request-id": requestId,
+      "content-type": "application/json; charset=utf-8",
+    },
+    body,
+  };
+}
+
+/** What an error says in headers, whichever envelope it has. */
+export function errorHeaders(error: GatewayError): AnswerHeaders {
+  const headers: AnswerHeaders = { "x-should-retry": String(error.retry), ...rateLimitHeaders(error.metadata) };
+  const waitMs = error.retryAfterMs;
+  if (waitMs !== undefined && Number.isFinite(waitMs) && waitMs >= 0) {
+    headers["retry-after"] = String(Math.ceil(waitMs / 1000));
+    headers["retry-after-ms"] = String(Math.ceil(waitMs));
+  }
+  if (error.http === 401) headers["www-authenticate"] = "Bearer";
+  return headers;
+}
+
+function rateLimitHeaders(metadata: ErrorMetadata): AnswerHeaders {
+  const headers: AnswerHeaders = {};
+  for (const [key, header] of RATE_LIMIT_HEADERS) {
+    const value = metadata[key];
+    if (isHeaderValue(value)) headers[header] = value;
+  }
+  return headers;
+}
+
+function plainEnvelope(error: GatewayError): WireError {
+  const { message, type, param, code } = error;
+  return { status: error.http, body: Buffer.from(JSON.stringify({ error: { message, type, param, code } })) };
+}

@@ -1,0 +1,134 @@
+/** What every route of the front end shares: how it calls the service, and how it refuses. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { CallMetadata, CallOptions, Channel } from "../api/channel.js";
+import { KeyServiceService } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { Format, FormatRequest } from "../formats/format.js";
+import type { Log } from "../observe/log.js";
+import type { AnswerHeaders } from "./headers.js";
+import { errorReply } from "./errors.js";
+import { answerHeaders, flatHeaders, flatRecord, isHeaderValue, metadataValue } from "./headers.js";
+import type { RoutePermission } from "./routes.js";
+
+/** How long a refused client may go on sending a body that nobody reads. */
+const LINGER_MS = 5_000;
+/** A caller is found in memory or with one query. */
+const CALLER_TIMEOUT_MS = 10_000;
+
+export interface FrontParts {
+  readonly channel: Channel;
+  readonly formats: readonly Format[];
+  readonly requestIds: () => string;
+  readonly log: Log;
+  readonly frontToken: string | undefined;
+}
+
+/** A request as formats read it. Nothing is copied until a format asks. */
+export class HttpFormatRequest implements FormatRequest {
+  readonly #request: FastifyRequest;
+
+  constructor(request: FastifyRequest) {
+    this.#request = request;
+  }
+
+  get path(): string {
+    return this.#request.url.split("?", 1)[0] ?? "";
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return flatHeaders(this.#request.headers);
+  }
+
+  get params(): Readonly<Record<string, string>> {
+    return flatRecord(this.#request.params);
+  }
+
+  get query(): Readonly<Record<string, string>> {
+    return flatRecord(this.#request.query);
+  }
+}
+
+export class Front {
+  readonly #parts: FrontParts;
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts;
+  }
+
+  get channel(): Channel {
+    return this.#parts.channel;
+  }
+
+  newRequestId(): string {
+    return this.#parts.requestIds();
+  }
+
+  /** The credential and the address, for the service to judge. */
+  callOptions(request: FastifyRequest, signal: AbortSignal, timeoutMs?: number): CallOptions {
+    const { headers } = request;
+    const metadata: Record<string, string> = { "x-tollgate-client-address": request.socket.remoteAddress ?? "" };
+    if (this.#parts.frontToken !== undefined) metadata["x-tollgate-front"] = this.#parts.frontToken;
+    if (headers.authorization !== undefined) metadata["authorization"] = metadataValue(headers.authorization);
+    const apiKey = headers["x-api-key"];
+    if (typeof apiKey === "string") metadata["x-api-key"] = metadataValue(apiKey);
+    const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
+    if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
+    return { metadata, signal, timeoutMs };
+  }
+
+  /** Throws the service's refusal where the caller may not use a route at all. */
+  async checkCaller(request: FastifyRequest, reply: FastifyReply, permission: RoutePermission): Promise<void> {
+    if (permission === "public") return;
+    const options = this.callOptions(request, goneSignal(reply), CALLER_TIMEOUT_MS);
+    await this.channel.unary(KeyServiceService.getCaller, { scope: permission.scope }, options);
+  }
+
+  /** Headers of a good answer. What the service did not name, we do. */
+  headers(request: FastifyRequest, head: CallMetadata): AnswerHeaders {
+    const headers = answerHeaders(head);
+    headers["x-request-id"] ??= this.newRequestId();
+    return Object.assign(headers, this.#formatOf(request)?.replyHeaders(headers["x-request-id"]));
+  }
+
+  /** Logs what is our fault. A failure that names its request comes from the service, which has logged it. */
+  logFault(error: GatewayError, requestId: string, request: FastifyRequest): void {
+    if (error.reason !== "ERROR_REASON_INTERNAL" || error.metadata["request_id"] !== undefined) return;
+    this.#parts.log.error({ requestId, err: error, route: request.routeOptions.url }, "a request failed by our fault");
+  }
+
+  /** Answers with a refusal. What is not one is our fault: its cause is logged and never sent. */
+  refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, head: CallMetadata = {}): void {
+    const error = GatewayError.from(thrown);
+    const given = error.metadata["request_id"] ?? head["x-request-id"];
+    const requestId = isHeaderValue(given) ? given : this.newRequestId();
+    const answer = errorReply(error, requestId, this.#formatOf(request));
+    this.logFault(error, requestId, request);
+    if (!request.raw.complete) lingerBriefly(request);
+    void reply
+      .code(answer.status)
+      .headers({ ...answerHeaders(head), ...answer.headers })
+      .send(answer.body);
+  }
+
+  /** The route's own format; elsewhere the one that knows its client by the headers. */
+  #formatOf(request: FastifyRequest): Format | undefined {
+    const own = request.routeOptions.config?.format;
+    if (own !== undefined || request.url.startsWith("/api/")) return own;
+    const headers = flatHeaders(request.headers);
+    return this.#parts.formats.find((format) => format.recognises(headers));
+  }
+}
+
+/** Aborts when the client goes away, or has its answer. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort(new GatewayError("ERROR_REASON_CANCELLED")));
+  return gone.signal;
+}
+
+/** Lets the client finish sending, so that it reads our answer rather than a reset, but not for long. */
+function lingerBriefly(request: FastifyRequest): void {
+  setTimeout(() => {
+    if (!request.raw.complete) request.raw.destroy();
+  }, LINGER_MS).unref();
+}

@@ -1,0 +1,212 @@
+/** One request to a model: the client's body to the service, and the answer to the client, whole or as it comes. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
+import { type Event, InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { Format, RequestFacts, SourceBody, StreamEncoder, StreamFraming } from "../formats/format.js";
+import { type Front, HttpFormatRequest } from "./front.js";
+import type { Pulse } from "./pulse.js";
+import type { Running, RunningRequest } from "./running.js";
+import { StreamReply } from "./stream-reply.js";
+import { WholeAnswer } from "./whole-answer.js";
+
+const NO_BYTES = Buffer.alloc(0);
+
+export interface GenerationParts {
+  readonly front: Front;
+  readonly running: Running;
+  readonly pulse: Pulse;
+  readonly blockedMsMax: number;
+}
+
+/** Answers one request. Never rejects: what goes wrong is told to the client. */
+export async function answerGeneration(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: Format,
+  parts: GenerationParts,
+): Promise<void> {
+  const generation = new Generation(request, reply, format, parts);
+  try {
+    parts.running.add(generation);
+  } catch (error) {
+    parts.front.refuse(request, reply, error);
+    return;
+  }
+  try {
+    await generation.run();
+  } finally {
+    // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
+    if (reply.raw.closed) parts.running.remove(generation);
+    else reply.raw.once("close", () => parts.running.remove(generation));
+  }
+}
+
+class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #format: Format;
+  readonly #front: Front;
+  readonly #abort = new AbortController();
+  readonly #source: SourceBody;
+  readonly #framing: StreamFraming | undefined;
+  readonly #stream: StreamReply;
+  #head: CallMetadata = {};
+  #streams = false;
+  #facts: RequestFacts | undefined;
+  #encoder: StreamEncoder | undefined;
+  #whole: WholeAnswer | undefined;
+  #sourceSeen = false;
+  #finished = false;
+  #stopReason: GatewayError | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, format: Format, parts: GenerationParts) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#format = format;
+    this.#front = parts.front;
+    const asked = new HttpFormatRequest(request);
+    this.#framing = format.streamFraming?.(asked);
+    this.#source = {
+      wire: format.wire.name,
+      body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
+      headers: format.wireHeaders(asked),
+    };
+    this.#stream = new StreamReply({
+      response: reply.raw,
+      pulse: parts.pulse,
+      heartbeat: this.#framing?.heartbeat ?? format.wire.heartbeat,
+      blockedMsMax: parts.blockedMsMax,
+    });
+  }
+
+  async run(): Promise<void> {
+    // A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end.
+    this.#reply.raw.once("close", () => {
+      if (!this.#reply.raw.writableFinished) this.#abort.abort(new GatewayError("ERROR_REASON_CANCELLED"));
+    });
+    const generation = {
+      model: "",
+      input: { $case: "source" as const, value: this.#source },
+      outputTokensMax: undefined,
+      clamp: this.#request.headers["x-tollgate-clamp"] === "1",
+    };
+    try {
+      await this.#front.channel.stream(
+        InferenceServiceService.streamGenerate,
+        { generation, acceptWire: this.#format.wire.name },
+        this.#front.callOptions(this.#request, this.#abort.signal),
+        this,
+      );
+      this.#conclude();
+    } catch (error) {
+      this.#fail(this.#stopReason ?? error);
+    }
+  }
+
+  stop(reason: GatewayError): void {
+    this.#stopReason ??= reason;
+    this.#abort.abort(reason);
+  }
+
+  head(metadata: CallMetadata): void {
+    this.#head = metadata;
+    this.#streams = metadata[FORM_HEADER] === "stream";
+  }
+
+  data(message: StreamGenerateResponse): boolean {
+    try {
+      return this.#streams ? this.#forward(message) : this.#collect(message);
+    } catch (error) {
+      // An answer that cannot be told is our fault; the call must not go on and must not take the error for its own.
+      this.stop(GatewayError.from(error));
+      return true;
+    }
+  }
+
+  onDrain(callback: () => void): void {
+    this.#stream.onDrain(callback);
+  }
+
+  /** A batch of a stream, in one write. The first one takes the head along. */
+  #forward(message: StreamGenerateResponse): boolean {
+    if (this.#finished) return true;
+    const bytes = this.#framed(this.#bytesOf(message));
+    if (!this.#stream.begun) this.#begin();
+    if (this.#finished) {
+      this.#stream.end(bytes);
+      return true;
+    }
+    return this.#stream.write(bytes);
+  }
+
+  #bytesOf(message: StreamGenerateResponse): Buffer {
+    this.#finished = isFinish(message.events.at(-1));
+    if (message.source.length > 0) this.#sourceSeen = true;
+    if (!this.#sourceSeen) return message.events.length === 0 ? NO_BYTES : this.#encode().push(message.events);
+    return this.#finished ? Buffer.concat([message.source, this.#format.wire.streamEnd]) : message.source;
+  }
+
+  /** The bytes as the client wants its stream. */
+  #framed(events: Buffer): Buffer {
+    if (this.#framing === undefined) return events;
+    const bytes = this.#framing.push(events);
+    return this.#finished ? Buffer.concat([bytes, this.#framing.end()]) : bytes;
+  }
+
+  #collect(message: StreamGenerateResponse): boolean {
+    this.#finished ||= isFinish(message.events.at(-1));
+    this.#whole ??= new WholeAnswer(this.#format.wire);
+    this.#whole.push(message);
+    return true;
+  }
+
+  #begin(): void {
+    this.#reply.hijack();
+    this.#stream.begin({
+      ...this.#front.headers(this.#request, this.#head),
+      "content-type": this.#framing?.contentType ?? "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
+    });
+  }
+
+  #encode(): StreamEncoder {
+    this.#facts ??= this.#format.wire.readRequest(this.#source).facts;
+    this.#encoder ??= this.#format.wire.encodeStream(this.#facts);
+    return this.#encoder;
+  }
+
+  /** The call ended well. An answer without its finish is cut all the same. */
+  #conclude(): void {
+    if (this.#stopReason !== undefined) throw this.#stopReason;
+    if (!this.#finished) throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: new Error("no finish came") });
+    if (this.#streams || this.#reply.raw.destroyed) return;
+    void this.#reply
+      .headers(this.#front.headers(this.#request, this.#head))
+      .type("application/json; charset=utf-8")
+      .send(this.#whole?.body());
+  }
+
+  /** Before the first byte a refusal has a status; after it, it is told in the stream, which never ends well. */
+  #fail(thrown: unknown): void {
+    if (this.#reply.raw.destroyed) return;
+    if (!this.#stream.begun) {
+      this.#front.refuse(this.#request, this.#reply, thrown, this.#head);
+      return;
+    }
+    const error = GatewayError.from(thrown);
+    this.#front.logFault(error, this.#head["x-request-id"] ?? "", this.#request);
+    try {
+      this.#stream.end(this.#framed(this.#encode().fail(error)));
+    } catch {
+      // The failure cannot even be told; a cut connection looks complete to nobody.
+      this.#reply.raw.destroy();
+    }
+  }
+}
+
+function isFinish(event: Event | undefined): boolean {
+  return event?.kind?.$case === "finish";
+}

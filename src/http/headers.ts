@@ -1,0 +1,45 @@
+/** Headers on their way in and out. Nothing that could end a header line is ever copied. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { CallMetadata } from "../api/channel.js";
+
+/** Answer headers that the service may set: `x-...` and `retry-...`. */
+const ANSWER_NAME = /^(?:x|retry)-[a-z0-9-]{1,60}$/;
+/** Printable ASCII. CR, LF and NUL would split the header; Node refuses the other control characters as well. */
+const PRINTABLE = /^[\x20-\x7e]{0,4096}$/;
+
+export type AnswerHeaders = Record<string, string>;
+
+/** True for a value that may stand in a header of ours. */
+export function isHeaderValue(value: string | undefined): value is string {
+  return value !== undefined && PRINTABLE.test(value);
+}
+
+/** The headers of an answer that come from the service's metadata. What may not be a header is left out. */
+export function answerHeaders(head: CallMetadata): AnswerHeaders {
+  const headers: AnswerHeaders = {};
+  for (const [name, value] of Object.entries(head)) {
+    if (ANSWER_NAME.test(name) && isHeaderValue(value)) headers[name] = value;
+  }
+  return headers;
+}
+
+/** A client's header as call metadata, which is printable ASCII. Such a key is wrong anyway; the service says so. */
+export function metadataValue(value: string): string {
+  return PRINTABLE.test(value) ? value : value.slice(0, 4096).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
+/** One string for each name, as formats read them. */
+export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return flatRecord(headers);
+}
+
+/** Only the strings of a parsed query or of a route's parameters; of a repeated one, the first. */
+export function flatRecord(values: unknown): Readonly<Record<string, string>> {
+  const flat: Record<string, string> = Object.create(null);
+  if (typeof values !== "object" || values === null) return flat;
+  for (const [name, value] of Object.entries(values)) {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (typeof first === "string") flat[name] = first;
+  }
+  return flat;
+}

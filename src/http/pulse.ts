@@ -1,0 +1,37 @@
+/** One timer for all running streams: it keeps idle ones alive and cuts those whose reader does not read. */
+
+/** A stream, as the timer sees it. */
+export interface Pulsed {
+  /** Called a few times in each heartbeat interval. */
+  pulse(nowMs: number): void;
+}
+
+export class Pulse {
+  readonly nowMs: () => number;
+  readonly heartbeatMs: number;
+  readonly #streams = new Set<Pulsed>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(heartbeatMs: number, nowMs: () => number) {
+    this.heartbeatMs = heartbeatMs;
+    this.nowMs = nowMs;
+  }
+
+  add(stream: Pulsed): void {
+    this.#streams.add(stream);
+    const everyMs = Math.max(5, Math.min(1_000, this.heartbeatMs / 4));
+    this.#timer ??= setInterval(() => this.#tick(), everyMs).unref();
+  }
+
+  remove(stream: Pulsed): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    const nowMs = this.nowMs();
+    for (const stream of this.#streams) stream.pulse(nowMs);
+  }
+}

@@ -1,0 +1,53 @@
+/** The requests to models that run now: bounded, and awaited when the server stops. */
+import { GatewayError } from "../errors.js";
+
+export interface RunningRequest {
+  /** Ends the request at once; its client is told why. */
+  stop(reason: GatewayError): void;
+}
+
+export class Running {
+  readonly #max: number;
+  readonly #requests = new Set<RunningRequest>();
+  #onIdle: (() => void) | undefined;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  /** Throws OVERLOADED where as many run as may. */
+  add(request: RunningRequest): void {
+    if (this.#requests.size >= this.#max) {
+      throw new GatewayError("ERROR_REASON_OVERLOADED", {
+        problem: `${this.#max} requests run on it`,
+        retry_after_ms: "1000",
+      });
+    }
+    this.#requests.add(request);
+  }
+
+  remove(request: RunningRequest): void {
+    this.#requests.delete(request);
+    if (this.#requests.size === 0) this.#onIdle?.();
+  }
+
+  /** Resolves true once nothing runs, or false when the time is over. */
+  async idle(timeoutMs: number): Promise<boolean> {
+    if (this.#requests.size === 0) return true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), timeoutMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+
+  stopAll(reason: GatewayError): void {
+    for (const request of this.#requests) request.stop(reason);
+  }
+}

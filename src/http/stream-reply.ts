@@ -1,0 +1,87 @@
+/** The writer of one server-sent stream: one write a batch, back-pressure, heartbeats, and an end to a stuck reader. */
+import type { ServerResponse } from "node:http";
+import type { AnswerHeaders } from "./headers.js";
+import type { Pulse, Pulsed } from "./pulse.js";
+
+export interface StreamReplyParts {
+  readonly response: ServerResponse;
+  readonly pulse: Pulse;
+  /** What an idle stream is kept alive with. */
+  readonly heartbeat: Buffer;
+  /** A reader that takes nothing for so long is cut. */
+  readonly blockedMsMax: number;
+}
+
+export class StreamReply implements Pulsed {
+  readonly #parts: StreamReplyParts;
+  #lastWriteMs = 0;
+  /** Since when the reader is behind; undefined while it keeps up. */
+  #blockedSinceMs: number | undefined;
+  #begun = false;
+  #flushed = false;
+  #ended = false;
+  #onDrain: (() => void) | undefined;
+
+  constructor(parts: StreamReplyParts) {
+    this.#parts = parts;
+  }
+
+  /** True once the status is on its way: from then on an error goes into the stream. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /** Sends the head; the first bytes leave with it, in one write. */
+  begin(headers: AnswerHeaders): void {
+    const { response, pulse } = this.#parts;
+    this.#begun = true;
+    this.#lastWriteMs = pulse.nowMs();
+    response.writeHead(200, headers);
+    response.once("close", () => pulse.remove(this));
+    response.on("drain", () => {
+      this.#blockedSinceMs = undefined;
+      this.#onDrain?.();
+    });
+    pulse.add(this);
+  }
+
+  /** Returns false where the reader is behind; `onDrain` tells when it caught up. */
+  write(bytes: Buffer): boolean {
+    const { response, pulse } = this.#parts;
+    // A reader that left takes everything; the abort that ends the call is on its way.
+    if (response.destroyed || this.#ended) return true;
+    if (bytes.length === 0) {
+      if (!this.#flushed) response.flushHeaders();
+      this.#flushed = true;
+      return this.#blockedSinceMs === undefined;
+    }
+    this.#flushed = true;
+    this.#lastWriteMs = pulse.nowMs();
+    const keepsUp = response.write(bytes);
+    if (!keepsUp) this.#blockedSinceMs ??= this.#lastWriteMs;
+    return keepsUp;
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain = callback;
+  }
+
+  /** The last bytes. The reader has as long for them as for any others. */
+  end(bytes: Buffer): void {
+    const { response, pulse } = this.#parts;
+    if (response.destroyed || this.#ended) return;
+    this.#ended = true;
+    this.#blockedSinceMs ??= pulse.nowMs();
+    if (bytes.length === 0) response.end();
+    else response.end(bytes);
+  }
+
+  pulse(nowMs: number): void {
+    const { response, pulse, heartbeat, blockedMsMax } = this.#parts;
+    if (this.#blockedSinceMs !== undefined) {
+      if (nowMs - this.#blockedSinceMs > blockedMsMax) response.destroy();
+      return;
+    }
+    if (nowMs - this.#lastWriteMs >= pulse.heartbeatMs) this.write(heartbeat);
+  }
+}

@@ -1,0 +1,24 @@
+/** A whole answer as its batches come: nothing of it is sent before all of it is there. */
+import { AnswerFold } from "../api/fold.js";
+import type { StreamGenerateResponse } from "../api/index.js";
+import type { Wire } from "../formats/format.js";
+
+export class WholeAnswer {
+  readonly #wire: Wire;
+  readonly #fold = new AnswerFold();
+  readonly #sources: Buffer[] = [];
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  push({ source, events }: StreamGenerateResponse): void {
+    // Where the wire's own bytes came, the events beside them tell only the end.
+    if (source.length > 0) this.#sources.push(source);
+    else this.#fold.push(events);
+  }
+
+  body(): Buffer {
+    return this.#sources.length > 0 ? Buffer.concat(this.#sources) : this.#wire.encodeAnswer(this.#fold.answer());
+  }
+}

@@ -1,0 +1,94 @@
+/** How the front end stops: what runs may finish, what does not is told why, and nothing hangs. */
+import type { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { type Event, UsageSource } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import { startServer, until } from "../support/http-server.js";
+import { RawClient, rawPost } from "../support/raw-http.js";
+
+const STREAM = { "tollgate-form": "stream", "x-request-id": "req_1" };
+const FINISH: Event = {
+  kind: { $case: "finish", value: { usage: undefined, usageSource: UsageSource.USAGE_SOURCE_NONE, costNanos: 0n } },
+};
+const ASK = rawPost("/toy/red/say", "toy-1 hello");
+
+test("a stream that ends in time ends well, and idle connections do not hold the server", async () => {
+  const it = await startServer();
+  let finish = (): void => undefined;
+  it.channel.streamScript = async (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    await new Promise<void>((resolve) => (finish = resolve));
+    sink.data({ events: [FINISH] });
+  };
+  // Clients open connections in advance; one that never had a request must not hold the server either.
+  const silent = await RawClient.open(it.port);
+  const idle = await RawClient.open(it.port);
+  idle.write("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
+  await until(() => idle.text.includes("live"), "the idle connection was used");
+  const busy = await RawClient.open(it.port);
+  busy.write(ASK);
+  await until(() => busy.text.includes("data: a"), "the stream runs");
+
+  const drained = it.server.drain(60_000);
+  await until(() => idle.closed && silent.closed, "the idle connections close");
+  await expect(RawClient.open(it.port)).rejects.toThrow("ECONNREFUSED");
+  expect(busy.closed).toBe(false);
+  finish();
+  await drained;
+  expect(busy.text).toContain("THE END");
+});
+
+test("a stream that does not end in time is told to, and says so", async () => {
+  const it = await startServer();
+  let aborted = false;
+  it.channel.streamScript = async (_request, sink, { signal }) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    aborted = true;
+    throw new GatewayError("ERROR_REASON_CANCELLED");
+  };
+  const busy = await RawClient.open(it.port);
+  busy.write(ASK);
+  await until(() => busy.text.includes("data: a"), "the stream runs");
+  await it.server.drain(20);
+  expect(aborted).toBe(true);
+  await until(() => busy.closed, "the connection closes");
+  expect(busy.text).toContain("data: BROKEN overloaded");
+  expect(busy.text).not.toContain("THE END");
+});
+
+test("a request on an open connection is refused while the server stops", async () => {
+  const it = await startServer();
+  let release = (): void => undefined;
+  it.channel.streamScript = async (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: Buffer.from("data: a\n\n") });
+    await new Promise<void>((resolve) => (release = resolve));
+    sink.data({ events: [FINISH] });
+  };
+  const arrived: Socket[] = [];
+  it.server.app.server.on("connection", (socket: Socket) => arrived.push(socket));
+  const busy = await RawClient.open(it.port);
+  busy.write(ASK);
+  await until(() => busy.text.includes("data: a"), "the stream runs");
+  const late = await RawClient.open(it.port);
+  // Half a request keeps the connection from being idle, and its end arrives while the server stops.
+  late.write(ASK.slice(0, 20));
+  const probe = await RawClient.open(it.port);
+  probe.write("GET /readyz HTTP/1.1\r\n");
+  await until(() => arrived.filter((socket) => socket.bytesRead > 0).length === 3, "both halves arrived");
+  const drained = it.server.drain(60_000);
+  late.write(ASK.slice(20));
+  probe.write("host: x\r\n\r\n");
+  await until(() => late.closed && probe.closed, "the refusals");
+  expect(late.text).toContain("HTTP/1.1 529");
+  expect(late.text.toLowerCase()).toContain("connection: close");
+  expect(late.text).toContain('"broken":"overloaded"');
+  expect(probe.text).toContain("HTTP/1.1 503");
+  expect(probe.text).toContain('{"status":"stopping"}');
+  release();
+  await drained;
+  expect(busy.text).toContain("THE END");
+});

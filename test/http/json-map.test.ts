@@ -1,0 +1,68 @@
+/** The mapping between JSON and messages, for values of any size. */
+import { assert, bigInt, jsonValue, property, string } from "fast-check";
+import { expect, test } from "vitest";
+import { methodByPath } from "../../src/api/descriptors.js";
+import { CreditAccountRequest, CreditAccountResponse, EstimateCostRequest } from "../../src/api/index.js";
+import { requestBytes, responseJson } from "../../src/http/json-map.js";
+
+const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;
+const ESTIMATE = methodByPath("/tollgate.v1.InferenceService/EstimateCost").desc;
+const INT64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+test("any amount and any name arrive as they were sent, and go back as they came", () => {
+  assert(
+    property(INT64, string({ unit: "grapheme" }), (amount, creditId) => {
+      const json = { amount_nanos: String(amount), credit_id: creditId };
+      const input = { path: { id: "acme" }, query: {}, body: Buffer.from(JSON.stringify(json)) };
+      const request = CreditAccountRequest.decode(requestBytes(CREDIT, input));
+      expect(request).toEqual({ id: "acme", amountNanos: amount, creditId });
+      const answer = CreditAccountResponse.encode({ availableNanos: amount, repeatedCredit: true }).finish();
+      expect(JSON.parse(responseJson(CREDIT, Buffer.from(answer)))).toEqual({
+        available_nanos: String(amount),
+        repeated_credit: true,
+      });
+    }),
+  );
+});
+
+test("any JSON is read or refused with the name of a field, never with a fault of ours", () => {
+  assert(
+    property(jsonValue({ maxDepth: 4 }), (value) => {
+      const body = Buffer.from(JSON.stringify({ generation: value, ...(typeof value === "object" ? value : {}) }));
+      try {
+        EstimateCostRequest.decode(requestBytes(ESTIMATE, { path: {}, query: {}, body }));
+      } catch (error) {
+        expect(error).toMatchObject({ name: "GatewayError", http: 400 });
+      }
+    }),
+  );
+});
+
+test.each([
+  { name: "an enum by its name", message: { role: "ROLE_USER" }, fits: true },
+  { name: "an enum by a number", message: { role: 3 }, fits: false },
+  { name: "an unknown enum", message: { role: "user" }, fits: false },
+  { name: "one choice", message: { parts: [{ text: { text: "hi" } }] }, fits: true },
+  { name: "two choices at once", message: { parts: [{ text: { text: "hi" }, refusal: { text: "no" } }] }, fits: false },
+  { name: "bytes", message: { parts: [{ image: { inline: { data: "aGk=" } } }] }, fits: true },
+  { name: "no base64", message: { parts: [{ image: { inline: { data: "a*" } } }] }, fits: false },
+  { name: "bytes cut short", message: { parts: [{ image: { inline: { data: "aGk=a" } } }] }, fits: false },
+])("$name fits a message: $fits", ({ message, fits }) => {
+  const body = Buffer.from(JSON.stringify({ generation: { model: "m", prompt: { messages: [message] } } }));
+  const read = (): Buffer => requestBytes(ESTIMATE, { path: {}, query: {}, body });
+  if (fits) expect(read().length).toBeGreaterThan(0);
+  else expect(read).toThrow(expect.objectContaining({ http: 400 }));
+});
+
+test("what stands in a string does not count as nesting", () => {
+  const body = Buffer.from(JSON.stringify({ credit_id: `${'\\"['.repeat(200)}\\` }));
+  expect(
+    CreditAccountRequest.decode(requestBytes(CREDIT, { path: { id: "a" }, query: {}, body })).creditId,
+  ).toHaveLength(601);
+});
+
+test("an object nested without end is refused, not followed", () => {
+  const open = '{"tool_result":{"parts":['.repeat(200_000);
+  const body = Buffer.from(`{"generation":{"prompt":{"messages":[{"parts":[${open}`);
+  expect(() => requestBytes(ESTIMATE, { path: {}, query: {}, body })).toThrow("nested more than 64 deep");
+});

@@ -1,0 +1,176 @@
+/** The addresses: models in one body for all clients, hints for wrong ones, and the public ones. */
+import Fastify from "fastify";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { GetModelRequest, GetModelResponse, ListModelsResponse, type Model } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import { RouteTable } from "../../src/http/routes.js";
+import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
+import { RawClient } from "../support/raw-http.js";
+
+const CREATED = new Date("2026-11-21T12:00:00Z");
+
+function model(id: string): Model {
+  return {
+    id,
+    owner: "sim",
+    createTime: CREATED,
+    contextTokens: 128_000n,
+    outputTokensMax: 0n,
+    price: undefined,
+    upstreams: [],
+  };
+}
+
+let it: TestServer;
+let asked: string | undefined;
+beforeAll(async () => {
+  it = await startServer();
+  it.channel.unaryScripts.set("/tollgate.v1.ModelService/ListModels", () =>
+    ListModelsResponse.encode({ models: [model("a"), model("b/c")], nextPageToken: "" }).finish(),
+  );
+  it.channel.unaryScripts.set("/tollgate.v1.ModelService/GetModel", ({ bytes }) => {
+    asked = GetModelRequest.decode(bytes).id;
+    if (asked === "gone") throw new GatewayError("ERROR_REASON_MODEL_UNKNOWN", { model: asked });
+    return GetModelResponse.encode({ model: model(asked) }).finish();
+  });
+});
+beforeEach(() => {
+  asked = undefined;
+});
+afterAll(() => it.close());
+
+describe("/v1/models", () => {
+  test("lists the models for both kinds of clients", async () => {
+    const response = await fetch(`${it.url}/v1/models?limit=10`, { headers: KEY });
+    expect(response.headers.get("x-request-id")).toBe("req_core");
+    const body = await response.json();
+    expect(body).toEqual({
+      object: "list",
+      data: ["a", "b/c"].map((id) => ({
+        id,
+        object: "model",
+        created: 1_795_262_400,
+        owned_by: "sim",
+        type: "model",
+        display_name: id,
+        created_at: "2026-11-21T12:00:00.000Z",
+        max_input_tokens: 128_000,
+        max_tokens: null,
+      })),
+      has_more: false,
+      first_id: "a",
+      last_id: "b/c",
+    });
+  });
+
+  test("adds an empty catalogue for a client that names its version", async () => {
+    const response = await fetch(`${it.url}/v1/models?client_version=0.1`, { headers: KEY });
+    expect(await response.json()).toMatchObject({ models: [], object: "list" });
+  });
+
+  test.each([
+    { path: "/v1/models/a", id: "a" },
+    { path: "/v1/models/b%2Fc", id: "b/c" },
+    { path: "/v1/models/b/c", id: "b/c" },
+    { path: "/v1/models/b/c%3Afree", id: "b/c:free" },
+    { path: "/v1/models/100%25", id: "100%" },
+    { path: `/v1/models/${"m".repeat(300)}`, id: "m".repeat(300) },
+    { path: "/v1/models/a?x=1", id: "a" },
+  ])("$path asks for its identifier", async ({ path, id }) => {
+    const response = await fetch(it.url + path, { headers: KEY });
+    expect(response.status).toBe(200);
+    expect(asked).toBe(id);
+    expect(await response.json()).toMatchObject({ id, object: "model" });
+  });
+
+  test.each([
+    { name: "no key", headers: {}, path: "/v1/models", status: 401 },
+    { name: "an unknown model", headers: KEY, path: "/v1/models/gone", status: 404 },
+  ])("$name is refused in the envelope of four", async ({ headers, path, status }) => {
+    const response = await fetch(it.url + path, { headers });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("x-should-retry")).toBe("false");
+    const { error } = JSON.parse(await response.text());
+    expect(Object.keys(error)).toEqual(["message", "type", "param", "code"]);
+  });
+
+  test("a client that another format recognises gets its envelope and headers", async () => {
+    const headers = { "toy-mood": "merry" };
+    const refused = await fetch(`${it.url}/v1/models`, { headers });
+    expect(await refused.json()).toMatchObject({ broken: "invalid_api_key" });
+    const listed = await fetch(`${it.url}/v1/models`, { headers: { ...headers, ...KEY } });
+    expect(listed.headers.get("toy-id")).toBe("req_core");
+  });
+});
+
+describe("an unknown address", () => {
+  test.each([
+    { method: "GET", path: "/v1/v1/models", hint: "/v1/models" },
+    { method: "GET", path: "/v1/v1/v1/models/b/c", hint: "/v1/models/b/c" },
+    { method: "GET", path: "/models", hint: "/v1/models" },
+    { method: "GET", path: "/models?limit=3", hint: "/v1/models" },
+    { method: "GET", path: "/models/b%2Fc", hint: "/v1/models/b%2Fc" },
+    { method: "GET", path: "//v1/models", hint: "/v1/models" },
+    { method: "GET", path: "/api/v1/keys/", hint: "/api/v1/keys" },
+    { method: "GET", path: "/toy/red/say", hint: "POST /toy/red/say" },
+    { method: "POST", path: "/models", hint: "GET /v1/models" },
+    { method: "DELETE", path: "/api/v1/keys/", hint: "GET or POST /api/v1/keys" },
+    { method: "GET", path: "/v1/models/", hint: "/v1/models" },
+    { method: "GET", path: "/api/v1/ledger:verify", hint: "POST /api/v1/ledger:verify" },
+    { method: "POST", path: "/api/v1/me", hint: "GET /api/v1/me" },
+    { method: "DELETE", path: "/v1/models", hint: "GET /v1/models" },
+    { method: "GET", path: "/nothing/like/it", hint: undefined },
+    { method: "GET", path: `/${"v1/".repeat(2_000)}`, hint: undefined },
+  ])("$method $path hints at $hint", async ({ method, path, hint }) => {
+    const response = await fetch(it.url + path, { method });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("x-request-id")).toMatch(/^req_front_/);
+    const { error } = JSON.parse(await response.text());
+    expect(error).toMatchObject({ type: "invalid_request_error", code: "unknown_url", param: null });
+    if (hint === undefined) expect(error.message).not.toContain("Did you mean");
+    else expect(error.message).toContain(`Did you mean ${hint}?`);
+  });
+
+  test("is measured without its path, which anybody may choose", async () => {
+    await fetch(`${it.url}/some/path`);
+    await until(() => it.samples.at(-1)?.status === 404, "the sample");
+    expect(it.samples.at(-1)).toEqual({ route: "unknown", status: 404 });
+  });
+
+  test("is answered before its body is read", async () => {
+    const client = await RawClient.open(it.port);
+    client.write("POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 30000000\r\n\r\n");
+    await until(() => client.text.includes("unknown_url"), "the refusal");
+    client.socket.destroy();
+  });
+});
+
+describe("the public addresses", () => {
+  test.each([
+    { path: "/", has: "tollgate" },
+    { path: "/livez", has: "live" },
+    { path: "/readyz", has: "ready" },
+    { path: "/metrics", has: "tollgate_up 1" },
+  ])("$path needs no key", async ({ path, has }) => {
+    const response = await fetch(it.url + path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.text()).toContain(has);
+    expect((await fetch(it.url + path, { method: "HEAD" })).status).toBe(200);
+  });
+
+  test.each([
+    { name: "is not ready", ready: () => false },
+    { name: "cannot say", ready: () => Promise.reject(new Error("no store")) },
+  ])("/readyz answers 503 where the process $name", async ({ ready }) => {
+    const other = await startServer({ ready });
+    expect((await fetch(`${other.url}/readyz`)).status).toBe(503);
+    await other.close();
+  });
+});
+
+test("a route that does not say what it needs stops the start", () => {
+  const app = Fastify();
+  new RouteTable().watch(app);
+  expect(() => app.get("/open", () => "secret")).toThrow("GET /open has no permission");
+});
