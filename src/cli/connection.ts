@@ -1,0 +1,129 @@
+/** How commands reach a running gateway: over gRPC, with an operator's key. */
+import type { Command } from "commander";
+import { answerToJson } from "../api/json.js";
+import type { Channel, Method } from "../api/channel.js";
+import { GatewayError } from "../errors.js";
+import { parseAddress } from "../config/address.js";
+import { createRemoteChannel } from "../rpc/remote-channel.js";
+import { CommandFailure } from "./failure.js";
+import { print } from "./print.js";
+
+/** The options that each of these commands has. */
+export interface ConnectionOptions {
+  readonly core?: string;
+  readonly key?: string;
+  readonly json?: true;
+}
+
+const CORE_DEFAULT = "127.0.0.1:8081";
+const CALL_MS_MAX = 60_000;
+const PAGE_SIZE_MAX = 1000;
+
+/** Adds `--core`, `--key` and `--json` to a command that talks to a gateway. */
+export function withConnection(command: Command): Command {
+  return command
+    .option("--core <host:port>", `the gateway's gRPC address (TOLLGATE_CORE, or ${CORE_DEFAULT})`)
+    .option("--key <key>", "the key to use (TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY); shows in the list of processes")
+    .option("--json", "print JSON");
+}
+
+/** An open connection, for the time of one command. */
+export interface Connection {
+  call<Request, Response>(method: Method<Request, Response>, request: Request, timeoutMs?: number): Promise<Response>;
+  /** Prints the answer: as JSON where that was asked for, else as `text` says. */
+  show<Request, Response>(
+    method: Method<Request, Response>,
+    answer: Response,
+    text: (answer: Response) => string,
+  ): void;
+}
+
+/** Runs a command with a connection and closes it on every way out. */
+export async function connected(
+  options: ConnectionOptions,
+  run: (connection: Connection) => Promise<void>,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const key = options.key ?? (env["TOLLGATE_KEY"] || env["TOLLGATE_OPERATOR_KEY"]);
+  if (!key)
+    throw new CommandFailure("no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key");
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandFailure("the key holds characters that no key has");
+  const address = options.core ?? (env["TOLLGATE_CORE"] || CORE_DEFAULT);
+  if (parseAddress(address) === undefined)
+    throw new CommandFailure(`"${address}" is no host:port such as ${CORE_DEFAULT} (--core, TOLLGATE_CORE)`);
+  const channel = createRemoteChannel({ address });
+  try {
+    await run(new Client(channel, address, key, options.json === true));
+  } finally {
+    await channel.close();
+  }
+}
+
+class Client implements Connection {
+  constructor(
+    private readonly channel: Channel,
+    private readonly address: string,
+    private readonly key: string,
+    private readonly json: boolean,
+  ) {}
+
+  async call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    timeoutMs: number = CALL_MS_MAX,
+  ): Promise<Response> {
+    const options = {
+      metadata: { authorization: `Bearer ${this.key}` },
+      signal: new AbortController().signal,
+      timeoutMs,
+    };
+    try {
+      return (await this.channel.unary(method, request, options)).message;
+    } catch (error) {
+      throw this.failureOf(error);
+    }
+  }
+
+  show<Request, Response>(
+    method: Method<Request, Response>,
+    answer: Response,
+    text: (answer: Response) => string,
+  ): void {
+    print(this.json ? JSON.stringify(answerToJson(method, answer), null, 2) : text(answer));
+  }
+
+  /**
+   * A refusal by the gateway speaks for itself; one with a cause was made on our side, so what is there is something
+   * else.
+   */
+  private failureOf(error: unknown): unknown {
+    if (!(error instanceof GatewayError) || !(error.cause instanceof Error)) return error;
+    const hint = `start one with "tollgate serve", or say where it is with --core or TOLLGATE_CORE`;
+    const message =
+      error.reason === "ERROR_REASON_OVERLOADED"
+        ? `no gateway answers at ${this.address}: ${hint}`
+        : `${this.address} does not answer as a gateway's gRPC address: ${error.cause.message}`;
+    return new CommandFailure(message, { cause: error });
+  }
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextPageToken: string;
+}
+
+/** Reads pages until the list ends or holds `limit` items. */
+export async function readPages<Item>(
+  limit: number,
+  readPage: (pageSize: number, pageToken: string) => Promise<Page<Item>>,
+): Promise<{ items: Item[]; nextPageToken: string }> {
+  const items: Item[] = [];
+  let nextPageToken = "";
+  do {
+    const page = await readPage(Math.min(limit - items.length, PAGE_SIZE_MAX), nextPageToken);
+    items.push(...page.items);
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken !== "" && items.length < limit);
+  return { items, nextPageToken };
+}

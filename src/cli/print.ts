@@ -1,0 +1,46 @@
+/** How commands print: aligned columns for people, JSON for programs. */
+
+/** A column: its title, and whether it holds numbers, which stand at the right. */
+export type Column = string | { readonly title: string; readonly numeric: true };
+
+/** Rows under titles, two spaces between columns. */
+export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const titles = columns.map((column) => (typeof column === "string" ? column : column.title));
+  const cells = [titles, ...rows.map((row) => row.map(printable))];
+  const widths = titles.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? "").length)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, index) => {
+          const width = widths[index] ?? 0;
+          return typeof columns[index] === "string" ? cell.padEnd(width) : cell.padStart(width);
+        })
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Text that others chose, such as a key's name, without what could steer a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}|\p{Cf}/gu, "?");
+}
+
+/** A time to the second, such as 2026-11-21T04:05:06Z; `-` where there is none. */
+export function formatTime(time: Date | undefined): string {
+  return time === undefined ? "-" : time.toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** A limit, where zero means none. */
+export function formatLimit(value: bigint): string {
+  return value === 0n ? "-" : value.toString();
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** A remark for the person, apart from what a script reads. */
+export function remark(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,168 @@
+/** The YAML text of a settings file as plain values, and where in the text each of them stands. */
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar } from "yaml";
+
+/** A value of the file. Every scalar is its own text, so that 0.25 stays exact; what is left empty is undefined. */
+export type RawValue = string | undefined | RawValue[] | { [key: string]: RawValue };
+
+/** The way to a value: names of mappings and indexes of sequences. */
+export type Path = readonly PropertyKey[];
+
+/** What is wrong at one place of the file. */
+export interface Problem {
+  readonly line: number;
+  readonly column: number;
+  /** Empty for the file itself. */
+  readonly path: Path;
+  /** What is right, as the end of a sentence. */
+  readonly rule: string;
+}
+
+export interface SettingsDocument {
+  readonly root: RawValue;
+  /** What could not be read. */
+  readonly problems: readonly Problem[];
+  /** A problem at a path; a path that the file lacks stands where its nearest parent is named. */
+  problemAt(path: Path, rule: string, part?: "key" | "value"): Problem;
+}
+
+/** Aliases can make a small file huge: at most so many values are read. */
+const VALUES_MAX = 100_000;
+const DEPTH_MAX = 32;
+
+/** Reads YAML 1.2, with `${NAME}` in values replaced from the environment and `$${` standing for `${`. Never throws. */
+export function readDocument(text: string, env: NodeJS.ProcessEnv): SettingsDocument {
+  const lines = new LineCounter();
+  // The failsafe schema gives scalars as they are written.
+  const parsed = parseDocument(text, {
+    schema: "failsafe",
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: "error",
+  });
+  const reader = new Reader(parsed, lines, env);
+  if (reader.holdsSyntax(text)) reader.root = reader.read(parsed.contents, [], 0);
+  return reader;
+}
+
+class Reader implements SettingsDocument {
+  readonly problems: Problem[] = [];
+  root: RawValue;
+  private readonly offsets = new Map<string, { key: number; value: number }>();
+  private valueCount = 0;
+
+  constructor(
+    private readonly document: Document.Parsed,
+    private readonly lines: LineCounter,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  /** False where the text is no YAML. Only the first error is listed, since later ones follow from it. */
+  holdsSyntax(text: string): boolean {
+    for (const warning of this.document.warnings) this.refuse(warning.pos[0], [], "tags are not supported");
+    const [first] = this.document.errors;
+    if (first === undefined) return true;
+    const line = text.split("\n")[this.lines.linePos(first.pos[0]).line - 1] ?? "";
+    const hint = line.includes("${") ? '; write "${NAME}" in quotes' : "";
+    const problem = first.code === "MULTIPLE_DOCS" ? "the file holds more than one document" : first.message;
+    this.refuse(first.pos[0], [], `is not valid YAML: ${problem}${hint}`);
+    return false;
+  }
+
+  read(node: Node | null, path: Path, depth: number): RawValue {
+    if (node === null) return undefined;
+    const offset = node.range?.[0] ?? 0;
+    this.valueCount += 1;
+    if (depth > DEPTH_MAX) return this.refuse(offset, path, `is nested deeper than ${DEPTH_MAX} levels`);
+    if (this.valueCount > VALUES_MAX) {
+      const said = this.valueCount > VALUES_MAX + 1;
+      return said ? undefined : this.refuse(offset, path, `makes more than ${VALUES_MAX} values; use fewer aliases`);
+    }
+    if (isAlias(node)) {
+      const target = node.resolve(this.document);
+      if (target === undefined) return this.refuse(offset, path, `names no anchor: *${node.source}`);
+      return this.read(target, path, depth + 1);
+    }
+    if (isMap(node)) return this.readMap(node.items, path, depth);
+    if (isSeq(node)) return node.items.map((item, index) => this.readItem(item, [...path, index], depth));
+    return isScalar(node) ? this.readScalar(node, path, offset) : undefined;
+  }
+
+  problemAt(path: Path, rule: string, part: "key" | "value" = "value"): Problem {
+    const found = this.offsets.get(nameOf(path));
+    const offset = found === undefined ? this.parentOffset(path) : found[part];
+    return this.problem(offset, path, rule);
+  }
+
+  private readMap(items: readonly { key: unknown; value: unknown }[], path: Path, depth: number): RawValue {
+    const entries: { [key: string]: RawValue } = Object.create(null);
+    for (const { key, value } of items) {
+      if (!isScalar(key) || typeof key.value !== "string") {
+        this.refuse(this.document.range[0], path, "has a name that is no plain text");
+        continue;
+      }
+      const below = [...path, key.value];
+      const keyOffset = key.range?.[0] ?? 0;
+      if (key.value in entries) {
+        this.refuse(keyOffset, below, "is written twice");
+        continue;
+      }
+      this.offsets.set(nameOf(below), { key: keyOffset, value: startOf(value) ?? keyOffset });
+      entries[key.value] = this.read(asNode(value), below, depth + 1);
+    }
+    return entries;
+  }
+
+  private readItem(item: unknown, path: Path, depth: number): RawValue {
+    const offset = asNode(item)?.range?.[0] ?? 0;
+    this.offsets.set(nameOf(path), { key: offset, value: offset });
+    return this.read(asNode(item), path, depth + 1);
+  }
+
+  private readScalar(node: Scalar, path: Path, offset: number): RawValue {
+    const text = String(node.value);
+    if (node.type === Scalar.PLAIN && ["", "~", "null"].includes(text)) return undefined;
+    return text.replaceAll(/(\$?)\$\{([^}]*)\}?/g, (whole: string, escape: string, name: string) => {
+      if (escape !== "") return whole.slice(1);
+      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || !whole.endsWith("}")) {
+        this.refuse(offset, path, "must name a variable as ${NAME}; write $${ for the two characters themselves");
+        return "";
+      }
+      const value = this.env[name];
+      if (value === undefined || value === "") this.refuse(offset, path, `the variable ${name} is not set`);
+      return value ?? "";
+    });
+  }
+
+  private parentOffset(path: Path): number {
+    for (let length = path.length - 1; length > 0; length--) {
+      const found = this.offsets.get(nameOf(path.slice(0, length)));
+      if (found !== undefined) return found.key;
+    }
+    return 0;
+  }
+
+  private refuse(offset: number, path: Path, rule: string): undefined {
+    this.problems.push(this.problem(offset, path, rule));
+    return undefined;
+  }
+
+  private problem(offset: number, path: Path, rule: string): Problem {
+    const { line, col } = this.lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1), path, rule };
+  }
+}
+
+function asNode(value: unknown): Node | null {
+  return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : null;
+}
+
+/** Where a value begins; undefined where it is left empty, since that is somewhere behind the line. */
+function startOf(value: unknown): number | undefined {
+  const node = asNode(value);
+  return node === null || (isScalar(node) && node.source === "") ? undefined : node.range?.[0];
+}
+
+function nameOf(path: Path): string {
+  return JSON.stringify(path.map(String));
+}

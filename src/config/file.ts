@@ -1,0 +1,98 @@
+/** The settings file: YAML text in, checked settings out, or every problem with its line and column. */
+import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { z } from "zod";
+import { ConfigError } from "./config-error.js";
+import { type Path, type Problem, readDocument, type SettingsDocument } from "./document.js";
+import { checkReferences, type KnownFamily } from "./references.js";
+import { settingsSchema } from "./schema.js";
+import type { Settings } from "./settings.js";
+
+/** The largest settings file, in bytes. */
+export const FILE_BYTES_MAX = 1_048_576;
+/** More problems than these are counted, not listed. */
+const PROBLEMS_MAX = 50;
+
+export interface ParseOptions {
+  /** How the problems name the file. */
+  readonly fileName?: string;
+  /** Given, each upstream is checked against its family. */
+  readonly families?: readonly KnownFamily[];
+}
+
+/** Reads the file at a path. Throws a ConfigError where it cannot be read or is wrong. */
+export function loadSettings(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  families?: readonly KnownFamily[],
+  fileName: string = basename(path),
+): Settings {
+  let text: string;
+  try {
+    const { size } = statSync(path);
+    if (size > FILE_BYTES_MAX) throw tooLarge(fileName);
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([`${fileName}: cannot be read: ${describe(error)}`], { cause: error });
+  }
+  return parseSettings(text, env, families === undefined ? { fileName } : { fileName, families });
+}
+
+/** Reads the text of a settings file. Throws a ConfigError with a line for each problem. */
+export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: ParseOptions = {}): Settings {
+  const fileName = options.fileName ?? "tollgate.yaml";
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX) throw tooLarge(fileName);
+  // A file that is just being written is empty for a moment, and must not take every model away.
+  if (text.trim() === "") throw new ConfigError([`${fileName}:1:1 is empty; remove it to run without settings`]);
+
+  const document = readDocument(text, env);
+  if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
+  const problems = [...document.problems];
+  const result = settingsSchema.safeParse(document.root ?? {});
+  for (const issue of result.error?.issues ?? []) problems.push(...problemsOf(issue, document));
+  checkReferences(document.root, options.families, (path, rule) => problems.push(document.problemAt(path, rule)));
+  if (!result.success || problems.length > 0) throw refusal(problems, fileName);
+  return result.data;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, document: SettingsDocument): Problem[] {
+  if (issue.code === "invalid_key")
+    return [document.problemAt(issue.path, issue.issues[0]?.message ?? "has a wrong name", "key")];
+  if (issue.code !== "unrecognized_keys") return [document.problemAt(issue.path, issue.message)];
+  const rules = issue.message.split("\n");
+  return issue.keys.map((key, index) => document.problemAt([...issue.path, key], rules[index] ?? "", "key"));
+}
+
+/** The problems in the order of the file. Of several at one value the first says enough. */
+function refusal(problems: readonly Problem[], fileName: string): ConfigError {
+  const byPlace = new Map<string, Problem>();
+  for (const problem of problems) {
+    const place = JSON.stringify([problem.line, problem.column, problem.path.map(String)]);
+    if (!byPlace.has(place)) byPlace.set(place, problem);
+  }
+  const sorted = [...byPlace.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+  const lines = sorted.slice(0, PROBLEMS_MAX).map((problem) => {
+    const path = formatPath(problem.path);
+    return `${fileName}:${problem.line}:${problem.column} ${path === "" ? "" : `${path}: `}${problem.rule}`;
+  });
+  if (sorted.length > PROBLEMS_MAX) lines.push(`${fileName}: and ${sorted.length - PROBLEMS_MAX} more`);
+  return new ConfigError(lines);
+}
+
+/** `models.gpt-x.targets[0].upstream`. */
+function formatPath(path: Path): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && error.code === "ENOENT" ? "there is no such file" : error.message;
+}
+
+function tooLarge(fileName: string): ConfigError {
+  return new ConfigError([`${fileName}: is larger than ${FILE_BYTES_MAX} bytes`]);
+}

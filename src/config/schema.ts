@@ -1,0 +1,93 @@
+/** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
+import { z } from "zod";
+import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
+import { keySeed } from "./key-schema.js";
+import { price } from "./price-schema.js";
+import { block, named, orEmpty, reading, text, usd, wholeNumber } from "./values.js";
+
+const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
+const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
+const TOKENS_MAX = 1_000_000_000;
+
+const baseUrl = reading(
+  "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1",
+  (value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+      return undefined;
+    return /[?#\s\\]/.test(value) ? undefined : value.replace(/\/+$/, "");
+  },
+);
+
+const upstream = block({
+  family: text(64),
+  api_key: text(4096).optional(),
+  base_url: baseUrl.optional(),
+});
+
+const weight = reading("must be a number above 0 and at most 1000000", (value) => {
+  const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
+  return number > 0 && number <= 1_000_000 ? number : undefined;
+});
+
+const target = block({
+  upstream: text(64),
+  model: text(256).optional(),
+  weight: weight.default(1),
+  priority: wholeNumber(1, 100).default(1),
+});
+
+const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
+
+const model = block({
+  targets: z
+    .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
+    .min(1, TARGETS_RULE),
+  context_tokens: wholeNumber(1, TOKENS_MAX).optional(),
+  output_tokens_max: wholeNumber(1, TOKENS_MAX).optional(),
+  price: price.optional(),
+});
+
+const account = block({ name: text(256).optional(), credit: usd.default(0n) });
+
+/** The whole file. */
+export const settingsSchema = block({
+  upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream).transform((blocks) =>
+    Object.entries(blocks).map(([id, value]): UpstreamSettings => ({
+      id,
+      family: value.family,
+      apiKey: value.api_key,
+      baseUrl: value.base_url,
+    })),
+  ),
+  models: named(
+    MODEL_ID,
+    "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters",
+    model,
+  ).transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value))),
+  accounts: named(ACCOUNT_ID, "must be named by 1 to 64 of a-z, 0-9, _, . and -", orEmpty(account)).transform(
+    (blocks) =>
+      Object.entries(blocks).map(([id, value]): AccountSeed => ({
+        id,
+        name: value.name ?? id,
+        creditNanos: value.credit,
+      })),
+  ),
+  keys: z.preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys")),
+});
+
+function asModel(id: string, value: z.output<typeof model>): ModelSettings {
+  return {
+    id,
+    targets: value.targets.map((target): TargetSettings => ({
+      upstream: target.upstream,
+      model: target.model ?? id,
+      weight: target.weight,
+      priority: target.priority,
+    })),
+    contextTokens: value.context_tokens,
+    outputTokensMax: value.output_tokens_max,
+    price: value.price,
+  };
+}

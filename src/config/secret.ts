@@ -1,0 +1,88 @@
+/** The root secret of a node, and the keys derived from it. */
+import { hkdfSync, randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "./config-error.js";
+import type { Environment } from "./environment.js";
+
+/** At least so many characters make a root secret. */
+export const SECRET_LENGTH_MIN = 32;
+
+/**
+ * The root secret: the environment's, else the file `secret` in the data directory, made there once. The file's text
+ * and the variable
+ * are the same secret, so that one can become the other. Throws a ConfigError where the file cannot be read or written.
+ */
+export function readRootSecret(
+  environment: Pick<Environment, "secret" | "dataDirectory">,
+  random: (byteCount: number) => Buffer = randomBytes,
+): Buffer {
+  if (environment.secret !== undefined) return Buffer.from(environment.secret, "utf8");
+  const path = join(environment.dataDirectory, "secret");
+  try {
+    return read(path) ?? create(environment.dataDirectory, path, random(32).toString("hex"));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`the root secret cannot be kept in ${path}: ${problem}`], { cause: error });
+  }
+}
+
+/**
+ * A key of 32 bytes for one purpose, such as `key-pepper`. HKDF-SHA-256 (RFC 5869) without salt: the root is random
+ * already.
+ */
+export function deriveKey(root: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", root, "", `tollgate ${purpose}`, 32));
+}
+
+function read(path: string): Buffer | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  if (text.length >= SECRET_LENGTH_MIN) return Buffer.from(text, "utf8");
+  // A new secret would make every key and every stored credential unreadable, so a person decides.
+  throw new ConfigError([
+    `${path} must hold at least ${SECRET_LENGTH_MIN} characters: restore it, or remove it to make a new root secret`,
+  ]);
+}
+
+/** The link fails where another process made the file first; then that one's secret counts. */
+function create(directory: string, path: string, secret: string): Buffer {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}.draft`;
+  const file = openSync(draft, "w", 0o600);
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(draft, path);
+    syncDirectory(directory);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return read(path) ?? Buffer.from(secret, "utf8");
+}
+
+/** Makes the file's name outlive a power cut, as its bytes do. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,49 @@
+/** What tollgate.yaml says, after it was checked. */
+import type { KeySettings, Price } from "../api/index.js";
+
+export interface UpstreamSettings {
+  readonly id: string;
+  readonly family: string;
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+export interface TargetSettings {
+  readonly upstream: string;
+  /** The model as the upstream names it. */
+  readonly model: string;
+  /** The share among targets of the same priority, above 0. */
+  readonly weight: number;
+  /** 1 is tried first. */
+  readonly priority: number;
+}
+
+export interface ModelSettings {
+  readonly id: string;
+  readonly targets: readonly TargetSettings[];
+  /** Undefined: from the prices' package, or unknown. */
+  readonly contextTokens: number | undefined;
+  readonly outputTokensMax: number | undefined;
+  /** Undefined: from the prices' package; a model without a price does not load. */
+  readonly price: Price | undefined;
+}
+
+export interface AccountSeed {
+  readonly id: string;
+  readonly name: string;
+  readonly creditNanos: bigint;
+}
+
+export interface KeySeed {
+  readonly accountId: string;
+  readonly secret: string;
+  readonly settings: KeySettings;
+}
+
+/** The settings file, whole and valid. */
+export interface Settings {
+  readonly upstreams: readonly UpstreamSettings[];
+  readonly models: readonly ModelSettings[];
+  readonly accounts: readonly AccountSeed[];
+  readonly keys: readonly KeySeed[];
+}

@@ -1,0 +1,181 @@
+/** Builds the core: everything behind the gRPC services, from the store to the routes. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Environment } from "../config/environment.js";
+import { loadSettings } from "../config/file.js";
+import { deriveKey, readRootSecret } from "../config/secret.js";
+import type { Settings } from "../config/settings.js";
+import { type SettingsWatch, watchSettings } from "../config/watch.js";
+import { createInProcessCoordination } from "../coordination/in-process.js";
+import { families } from "../families/index.js";
+import { createGateway } from "../gateway/inference.js";
+import { Keys } from "../keys/keys.js";
+import { Ledger } from "../ledger/ledger.js";
+import { Limits } from "../limits/limits.js";
+import type { Log } from "../observe/log.js";
+import type { Metrics } from "../observe/metrics.js";
+import { dearest } from "../pricing/ceiling.js";
+import { knownModels } from "../pricing/known-models.js";
+import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
+import type { LoadOptions } from "../routing/load.js";
+import { Routing } from "../routing/routing.js";
+import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
+import { closeTokenCounter } from "../pricing/tokens.js";
+import { openSqliteStore } from "../store/sqlite.js";
+import type { Upstream } from "../upstream/upstream.js";
+import { createHttpUpstream } from "../upstream/http.js";
+import { wire as gemini } from "../wire/gemini/index.js";
+import { wire as openAiChat } from "../wire/openai-chat/index.js";
+import { RouteKeeper } from "./routes.js";
+import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
+
+// A model may think for two minutes before its first token.
+const TIMEOUTS = { firstTokenMs: 120_000, wholeMs: 600_000, idleMs: 30_000, totalMs: 600_000, drainMs: 60_000 };
+// A stream holds a connection to its upstream for as long as it runs.
+const CONNECTIONS_MAX = 10_000;
+const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
+
+export interface CoreOptions {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly demo: boolean;
+  /** Called once where the disk failed under the ledger: the process must end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+export interface Core {
+  readonly dispatcher: Dispatcher;
+  readonly shown: ShownOnce;
+  readonly frontToken: string;
+  /** True while the ledger takes writes. */
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export async function startCore(options: CoreOptions): Promise<Core> {
+  const { environment, log, metrics } = options;
+  const nowMs = Date.now;
+  const rootSecret = readRootSecret(environment);
+  const store = await openSqliteStore({ directory: environment.dataDirectory, onFatal: options.onFatal });
+  const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
+  const onPublishError = (err: unknown): void =>
+    log.warn({ err }, "other nodes learn of a changed key only by its age");
+  const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
+  const ledger = startLedger(store, options);
+  await ledger.start();
+  const shown = await firstStart({ keys, ledger }, environment.operatorKey, options.demo);
+  const routing = createRouting(metrics, nowMs);
+  const keeper = new RouteKeeper(routing, loadOptions(nowMs), log);
+  const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
+  const limits = new Limits({ coordination });
+  const wires = new Map([openAiChat, gemini].map((wire) => [wire.name, wire]));
+  const gateway = createGateway({ wires, routing, limits, ledger, log, metrics, nowMs });
+  const frontToken = deriveKey(rootSecret, "front token").toString("hex");
+  const dispatcher = createDispatcher({
+    keys,
+    ledger,
+    // Through the ledger, so that a client that asks after its answer sees what it paid.
+    store: { requests: ledger.requests },
+    gateway,
+    models: createModelCatalog(routing),
+    upstreams: createUpstreamBoard(routing, nowMs),
+    requestIds: makeRequestId,
+    nowMs,
+    frontToken,
+    log,
+  });
+  return {
+    dispatcher,
+    shown,
+    frontToken,
+    ready: () =>
+      store.check().then(
+        () => true,
+        () => false,
+      ),
+    close: async () => {
+      await watch?.close();
+      await ledger.close();
+      await keeper.close();
+      await coordination.close();
+      await closeTokenCounter();
+      await store.close();
+    },
+  };
+}
+
+/**
+ * 32 hexadecimal characters that never come again and grow with time, so that the rows of requests that run together
+ * lie together: with ids in no order every commit would touch pages all over the database.
+ */
+export function makeRequestId(): string {
+  return Date.now().toString(16).padStart(12, "0") + randomUUID().replaceAll("-", "").slice(12);
+}
+
+function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {
+  const { log, metrics } = options;
+  return new Ledger({
+    store,
+    nodeId: randomUUID(),
+    nowMs: Date.now,
+    log,
+    onOverage: (requestId, overageNanos) => {
+      metrics.overageNanos.inc(Number(overageNanos));
+      log.warn({ request_id: requestId, overage_nanos: String(overageNanos) }, "a request cost more than its hold");
+    },
+    onSettlesWaiting: (count) => metrics.settlesQueued.set(count),
+    onRecovered: (settled, voided) => {
+      metrics.orphans.inc({ end: "settled" }, settled);
+      metrics.orphans.inc({ end: "voided" }, voided);
+      log.warn({ settled, voided }, "holds without a node were resolved");
+    },
+  });
+}
+
+function createRouting(metrics: Metrics, nowMs: () => number): Routing {
+  return new Routing({
+    nowMs,
+    random: Math.random,
+    timeouts: TIMEOUTS,
+    onAttempt: (target, error) => {
+      const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
+      metrics.attempts.inc({ upstream: target.served.id, result });
+    },
+  });
+}
+
+function loadOptions(nowMs: () => number): LoadOptions {
+  const connect = (baseUrl: string): Upstream => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX });
+  const known: LoadOptions["known"] = (pricedAs, ids) => knownModels(pricedAs, ids, nowMs());
+  return { families, environment: process.env, connect, known, dearest, nowMs };
+}
+
+/** Puts the settings file in force, and each change of it that is valid. */
+async function keepSettings(
+  environment: Environment,
+  keeper: RouteKeeper,
+  parts: { keys: Keys; ledger: Ledger },
+  log: Log,
+): Promise<SettingsWatch | undefined> {
+  const path = environment.settingsPath;
+  const use = async (settings: Settings): Promise<void> => {
+    await keeper.use(settings);
+    await applySeeds(parts, settings);
+  };
+  if (path === undefined) {
+    await use(NO_SETTINGS);
+    return undefined;
+  }
+  const load = (file: string, env: NodeJS.ProcessEnv): Settings => loadSettings(file, env, families);
+  await use(load(path, process.env));
+  return watchSettings({
+    path,
+    env: process.env,
+    load,
+    onSettings: async (settings) => {
+      await use(settings);
+      log.info({ path, models: settings.models.length }, "settings reloaded");
+    },
+    onRefused: (problems) => log.error({ path, problems }, "the changed settings are refused; the old stay in force"),
+  });
+}

@@ -1,0 +1,154 @@
+/** The command line without a gateway: help, versions, and every way to be wrong, in one line. */
+import { readFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { tollgate } from "../support/command.js";
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-cli-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const KEY = { TOLLGATE_OPERATOR_KEY: "sk-0123456789abcdef" };
+const CALLS = [
+  ["key", "create"],
+  ["key", "list"],
+  ["key", "revoke", "k"],
+  ["key", "rotate", "k"],
+  ["account", "create", "a"],
+  ["account", "list"],
+  ["account", "credit", "a", "1"],
+  ["account", "balance", "a"],
+  ["account", "entries", "a"],
+  ["usage"],
+  ["models"],
+  ["ledger", "verify"],
+];
+
+test("says its version", async () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  expect(await tollgate(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test.concurrent.each([[[]], [["serve"]], ...CALLS.map((call) => [call]), [["config", "check"]]])(
+  "%j has help that fits a terminal",
+  async (call) => {
+    const { code, stdout, stderr } = await tollgate([...call, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Usage: ${["tollgate", ...call.filter((word) => word.length > 1)].join(" ")}`);
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+  },
+);
+
+describe("a wrong command line is one line and exits with 1", () => {
+  test.concurrent.each([
+    { args: ["srve"], line: "unknown command 'srve' (Did you mean serve?)" },
+    { args: ["key", "list", "--jsn"], line: "unknown option '--jsn' (Did you mean --json?)" },
+    { args: ["account", "balance"], line: "missing required argument 'id'" },
+    {
+      args: ["account", "credit", "acme", "1.0000000001"],
+      line:
+        "command-argument value '1.0000000001' is invalid for argument 'usd'. " +
+        "Write USD such as 25.00, with at most nine places.",
+    },
+    {
+      args: ["key", "create", "--requests-per-minute", "-1"],
+      line: "option '--requests-per-minute <n>' argument '-1' is invalid. Write a whole number.",
+    },
+    {
+      args: ["key", "create", "--expires", "tomorrow"],
+      line: "option '--expires <time>' argument 'tomorrow' is invalid. Write a time such as 2027-01-01T00:00:00Z.",
+    },
+    {
+      args: ["key", "create", "--label", "team"],
+      line: "option '--label <name=text>' argument 'team' is invalid. Write name=text.",
+    },
+    {
+      args: ["usage", "--from", "2026-02-30"],
+      line: "option '--from <day>' argument '2026-02-30' is invalid. Write a day such as 2026-11-21.",
+    },
+    { args: ["account", "credit", "acme", "0"], line: "a credit must be above 0" },
+    {
+      args: ["models", "--core", "nowhere"],
+      line: '"nowhere" is no host:port such as 127.0.0.1:8081 (--core, TOLLGATE_CORE)',
+    },
+    { args: ["models", "--key", "sk-\n"], line: "the key holds characters that no key has" },
+  ])("$line", async ({ args, line }) => {
+    expect(await tollgate(args, KEY)).toEqual({ code: 1, stdout: "", stderr: `tollgate: ${line}\n` });
+  });
+});
+
+test("without a key it says where to get one", async () => {
+  expect(await tollgate(["models"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "tollgate: no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key\n",
+  });
+});
+
+test("where nothing listens, it says how to start a gateway", async () => {
+  const port = await freePort();
+  expect(await tollgate(["models"], { ...KEY, TOLLGATE_CORE: `127.0.0.1:${port}` })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      `tollgate: no gateway answers at 127.0.0.1:${port}: start one with "tollgate serve", ` +
+      "or say where it is with --core or TOLLGATE_CORE\n",
+  });
+});
+
+test("a gateway that cannot start says why in one line", async () => {
+  expect(await tollgate(["serve"], { TOLLGATE_HTTP: "nowhere" }, directory)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      'tollgate: TOLLGATE_HTTP="nowhere" must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080\n',
+  });
+});
+
+describe("config check", () => {
+  const good = join(directory, "tollgate.yaml");
+  writeFileSync(
+    good,
+    "upstreams: { u: { family: openai, api_key: k } }\nmodels: { m: { targets: [{ upstream: u }], price: free } }\n",
+  );
+  const bad = join(directory, "bad.yaml");
+  writeFileSync(bad, "upstreams:\n  u: { family: opnai }\nkeys: 3\n");
+
+  test("says what a right file holds, and takes tollgate.yaml by itself", async () => {
+    expect(await tollgate(["config", "check"], {}, directory)).toEqual({
+      code: 0,
+      stdout: "tollgate.yaml is right: upstreams 1, models 1, accounts 0, keys 0.\n",
+      stderr: "",
+    });
+    const json = await tollgate(["config", "check", good, "--json"]);
+    expect(JSON.parse(json.stdout)).toEqual({ upstreams: 1, models: 1, accounts: 0, keys: 0 });
+  });
+
+  test("lists what is wrong, a line each, and exits with 1", async () => {
+    const { code, stdout, stderr } = await tollgate(["config", "check"], { TOLLGATE_CONFIG: bad });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr.split("\n")).toEqual([
+      expect.stringMatching(/^tollgate: .*bad\.yaml:2:16 upstreams\.u\.family: must be one of .*openai/),
+      `tollgate: ${bad}:3:7 keys: must be a list of keys`,
+      "",
+    ]);
+  });
+
+  test("a file that is not there", async () => {
+    expect(await tollgate(["config", "check", "no.yaml"], {}, directory)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "tollgate: no.yaml: cannot be read: there is no such file\n",
+    });
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}

@@ -1,0 +1,129 @@
+/** The environment variables: defaults, forms, and the one line that stops the start. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/config/config-error.js";
+import { formatAddress, parseAddress } from "../../src/config/address.js";
+import { readEnvironment } from "../../src/config/environment.js";
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-environment-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const DEFAULTS = {
+  http: { host: "127.0.0.1", port: 8080 },
+  grpc: { host: "127.0.0.1", port: 8081 },
+  settingsPath: undefined,
+  dataDirectory: join(directory, "data"),
+  core: undefined,
+  operatorKey: undefined,
+  secret: undefined,
+  logLevel: "info",
+  warnings: [],
+};
+
+describe("a good environment", () => {
+  test.each([
+    { name: "nothing set", env: {}, want: {} },
+    { name: "an empty variable counts as unset", env: { TOLLGATE_HTTP: "", TOLLGATE_SECRET: "" }, want: {} },
+    {
+      name: "a free port on IPv6",
+      env: { TOLLGATE_HTTP: "[::1]:0", TOLLGATE_GRPC: "0.0.0.0:9000" },
+      want: { http: { host: "::1", port: 0 }, grpc: { host: "0.0.0.0", port: 9000 } },
+    },
+    { name: "gRPC off", env: { TOLLGATE_GRPC: "off" }, want: { grpc: undefined } },
+    { name: "HTTP off", env: { TOLLGATE_HTTP: "off" }, want: { http: undefined } },
+    {
+      name: "a front end offers no gRPC of its own",
+      env: { TOLLGATE_CORE: "core.internal:8081" },
+      want: { core: "core.internal:8081", grpc: undefined },
+    },
+    { name: "an absolute data directory", env: { TOLLGATE_DATA: "/srv/x" }, want: { dataDirectory: "/srv/x" } },
+    { name: "a log level", env: { TOLLGATE_LOG_LEVEL: "debug" }, want: { logLevel: "debug" } },
+    {
+      name: "secrets",
+      env: { TOLLGATE_SECRET: "x".repeat(32), TOLLGATE_OPERATOR_KEY: "sk-0123456789abcdef" },
+      want: { secret: "x".repeat(32), operatorKey: "sk-0123456789abcdef" },
+    },
+    {
+      name: "a mistyped variable is warned of",
+      env: { TOLLGATE_HTPT: "1", TOLLGATE_KEY: "sk-x", OTHER: "y" },
+      want: { warnings: ['TOLLGATE_HTPT is not a variable that Tollgate reads; did you mean "TOLLGATE_HTTP"?'] },
+    },
+    {
+      name: "a variable without effect is warned of",
+      env: { TOLLGATE_CORE: "a:1", TOLLGATE_GRPC: "b:2" },
+      want: { core: "a:1", grpc: undefined, warnings: ["TOLLGATE_GRPC has no effect where TOLLGATE_CORE is set"] },
+    },
+  ])("$name", ({ env, want }) => {
+    expect(readEnvironment(env, directory)).toEqual({ ...DEFAULTS, ...want });
+  });
+
+  test("takes tollgate.yaml where it is present, and any file that is named", () => {
+    const home = mkdtempSync(join(directory, "home-"));
+    writeFileSync(join(home, "other.yaml"), "");
+    expect(readEnvironment({}, home).settingsPath).toBeUndefined();
+    expect(readEnvironment({ TOLLGATE_CONFIG: "other.yaml" }, home).settingsPath).toBe(join(home, "other.yaml"));
+    writeFileSync(join(home, "tollgate.yaml"), "");
+    expect(readEnvironment({}, home).settingsPath).toBe(join(home, "tollgate.yaml"));
+  });
+});
+
+const LISTEN = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
+
+describe("a bad environment stops the start with one line", () => {
+  test.each([
+    { env: { TOLLGATE_HTTP: "8080" }, line: `TOLLGATE_HTTP="8080" ${LISTEN}` },
+    { env: { TOLLGATE_HTTP: ":8080" }, line: `TOLLGATE_HTTP=":8080" ${LISTEN}` },
+    { env: { TOLLGATE_HTTP: "localhost:65536" }, line: `TOLLGATE_HTTP="localhost:65536" ${LISTEN}` },
+    { env: { TOLLGATE_HTTP: "300.1.1.1:80" }, line: `TOLLGATE_HTTP="300.1.1.1:80" ${LISTEN}` },
+    { env: { TOLLGATE_GRPC: "::1:8080" }, line: `TOLLGATE_GRPC="::1:8080" ${LISTEN}` },
+    { env: { TOLLGATE_GRPC: "http://a:1\nb" }, line: `TOLLGATE_GRPC="http://a:1\\nb" ${LISTEN}` },
+    { env: { TOLLGATE_HTTP: "off", TOLLGATE_GRPC: "off" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
+    { env: { TOLLGATE_HTTP: "off", TOLLGATE_CORE: "a:1" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
+    { env: { TOLLGATE_CONFIG: "no.yaml" }, line: 'TOLLGATE_CONFIG="no.yaml" must be a settings file that exists' },
+    {
+      env: { TOLLGATE_CORE: "core:0" },
+      line: `TOLLGATE_CORE="core:0" must be the host:port of a core's gRPC address, such as 10.0.0.5:8081`,
+    },
+    {
+      env: { TOLLGATE_LOG_LEVEL: "loud" },
+      line: 'TOLLGATE_LOG_LEVEL="loud" must be one of trace, debug, info, warn, error, silent',
+    },
+    {
+      env: { TOLLGATE_SECRET: "hunter2" },
+      line: "TOLLGATE_SECRET must be at least 32 characters of your own random text",
+    },
+    {
+      env: { TOLLGATE_OPERATOR_KEY: "hunter2" },
+      line: "TOLLGATE_OPERATOR_KEY must be sk- and at least 16 more characters",
+    },
+    {
+      env: { TOLLGATE_DATABASE_URL: "postgres://u:hunter2@h/d" },
+      line: "TOLLGATE_DATABASE_URL is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA",
+    },
+    {
+      env: { TOLLGATE_REDIS_URL: "redis://:hunter2@h" },
+      line: "TOLLGATE_REDIS_URL is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA",
+    },
+  ])("$line", ({ env, line }) => {
+    const error = refusalOf(() => readEnvironment(env, directory));
+    expect(error.message).toBe(line);
+    expect(error.message).not.toMatch(/hunter2|\n/);
+  });
+});
+
+test.each(["127.0.0.1:8080", "[::1]:0", "[2001:db8::7]:65535", "a-b.example:1"])("%s reads and writes back", (text) => {
+  const address = parseAddress(text);
+  expect(address && formatAddress(address)).toBe(text);
+});
+
+function refusalOf(run: () => unknown): ConfigError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}

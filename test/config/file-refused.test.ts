@@ -1,0 +1,299 @@
+/** The settings file, written wrongly: the exact line and column of each problem. */
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/config/config-error.js";
+import { parseSettings } from "../../src/config/file.js";
+import type { KnownFamily } from "../../src/config/references.js";
+
+const ENV = { CI_KEY: "sk-0123456789abcdef", EMPTY: "" };
+const MODEL = "models:\n  m:\n    targets: [{ upstream: u }]\nupstreams: { u: { family: f } }\n";
+const KEY = "keys:\n  - account: acme\n    secret: sk-0123456789abcdef\n";
+const PRICE = 'must be USD per million tokens such as "0.25"';
+const URL_RULE =
+  "must be an http:// or https:// address without user, query, or fragment, such as https://api.example.com/v1";
+
+describe("a bad file is refused with the line and column of each problem", () => {
+  test.each([
+    { name: "empty", text: "  \n", want: ["1:1 is empty; remove it to run without settings"] },
+    { name: "a list", text: "- a\n", want: ["1:1 must be a block of upstreams, models, accounts, keys"] },
+    {
+      name: "bad YAML",
+      text: "models:\n\tm: 1\n",
+      want: ["2:1 is not valid YAML: Tabs are not allowed as indentation"],
+    },
+    {
+      name: "two documents",
+      text: "a: 1\n---\nb: 2\n",
+      want: ["2:1 is not valid YAML: the file holds more than one document"],
+    },
+    {
+      name: "an unquoted variable inside braces",
+      text: "upstreams:\n  u: { family: f, api_key: ${KEY} }\n",
+      want: ['2:29 is not valid YAML: Unexpected flow-map-start at node end; write "${NAME}" in quotes'],
+    },
+    { name: "a tag", text: "accounts: { acme: { name: !secret x } }\n", want: ["1:27 tags are not supported"] },
+    { name: "an unknown block", text: "modles: {}\n", want: ['1:1 modles: is not known here; did you mean "models"?'] },
+    { name: "an unknown block like no other", text: "zzz: {}\n", want: ["1:1 zzz: is not known here"] },
+    {
+      name: "a name written twice",
+      text: "accounts:\n  acme: {}\n  acme: {}\n",
+      want: ["3:3 accounts.acme: is written twice"],
+    },
+    {
+      name: "a variable that is not set",
+      text: 'upstreams:\n  u:\n    family: f\n    api_key: "${NO_SUCH}"\n',
+      want: ["4:14 upstreams.u.api_key: the variable NO_SUCH is not set"],
+    },
+    {
+      name: "a variable that is empty",
+      text: 'upstreams: { u: { family: f, api_key: "${EMPTY}" } }\n',
+      want: ["1:39 upstreams.u.api_key: the variable EMPTY is not set"],
+    },
+    {
+      name: "a variable without a name",
+      text: 'accounts: { a: { name: "${1x}" } }\n',
+      want: ["1:24 accounts.a.name: must name a variable as ${NAME}; write $${ for the two characters themselves"],
+    },
+    {
+      name: "an alias of nothing",
+      text: "accounts: { a: *b }\n",
+      want: ["1:16 accounts.a: names no anchor: *b"],
+    },
+    {
+      name: "an upstream that lacks its family and has a bad name",
+      text: "upstreams:\n  Open AI: {}\n  u: {}\n",
+      want: [
+        "2:3 upstreams.Open AI: must be named by 1 to 64 of a-z, 0-9, ., _ and -",
+        "3:3 upstreams.u.family: is missing: must be text of 1 to 64 characters",
+      ],
+    },
+    {
+      name: "addresses with parts that do not belong",
+      text: [
+        "upstreams:",
+        "  a: { family: f, base_url: ftp://x/ }",
+        '  b: { family: f, base_url: "https://user:hunter2@x/" }',
+        '  c: { family: f, base_url: "https://x/?key=hunter2" }',
+        '  d: { family: f, base_url: "https://x/#" }',
+        "  e: { family: f, base_url: x }",
+      ].join("\n"),
+      want: [
+        `2:29 upstreams.a.base_url: ${URL_RULE}`,
+        `3:29 upstreams.b.base_url: ${URL_RULE}`,
+        `4:29 upstreams.c.base_url: ${URL_RULE}`,
+        `5:29 upstreams.d.base_url: ${URL_RULE}`,
+        `6:29 upstreams.e.base_url: ${URL_RULE}`,
+      ],
+    },
+    {
+      name: "a model with a capital letter",
+      text: "models:\n  GPT: { targets: [{ upstream: u }] }\nupstreams: { u: { family: f } }\n",
+      want: ["2:3 models.GPT: must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters"],
+    },
+    {
+      name: "a model without targets",
+      text: "models:\n  a: {}\n  b: { targets: [] }\n  c:\n",
+      want: [
+        "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
+        "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
+        "4:3 models.c: must be a block of targets, context_tokens, output_tokens_max, price",
+      ],
+    },
+    {
+      name: "targets that do not work",
+      text: [
+        "upstreams: { openai: { family: f } }",
+        "models:",
+        "  m:",
+        "    targets:",
+        "      - { upstream: opneai }",
+        "      - { upstream: openai, weight: 0 }",
+        "      - { upstream: openai, model: n, weight: -1 }",
+        "      - { upstream: openai, model: o, priority: 0 }",
+        "      - { upstream: openai, model: m }",
+      ].join("\n"),
+      want: [
+        '5:21 models.m.targets[0].upstream: must name one of the upstreams; "opneai" is none; did you mean "openai"?',
+        "6:37 models.m.targets[1].weight: must be a number above 0 and at most 1000000",
+        "7:47 models.m.targets[2].weight: must be a number above 0 and at most 1000000",
+        "8:49 models.m.targets[3].priority: must be a whole number from 1 to 100",
+        "9:9 models.m.targets[4]: repeats an earlier target; give one of them the sum of the weights",
+      ],
+    },
+    {
+      name: "prices that are none",
+      text: `${MODEL}  ,\n`.replace(
+        "upstreams: { u: { family: f } }\n  ,",
+        [
+          "    price:",
+          "      input: 1e-6",
+          '      cache_read: "-1"',
+          "      reasoning: 0.0000001",
+          "      image: 1000000.1",
+          "      request: 1001",
+          "      outptu: 1",
+          "upstreams: { u: { family: f } }",
+        ].join("\n"),
+      ),
+      want: [
+        `4:5 models.m.price.output: is missing: ${PRICE}`,
+        `5:14 models.m.price.input: ${PRICE}`,
+        `6:19 models.m.price.cache_read: ${PRICE}`,
+        `7:18 models.m.price.reasoning: ${PRICE}`,
+        `8:14 models.m.price.image: ${PRICE}`,
+        '9:16 models.m.price.request: must be USD per request such as "0.01"',
+        '10:7 models.m.price.outptu: is not known here; did you mean "output"?',
+      ],
+    },
+    {
+      name: "token limits that are none",
+      text: MODEL.replace("upstreams:", "    context_tokens: 1.5\n    output_tokens_max: 0\nupstreams:"),
+      want: [
+        "4:21 models.m.context_tokens: must be a whole number from 1 to 1000000000",
+        "5:24 models.m.output_tokens_max: must be a whole number from 1 to 1000000000",
+      ],
+    },
+    {
+      name: "accounts that do not work",
+      text: 'accounts:\n  Acme: {}\n  b: { credit: "1,000" }\n  c: { credit: "1000000000.01" }\n',
+      want: [
+        "2:3 accounts.Acme: must be named by 1 to 64 of a-z, 0-9, _, . and -",
+        '3:16 accounts.b.credit: must be USD such as "25.00", with at most nine places',
+        '4:16 accounts.c.credit: must be USD such as "25.00", with at most nine places',
+      ],
+    },
+    {
+      name: "a key whose secret is too short, and which is not shown",
+      text: "keys:\n  - account: acme\n    secret: sk-hunter2\n",
+      want: ["3:13 keys[0].secret: must be sk- and at least 16 more characters without spaces"],
+    },
+    {
+      name: "a key with settings that are none",
+      text: `${KEY}${[
+        "    scopes: [chat, chta]",
+        "    models: gpt-*",
+        "    addresses: [10.0.0.0/33, 10.0.0, 10.0.0.0/8]",
+        "    expires: 2026-02-31T00:00:00Z",
+        "    requests_per_minute: many",
+        "    budget_day: 5 USD",
+        "    clamp: yes",
+        "    metadata: [a]",
+        "    budget: 5",
+      ]
+        .map((line) => `${line}\n`)
+        .join("")}`,
+      want: [
+        "4:20 keys[0].scopes[1]: must be one of chat, embeddings, models, usage, keys, operator",
+        "5:13 keys[0].models: must be a list such as [a, b]",
+        "6:17 keys[0].addresses[0]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",
+        "6:30 keys[0].addresses[1]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",
+        "7:14 keys[0].expires: must be a time such as 2027-01-01T00:00:00Z",
+        "8:26 keys[0].requests_per_minute: must be a whole number from 0 to 1000000000",
+        '9:17 keys[0].budget_day: must be USD such as "25.00", with at most nine places',
+        "10:12 keys[0].clamp: must be true or false",
+        "11:15 keys[0].metadata: must be at most 16 labels with their texts",
+        "12:5 keys[0].budget: is not known here",
+      ],
+    },
+    {
+      name: "two keys with one secret, given in two ways",
+      text: `${KEY}  - { account: b, secret: "\${CI_KEY}" }\n`,
+      want: ["4:27 keys[1].secret: must differ from the secret of keys[0]"],
+    },
+  ])("$name", ({ text, want }) => {
+    const problems = problemsOf(text, ENV);
+    expect(problems).toEqual(want.map((line) => `tollgate.yaml:${line}`));
+    expect(problems.join("\n")).not.toContain("hunter2");
+  });
+
+  test("the file's own name stands in the lines", () => {
+    expect(() => parseSettings("x: 1", {}, { fileName: "other.yaml" })).toThrow("other.yaml:1:1 x: is not known here");
+  });
+
+  test("more than 50 problems are counted", () => {
+    const text = Array.from({ length: 60 }, (_, index) => `unknown_${index}: 1`).join("\n");
+    const problems = problemsOf(text, {});
+    expect(problems).toHaveLength(51);
+    expect(problems.at(-1)).toBe("tollgate.yaml: and 10 more");
+  });
+});
+
+describe("a file made to be expensive is refused", () => {
+  test.each([
+    { name: "over a mebibyte", text: `# ${"x".repeat(1_048_576)}`, want: "is larger than 1048576 bytes" },
+    {
+      name: "nested without end",
+      text: `a: ${"[".repeat(60)}${"]".repeat(60)}`,
+      want: "is nested deeper than 32 levels",
+    },
+    { name: "an alias of itself", text: "a: &a [*a]", want: "is nested deeper than 32 levels" },
+    {
+      name: "aliases of aliases of aliases",
+      text: [
+        "a0: &a0 [x, x, x, x, x, x, x, x, x, x]",
+        ...Array.from({ length: 8 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array(10).fill(`*a${n}`).join(", ")}]`),
+      ].join("\n"),
+      want: "makes more than 100000 values; use fewer aliases",
+    },
+  ])("$name", ({ text, want }) => {
+    expect(problemsOf(text, {}).some((line) => line.includes(want))).toBe(true);
+  });
+});
+
+describe("with the families known", () => {
+  const families: KnownFamily[] = [
+    { name: "openai", needsKey: true, keyVariable: "OPENAI_API_KEY", baseUrl: "https://x/v1", connect: undefined },
+    { name: "openai-compatible", needsKey: false, keyVariable: undefined, baseUrl: undefined, connect: undefined },
+    { name: "sim", needsKey: false, keyVariable: undefined, baseUrl: undefined, connect: () => undefined },
+  ];
+  test.each([
+    { said: "family: sim", want: [] },
+    { said: "family: openai, api_key: k", want: [] },
+    {
+      said: "family: openai",
+      want: ['1:14 upstreams.u.api_key: is missing: the family openai needs a key, such as "${OPENAI_API_KEY}"'],
+    },
+    { said: "family: openai-compatible, base_url: http://h/v1", want: [] },
+    {
+      said: "family: openai-compatible",
+      want: ["1:14 upstreams.u.base_url: is missing: the family openai-compatible has no address of its own"],
+    },
+    {
+      said: "family: openal",
+      want: ['1:27 upstreams.u.family: must be one of openai, openai-compatible, sim; did you mean "openai"?'],
+    },
+  ])("$said", ({ said, want }) => {
+    const problems = problemsOf(`upstreams: { u: { ${said} } }`, {}, families);
+    expect(problems).toEqual(want.map((line) => `tollgate.yaml:${line}`));
+  });
+});
+
+test("whatever the text is, it is read or refused, never more", () => {
+  const piece = fc.constantFrom(
+    ..."{}[]:,-#&*!|>'\"%@`$ \n\t".split(""),
+    "models",
+    "keys",
+    "a",
+    "${A}",
+    "1",
+    "- ",
+    "? ",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      for (const problem of problemsOf(pieces.join(""), {}))
+        expect(problem).toMatch(/^tollgate\.yaml:\d+:\d+ \S[^\n]*$/);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function problemsOf(text: string, env: NodeJS.ProcessEnv, families?: readonly KnownFamily[]): readonly string[] {
+  try {
+    parseSettings(text, env, families === undefined ? {} : { families });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}

@@ -1,0 +1,198 @@
+/** The settings file: what it means. */
+import { describe, expect, test } from "vitest";
+import * as fc from "fast-check";
+import { parseSettings } from "../../src/config/file.js";
+import { KEY_SCOPES } from "../../src/config/key-schema.js";
+import { SCOPES } from "../../src/keys/caller.js";
+
+const DESIGNED = `
+upstreams:
+  openai:  { family: openai, api_key: "\${OPENAI_API_KEY}" }
+  local:   { family: openai-compatible, base_url: "http://127.0.0.1:11434/v1/" }
+models:
+  gpt-5.4-mini:
+    targets: [{ upstream: openai, weight: 1 }, { upstream: local, model: "qwen3:8b", priority: 2 }]
+    context_tokens: 400000
+    output_tokens_max: 128000
+    price: { input: "0.25", cache_read: "0.025", output: "2.00" }   # USD per million tokens
+  sim: { targets: [{ upstream: local }], price: free }
+  bare: { targets: [{ upstream: local, weight: 0.5 }] }
+accounts:
+  acme: { credit: "25.00" }
+  empty:
+keys:
+  - { account: acme, name: ci, secret: "\${CI_KEY}", models: ["gpt-*"], requests_per_minute: 600 }
+`;
+const ENV = { OPENAI_API_KEY: "sk-upstream", CI_KEY: "sk-0123456789abcdef" };
+const NO_LIMITS = {
+  scopes: [],
+  models: [],
+  modelsDenied: [],
+  addresses: [],
+  expireTime: undefined,
+  requestsPerMinute: 0n,
+  tokensPerMinute: 0n,
+  concurrency: 0n,
+  budgetDayNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+  clamp: false,
+  metadata: {},
+};
+
+describe("a good file", () => {
+  test("reads whole", () => {
+    const settings = parseSettings(DESIGNED, ENV);
+    expect(settings.upstreams).toEqual([
+      { id: "openai", family: "openai", apiKey: "sk-upstream", baseUrl: undefined },
+      { id: "local", family: "openai-compatible", apiKey: undefined, baseUrl: "http://127.0.0.1:11434/v1" },
+    ]);
+    expect(settings.models.map((model) => model.id)).toEqual(["gpt-5.4-mini", "sim", "bare"]);
+    expect(settings.models[0]).toMatchObject({
+      targets: [
+        { upstream: "openai", model: "gpt-5.4-mini", weight: 1, priority: 1 },
+        { upstream: "local", model: "qwen3:8b", weight: 1, priority: 2 },
+      ],
+      contextTokens: 400_000,
+      outputTokensMax: 128_000,
+    });
+    expect(settings.models[2]).toEqual({
+      id: "bare",
+      targets: [{ upstream: "local", model: "bare", weight: 0.5, priority: 1 }],
+      contextTokens: undefined,
+      outputTokensMax: undefined,
+      price: undefined,
+    });
+    expect(settings.accounts).toEqual([
+      { id: "acme", name: "acme", creditNanos: 25_000_000_000n },
+      { id: "empty", name: "empty", creditNanos: 0n },
+    ]);
+    expect(settings.keys).toEqual([
+      {
+        accountId: "acme",
+        secret: "sk-0123456789abcdef",
+        settings: { ...NO_LIMITS, name: "ci", models: ["gpt-*"], requestsPerMinute: 600n },
+      },
+    ]);
+  });
+
+  test("a key's every setting has a name in the file", () => {
+    const text = `
+keys:
+  - account: acme
+    secret: sk-0123456789abcdef
+    name: all
+    scopes: [chat, operator]
+    models: ["*"]
+    models_denied: [gpt-*]
+    addresses: [10.0.0.0/8, 192.0.2.7, "2001:db8::/32", "::1"]
+    expires: 2027-01-01T00:00:00+01:00
+    requests_per_minute: 1
+    tokens_per_minute: 2
+    concurrency: 3
+    budget_day: "5.00"
+    budget_month: 6
+    budget_total: 7.5
+    request_cost_max: "0.000000001"
+    clamp: true
+    metadata: { team: "a b", cost_center: 0042 }
+`;
+    expect(parseSettings(text, {}).keys[0]?.settings).toEqual({
+      name: "all",
+      scopes: ["chat", "operator"],
+      models: ["*"],
+      modelsDenied: ["gpt-*"],
+      addresses: ["10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32", "::1/128"],
+      expireTime: new Date("2026-12-31T23:00:00Z"),
+      requestsPerMinute: 1n,
+      tokensPerMinute: 2n,
+      concurrency: 3n,
+      budgetDayNanos: 5_000_000_000n,
+      budgetMonthNanos: 6_000_000_000n,
+      budgetTotalNanos: 7_500_000_000n,
+      requestCostMaxNanos: 1n,
+      clamp: true,
+      metadata: { team: "a b", cost_center: "0042" },
+    });
+  });
+
+  test.each(["# all is commented out\n", "upstreams:\nmodels:\naccounts:\nkeys:\n", "{}", "--- {}\n"])(
+    "%j says nothing, which is allowed",
+    (text) => {
+      expect(parseSettings(text, {})).toEqual({ upstreams: [], models: [], accounts: [], keys: [] });
+    },
+  );
+
+  test("the scopes are those that keys know", () => {
+    expect(KEY_SCOPES).toEqual(SCOPES);
+  });
+});
+
+describe("a price", () => {
+  const ALL = [
+    "inputPicos",
+    "cacheReadPicos",
+    "cacheWritePicos",
+    "cacheWrite1hPicos",
+    "outputPicos",
+    "reasoningPicos",
+    "imagePicos",
+    "audioInputPicos",
+    "audioOutputPicos",
+    "requestPicos",
+  ];
+  test.each([
+    { said: "free", want: [0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n] },
+    {
+      said: "{ input: 0.25, output: 2 }",
+      want: [250000n, 250000n, 250000n, 250000n, 2000000n, 2000000n, 250000n, 250000n, 2000000n, 0n],
+    },
+    {
+      said: "{ input: 3, cache_write: 3.75, output: 15 }",
+      want: [3000000n, 3000000n, 3750000n, 3750000n, 15000000n, 15000000n, 3000000n, 3000000n, 15000000n, 0n],
+    },
+    {
+      said:
+        "{ input: 1, cache_read: 2, cache_write: 3, cache_write_1h: 4, output: 5, reasoning: 6, image: 7, " +
+        "audio_input: 8, audio_output: 9, request: 0.000000000001 }",
+      want: [1000000n, 2000000n, 3000000n, 4000000n, 5000000n, 6000000n, 7000000n, 8000000n, 9000000n, 1n],
+    },
+    {
+      said: "{ input: 0.000001, output: 0, request: 0.01 }",
+      want: [1n, 1n, 1n, 1n, 0n, 0n, 1n, 1n, 0n, 10_000_000_000n],
+    },
+  ])("$said", ({ said, want }) => {
+    expect(modelWithPrice(said)?.price).toEqual(Object.fromEntries(ALL.map((name, index) => [name, want[index]])));
+  });
+
+  test("is exact, quoted or not, whatever its digits", () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 999_999_999_999n), fc.boolean(), (picos, quoted) => {
+        const digits = picos.toString().padStart(7, "0");
+        const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+        const said = quoted ? `"${decimal}"` : decimal;
+        expect(modelWithPrice(`{ input: ${said}, output: ${said} }`)?.price?.outputPicos).toBe(picos);
+      }),
+    );
+  });
+});
+
+describe("variables", () => {
+  test.each([
+    { said: '"${A}"', want: "one" },
+    { said: "${A}", want: "one" },
+    { said: '"x${A}y${B_2}"', want: "xoney${A}" },
+    { said: '"$${A}"', want: "${A}" },
+    { said: '"a$b"', want: "a$b" },
+    { said: "'${A}'", want: "one" },
+  ])("$said is $want", ({ said, want }) => {
+    const settings = parseSettings(`accounts:\n  acme:\n    name: ${said}\n`, { A: "one", B_2: "${A}" });
+    expect(settings.accounts[0]?.name).toBe(want);
+  });
+});
+
+const MODEL = "models:\n  m:\n    targets: [{ upstream: u }]\nupstreams: { u: { family: f } }\n";
+function modelWithPrice(said: string) {
+  return parseSettings(MODEL.replace("upstreams:", `    price: ${said}\nupstreams:`), {}).models[0];
+}

@@ -1,0 +1,75 @@
+/** The root secret: made once, kept safe, never replaced behind anyone's back. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { deriveKey, readRootSecret } from "../../src/config/secret.js";
+
+const base = mkdtempSync(join(tmpdir(), "tollgate-secret-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+let dataDirectory: string;
+beforeEach(() => {
+  dataDirectory = join(mkdtempSync(join(base, "case-")), "data");
+});
+
+test("is made once, readable by its owner only, and the same from then on", () => {
+  const first = readRootSecret({ secret: undefined, dataDirectory });
+  expect(first.length).toBe(64);
+  expect(readRootSecret({ secret: undefined, dataDirectory })).toEqual(first);
+  expect(statSync(join(dataDirectory, "secret")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dataDirectory)).toEqual(["secret"]);
+});
+
+test("differs from node to node", () => {
+  const one = readRootSecret({ secret: undefined, dataDirectory });
+  const other = readRootSecret({ secret: undefined, dataDirectory: join(base, "another") });
+  expect(one.equals(other)).toBe(false);
+});
+
+test("of two processes that make it at once, both take the one that was first", () => {
+  const winner = "w".repeat(40);
+  const loser = readRootSecret({ secret: undefined, dataDirectory }, (byteCount) => {
+    mkdirSync(dataDirectory, { recursive: true });
+    writeFileSync(join(dataDirectory, "secret"), winner);
+    return Buffer.alloc(byteCount, 7);
+  });
+  expect(loser.toString()).toBe(winner);
+  expect(readdirSync(dataDirectory)).toEqual(["secret"]);
+});
+
+test("the file's text works as the variable, which wins", () => {
+  const kept = readRootSecret({ secret: undefined, dataDirectory });
+  const text = readFileSync(join(dataDirectory, "secret"), "utf8").trim();
+  expect(readRootSecret({ secret: text, dataDirectory: "/nonexistent" })).toEqual(kept);
+  expect(readRootSecret({ secret: "v".repeat(32), dataDirectory }).toString()).toBe("v".repeat(32));
+});
+
+test("a damaged file is refused and left alone", () => {
+  mkdirSync(dataDirectory, { recursive: true });
+  const path = join(dataDirectory, "secret");
+  writeFileSync(path, "short\n");
+  expect(() => readRootSecret({ secret: undefined, dataDirectory })).toThrow(
+    `${path} must hold at least 32 characters: restore it, or remove it to make a new root secret`,
+  );
+  expect(readFileSync(path, "utf8")).toBe("short\n");
+});
+
+test("a data directory that cannot be made is refused in one line without the secret", () => {
+  const file = join(base, "a-file");
+  writeFileSync(file, "");
+  expect(() => readRootSecret({ secret: undefined, dataDirectory: join(file, "data") })).toThrow(
+    /^the root secret cannot be kept in .*a-file\/data\/secret: ENOTDIR[^\n]*$/,
+  );
+});
+
+test("each purpose has its own key of 32 bytes, always the same", () => {
+  const root = Buffer.from("r".repeat(32));
+  // Computed apart, from RFC 5869, with Python's hmac.
+  expect(deriveKey(root, "key-pepper").toString("hex")).toBe(
+    "0def1ab71887df2864401f2a3461ace3f196a27d7cd4a342b06a1d8a9aac89f5",
+  );
+  expect(deriveKey(root, "key-pepper")).toEqual(deriveKey(Buffer.from(root), "key-pepper"));
+  expect(deriveKey(root, "credentials").equals(deriveKey(root, "key-pepper"))).toBe(false);
+  expect(deriveKey(Buffer.from("s".repeat(32)), "key-pepper").equals(deriveKey(root, "key-pepper"))).toBe(false);
+});
