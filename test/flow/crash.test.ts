@@ -1,0 +1,253 @@
+/** A process killed at any moment loses nothing that it told, holds nothing, and overcharges nobody. */
+import { rmSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { chat, deliveredText, postChat } from "../support/chat-call.js";
+import { tollgate } from "../support/command.js";
+import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { PRICE, settingsFor } from "../support/world.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What runs when the process dies, and when it dies. */
+interface Moment {
+  readonly name: string;
+  readonly fake: FakeScript;
+  /** Where the program kills itself; undefined where the test does. */
+  readonly failpoint?: string;
+  /** The test kills once this many characters came on each stream, or this many streams were whole. */
+  readonly afterCharacters?: number;
+  readonly afterWholeStreams?: number;
+  /** True where each stream has told enough that a part of it must be charged. */
+  readonly charged?: boolean;
+}
+
+const LONG = { words: 900, eventDelayMs: 2 };
+const SHORT = { words: 60 };
+
+const MOMENTS: readonly Moment[] = [
+  { name: "before the first token", fake: { hang: true } },
+  { name: "at the first token", fake: { words: 900, eventDelayMs: 300 }, afterCharacters: 1 },
+  { name: "in mid-stream", fake: LONG, afterCharacters: 3_000, charged: true },
+  { name: "right at the end", fake: SHORT, afterWholeStreams: 1 },
+  { name: "after many ends", fake: SHORT, afterWholeStreams: 40 },
+  { name: "as a hold is granted", fake: SHORT, failpoint: "after_hold_commit=kill:9" },
+  { name: "as a checkpoint is noted", fake: LONG, failpoint: "before_checkpoint=kill:9" },
+  { name: "before a settlement", fake: SHORT, failpoint: "before_settle=kill:9" },
+  { name: "after a settlement", fake: SHORT, failpoint: "after_settle_commit=kill:9" },
+  { name: "before a commit", fake: SHORT, failpoint: "before_commit=kill:30" },
+  { name: "after a commit", fake: SHORT, failpoint: "after_commit=kill:30" },
+];
+
+const STREAMS = 4;
+const WHOLE_CALLS = 2;
+const CALLS_MAX = 400;
+
+describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
+  test(
+    "loses nothing that it told, holds nothing, and charges no more than it delivered",
+    { timeout: 55_000 },
+    async () => {
+      const upstream = await startFakeUpstream();
+      const settings = settingsFor(upstream.url);
+      const env: Record<string, string> =
+        moment.failpoint === undefined ? {} : { TOLLGATE_FAILPOINTS: moment.failpoint };
+      const before = await startGateway({ settings, env });
+      const crash = new Crash(before, upstream, moment);
+      await crash.run();
+
+      const after = await startGateway({ settings, dataDirectory: before.dataDirectory });
+      const management = new Management(after);
+      await eventually(async () => (await management.balance("acme")).heldNanos === 0n, "no hold is left");
+      await crash.expectKept(management);
+      await expectEndedOnce(management);
+      await crash.expectChargedAtMostDelivered(management);
+      const balance = await management.balance("acme");
+      expect(balance.availableNanos + balance.spentNanos).toBe(balance.grantedNanos);
+      expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
+      const command = await tollgate(["ledger", "verify"], { TOLLGATE_CORE: after.grpc, TOLLGATE_KEY: OPERATOR_KEY });
+      expect(command).toMatchObject({ code: 0, stderr: "" });
+      // The process that comes after serves and charges as before.
+      expect((await postChat(after, crash.secret, chat("Hello"))).status).toBe(200);
+      await after.stop();
+      await upstream.close();
+      rmSync(before.dataDirectory, { recursive: true });
+    },
+  );
+});
+
+/** One stream as its client saw it. */
+interface Seen {
+  requestId: string;
+  text: string;
+}
+
+/** A gateway under load until it dies, and everything that it acknowledged. */
+class Crash {
+  secret = "";
+  readonly #management: Management;
+  readonly #entries = new Map<string, Json>();
+  readonly #credits: string[] = [];
+  readonly #streams: Seen[] = [];
+  #wholeStreams = 0;
+  #dead = false;
+
+  constructor(
+    private readonly gateway: GatewayProcess,
+    private readonly upstream: FakeUpstream,
+    private readonly moment: Moment,
+  ) {
+    this.#management = new Management(gateway);
+  }
+
+  async run(): Promise<void> {
+    await this.#management.account("acme", 10_000_000_000n);
+    this.secret = (await this.#management.makeKey("acme")).secret;
+    const settled = await postChat(this.gateway, this.secret, chat("Hello"));
+    expect(settled.status).toBe(200);
+    await eventually(
+      async () => (await this.#management.balance("acme")).spentNanos === 500n,
+      "the first call is paid",
+    );
+
+    const load = [this.#credit(), this.#look()];
+    for (let client = 0; client < STREAMS; client++) load.push(this.#ask(true));
+    for (let client = 0; client < WHOLE_CALLS; client++) load.push(this.#ask(false));
+    if (this.moment.failpoint === undefined) await this.#killAtMoment();
+    else await eventually(() => !isAlive(this.gateway.pid), "the failpoint is reached");
+    this.#dead = true;
+    await Promise.all(load);
+  }
+
+  async #killAtMoment(): Promise<void> {
+    const { afterCharacters, afterWholeStreams } = this.moment;
+    const arrived = (): boolean => {
+      if (afterWholeStreams !== undefined) return this.#wholeStreams >= afterWholeStreams;
+      const told = this.#streams.filter((seen) => deliveredText(lines(seen.text)).length >= (afterCharacters ?? 0));
+      const asked = this.upstream.requests.length >= 1 + STREAMS + WHOLE_CALLS;
+      return asked && (afterCharacters === undefined || told.length >= STREAMS);
+    };
+    await eventually(arrived, "the moment comes");
+    await this.gateway.kill();
+  }
+
+  /** Credits one after another; an answer is an acknowledgement. */
+  async #credit(): Promise<void> {
+    for (let credit = 1; credit <= CALLS_MAX && !this.#dead; credit++) {
+      const id = `while-${credit}`;
+      const done = await this.#management
+        .call("POST", "/accounts/acme:credit", { amount_nanos: "7", credit_id: id })
+        .catch(() => undefined);
+      if (done?.status !== 200) return;
+      this.#credits.push(id);
+    }
+  }
+
+  /** Looks at the entries; what was shown once must stay. */
+  async #look(): Promise<void> {
+    while (!this.#dead) {
+      const shown = await entriesOf(this.#management).catch(() => []);
+      for (const entry of shown) this.#entries.set(String(entry["id"]), entry);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Calls one after another, until the gateway is gone. */
+  async #ask(stream: boolean): Promise<void> {
+    const body = chat(script(this.moment.fake), stream ? { stream } : {});
+    for (let call = 0; call < CALLS_MAX && !this.#dead; call++) {
+      const response = await postChat(this.gateway, this.secret, body).catch(() => undefined);
+      if (response === undefined) return;
+      if (!stream) {
+        await response.arrayBuffer().catch(() => undefined);
+        continue;
+      }
+      const seen: Seen = { requestId: response.headers.get("x-request-id") ?? "", text: "" };
+      this.#streams.push(seen);
+      await follow(response, seen);
+      if (seen.text.includes("data: [DONE]")) this.#wholeStreams += 1;
+    }
+  }
+
+  async expectKept(management: Management): Promise<void> {
+    const entries = new Map((await entriesOf(management)).map((entry) => [String(entry["id"]), entry]));
+    expect(this.#entries.size).toBeGreaterThan(2);
+    for (const [id, entry] of this.#entries) expect(entries.get(id), id).toEqual(entry);
+    for (const id of this.#credits) expect(entries.has(`c:${id}`), id).toBe(true);
+  }
+
+  async expectChargedAtMostDelivered(management: Management): Promise<void> {
+    let charged = 0;
+    for (const { requestId, text } of this.#streams) {
+      const { body } = await management.call("GET", `/requests/${requestId}`);
+      const record = body["request"] as Json;
+      const cost = BigInt(String(record["cost_nanos"]));
+      if (cost > 0n) charged += 1;
+      if (record["usage_source"] === "USAGE_SOURCE_REPORTED") {
+        // These came to their end, whatever the client still saw of it.
+        expect(cost).toBe(10n * PRICE.inputNanos + 4n * PRICE.outputNanos);
+        continue;
+      }
+      // A word such as " word123" is at most two tokens.
+      const words = deliveredText(lines(text))
+        .split(" ")
+        .filter((word) => word !== "").length;
+      expect(cost <= BigInt(2 * words) * PRICE.outputNanos, `${requestId}: ${cost} for ${words} words`).toBe(true);
+      if (cost > 0n) expect(record["usage_source"]).toBe("USAGE_SOURCE_RECOVERED");
+    }
+    if (this.moment.charged) expect(charged).toBe(this.#streams.length);
+  }
+}
+
+async function follow(response: Response, seen: Seen): Promise<void> {
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of response.body ?? []) seen.text += decoder.decode(bytes as Uint8Array, { stream: true });
+  } catch {
+    // The gateway died.
+  }
+}
+
+/** Every hold has exactly one end. */
+async function expectEndedOnce(management: Management): Promise<void> {
+  const holds = new Map<string, number>();
+  for (const entry of await entriesOf(management)) {
+    const request = String(entry["request_id"]);
+    if (entry["kind"] === "hold") holds.set(request, holds.get(request) ?? 0);
+    else if (/^(settle|void|expire)$/.test(String(entry["kind"]))) holds.set(request, (holds.get(request) ?? 0) + 1);
+  }
+  expect(holds.size).toBeGreaterThan(1);
+  for (const [request, ends] of holds) expect(ends, request).toBe(1);
+}
+
+async function entriesOf(management: Management): Promise<Json[]> {
+  const entries: Json[] = [];
+  for (let token = ""; ;) {
+    const { body } = await management.call("GET", `/accounts/acme/entries?page_size=1000&page_token=${token}`);
+    entries.push(...(body["entries"] as Json[]));
+    token = String(body["next_page_token"]);
+    if (token === "") return entries;
+  }
+}
+
+/** Waits 20 s at most, which is how long a hold may outlive its process. */
+async function eventually(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`not within 20 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function lines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,260 @@
+/** What an operator relies on: hot reload, a graceful end, metrics, and that no secret is ever written down. */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chat, postChat, readAll } from "../support/chat-call.js";
+import { tollgate } from "../support/command.js";
+import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { settingsFor } from "../support/world.js";
+
+let upstream: FakeUpstream;
+let gateway: GatewayProcess;
+let management: Management;
+let secret: string;
+
+beforeEach(async () => {
+  upstream = await startFakeUpstream();
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+  rmSync(gateway.dataDirectory, { recursive: true });
+});
+
+async function start(settings: string, env: Record<string, string> = {}): Promise<void> {
+  gateway = await startGateway({ settings, env });
+  management = new Management(gateway);
+  await management.account("acme", 1_000_000_000n);
+  secret = (await management.makeKey("acme")).secret;
+}
+
+async function modelIds(): Promise<string[]> {
+  const response = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
+  return ((await response.json()) as { data: { id: string }[] }).data.map((model) => model.id);
+}
+
+const PATIENT = { timeout: 15_000, interval: 50 };
+
+describe("a settings file that changes", () => {
+  const model = (id: string, price = "free"): string =>
+    `  ${id}: { targets: [{ upstream: fake }], context_tokens: 9000, output_tokens_max: 50, price: ${price} }\n`;
+
+  test("comes into force whole: a new model is served, one that is gone is not, a new price holds", async () => {
+    await start(settingsFor(upstream.url));
+    expect(await modelIds()).toContain("gone-1");
+    const changed = settingsFor(upstream.url)
+      .replace(/ {2}gone-1:.*\n/, "")
+      .replace('output: "0.1"', 'output: "0.2"');
+    gateway.writeSettings(changed + model("new-1"));
+    await expect.poll(modelIds, PATIENT).toContain("new-1");
+    expect(await modelIds()).not.toContain("gone-1");
+    expect((await postChat(gateway, secret, chat("Hello", { model: "new-1" }))).status).toBe(200);
+    expect((await postChat(gateway, secret, chat("Hello", { model: "gone-1" }))).status).toBe(404);
+    const dearer = await postChat(gateway, secret, chat("Hello"));
+    expect(dearer.headers.get("x-tollgate-cost-nanos")).toBe("900");
+  });
+
+  test("leaves a running stream alone, at the price that it was admitted at", async () => {
+    await start(settingsFor(upstream.url));
+    const body = chat(script({ words: 100, eventDelayMs: 20 }), { stream: true });
+    const running = await postChat(gateway, secret, body);
+    const without = settingsFor(upstream.url).replace(/ {2}fake-1:.*\n/, "");
+    gateway.writeSettings(without);
+    await expect.poll(modelIds, PATIENT).not.toContain("fake-1");
+    expect(await readAll(running)).toContain("data: [DONE]");
+    await expect.poll(async () => (await management.balance("acme")).heldNanos).toBe(0n);
+    expect((await management.balance("acme")).spentNanos).toBe(500n);
+  });
+
+  test.each([
+    { name: "a member that does not exist", bad: "  bad-1: { targets: [{ upstream: fake }], prize: free }\n" },
+    { name: "an upstream that does not exist", bad: "  bad-1: { targets: [{ upstream: nowhere }], price: free }\n" },
+    { name: "a price that is none", bad: model("bad-1", '{ input: "cheap", output: "1" }') },
+    { name: "broken YAML", bad: "  bad-1: { targets: [\n" },
+  ])("is refused whole for $name, names the line, and the old one stays in force", async ({ bad }) => {
+    await start(settingsFor(upstream.url));
+    const before = await modelIds();
+    const text = settingsFor(upstream.url) + model("good-1") + bad;
+    const line = text.slice(0, text.indexOf("bad-1")).split("\n").length;
+    gateway.writeSettings(text);
+    await expect.poll(() => gateway.log.find((entry) => entry.includes("refused")), PATIENT).toBeDefined();
+    const entry = gateway.log.find((told) => told.includes("refused")) ?? "";
+    // Broken YAML is noticed where the file ends, which is a line later.
+    expect(entry).toMatch(new RegExp(`tollgate\\.yaml:(${line}|${line + 1})\\b`));
+    expect(JSON.parse(entry)).toMatchObject({ level: expect.stringMatching(/warn|error/) });
+    expect(await modelIds()).toEqual(before);
+    expect((await postChat(gateway, secret, chat("Hello"))).status).toBe(200);
+    gateway.writeSettings(settingsFor(upstream.url) + model("good-1"));
+    await expect.poll(modelIds, PATIENT).toContain("good-1");
+  });
+});
+
+test("a process that stops finishes its streams, refuses what comes, settles all, and exits with 0", async () => {
+  await start(settingsFor(upstream.url));
+  const slow = chat(script({ words: 60, eventDelayMs: 20 }), { stream: true });
+  const running = await Promise.all([postChat(gateway, secret, slow), postChat(gateway, secret, slow)]);
+  const whole = postChat(gateway, secret, chat(script({ headDelayMs: 600 }), { user: "whole" }));
+  await upstream.waitFor((request) => request.raw.includes('"whole"'));
+  const stopped = gateway.stop();
+  const isReady = (): Promise<boolean> =>
+    fetch(`${gateway.url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(isReady, PATIENT).toBe(false);
+  // New ones are turned away, be it with a status or with a closed door.
+  const late = await postChat(gateway, secret, chat("Hello")).then(
+    ({ status }) => status,
+    () => "closed",
+  );
+  expect([503, "closed"]).toContain(late);
+  for (const stream of running) expect((await readAll(stream)).endsWith("data: [DONE]\n\n")).toBe(true);
+  expect((await whole).status).toBe(200);
+  expect(await stopped).toBe(0);
+  const told = gateway.log.map((line) => String((JSON.parse(line) as { msg: string }).msg));
+  expect(told.slice(-2)).toContain("stopped");
+  gateway = await startGateway({ settings: settingsFor(upstream.url), dataDirectory: gateway.dataDirectory });
+  const after = new Management(gateway);
+  expect(await after.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 1_500n });
+  expect(await after.verify()).toMatchObject({ open_hold_count: "0" });
+});
+
+test("a second process on the same data refuses in one line, and the first goes on", async () => {
+  await start(settingsFor(upstream.url));
+  const env = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0", TOLLGATE_DATA: gateway.dataDirectory };
+  const second = await tollgate(["serve"], env);
+  expect(second.code).toBe(1);
+  expect(second.stderr).toMatch(/^tollgate: [^\n]+\n$/);
+  expect(second.stderr).not.toMatch(/\bat .*:\d+:\d+/);
+  expect((await postChat(gateway, secret, chat("Hello"))).status).toBe(200);
+  await management.verify();
+});
+
+const METRICS = [
+  "tollgate_http_requests_total",
+  "tollgate_http_request_seconds_bucket",
+  "tollgate_generations_total",
+  "tollgate_generations_running",
+  "tollgate_tokens_total",
+  "tollgate_cost_nanos_total",
+  "tollgate_usage_source_total",
+  "tollgate_overage_nanos_total",
+  "tollgate_first_token_seconds_bucket",
+  "tollgate_upstream_attempts_total",
+  "tollgate_settles_queued",
+  "tollgate_orphans_total",
+  "process_resident_memory_bytes",
+  "nodejs_eventloop_lag_seconds",
+];
+
+test("metrics name what happened, with no account and no key in a label", async () => {
+  await start(settingsFor(upstream.url));
+  const { id } = await management.makeKey("acme");
+  await readAll(await postChat(gateway, secret, chat("Hello", { stream: true })));
+  await readAll(await postChat(gateway, secret, chat(script({ status: 400 }))));
+  await readAll(
+    await postChat(gateway, secret, chat(script({ usageIs: { prompt_tokens: 90_000 } }), { max_tokens: 5 })),
+  );
+  const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/tollgate_overage_nanos_total [1-9]/);
+  const text = await metrics();
+  for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
+  const value = (line: RegExp): number => Number(line.exec(text)?.[1] ?? "NaN");
+  expect(value(/^tollgate_generations_total\{model="fake-1",reason="finished"\} (\d+)$/m)).toBe(2);
+  expect(value(/^tollgate_generations_total\{model="fake-1",reason="upstream_rejected"\} (\d+)$/m)).toBe(1);
+  expect(value(/^tollgate_tokens_total\{model="fake-1",component="output"\} (\d+)$/m)).toBe(8);
+  expect(value(/^tollgate_upstream_attempts_total\{upstream="fake",result="ok"\} (\d+)$/m)).toBe(2);
+  expect(value(/^tollgate_generations_running (\d+)$/m)).toBe(0);
+  expect(value(/^tollgate_settles_queued (\d+)$/m)).toBe(0);
+  for (const hidden of ["acme", id, secret]) expect(text).not.toContain(hidden);
+});
+
+describe("secrets", () => {
+  // In shapes that no pattern of keys knows, so that only not writing them keeps them out.
+  const UPSTREAM_KEY = "canary.upstream.f00dfeedbeef";
+  const PROMPT = "canary prompt 5d41402abc";
+  const ANSWER = "canary answer 7d793037a0";
+  const STRANGER = "sk-canaryofastranger0123456789abcdef";
+  const echo = (status: number, message: string): FakeScript => ({
+    status,
+    body: JSON.stringify({ error: { message, type: "x", param: null, code: null } }),
+  });
+
+  const FAILURES: readonly FakeScript[] = [
+    {},
+    { text: ANSWER },
+    { words: 9, cutAfter: 4 },
+    { words: 9, errorAfter: 4 },
+    { cutAfter: 0 },
+    { body: `<html>${UPSTREAM_KEY}</html>` },
+    { body: `{"choices": [{"message": {"content": "${ANSWER}` },
+    echo(400, `Bad request: ${PROMPT}`),
+    echo(500, `Failed with ${UPSTREAM_KEY} on ${PROMPT}`),
+    echo(503, `Busy with ${UPSTREAM_KEY} on ${PROMPT}`),
+    echo(429, `Slow down, ${UPSTREAM_KEY}`),
+    // Last, since it sets the upstream aside.
+    echo(401, `Incorrect API key provided: ${UPSTREAM_KEY}`),
+  ];
+
+  test("of upstreams, of clients and of prompts stand in no log line, no metric, no error and no file", async () => {
+    const settings = settingsFor(upstream.url).replace("sk-upstream-secret-0123456789", UPSTREAM_KEY);
+    await start(settings, { TOLLGATE_LOG_LEVEL: "trace" });
+    const errors: string[] = [];
+    for (const stream of [false, true]) {
+      for (const fake of FAILURES) {
+        await management.call("POST", "/upstreams/fake:reset", {});
+        const messages = [
+          { role: "system", content: PROMPT },
+          { role: "user", content: script(fake) },
+        ];
+        const response = await postChat(gateway, secret, { model: "fake-1", messages, ...(stream ? { stream } : {}) });
+        const text = await readAll(response);
+        if (text.includes('"error"')) errors.push(text.replace(`Bad request: ${PROMPT}`, "what the client asked"));
+      }
+    }
+    const others = [
+      postChat(gateway, STRANGER, chat(PROMPT)),
+      postChat(gateway, secret, chat(PROMPT, { model: "gone-1" })),
+      postChat(gateway, secret, chat(PROMPT, { n: 0 })),
+      postChat(gateway, secret, `{"model":"fake-1","messages":[{"role":"user","content":"${PROMPT}"`),
+    ];
+    for (const response of await Promise.all(others)) errors.push(await response.text());
+    expect(errors.length).toBeGreaterThan(20);
+    expect(upstream.requests.some((request) => request.headers["authorization"] === `Bearer ${UPSTREAM_KEY}`)).toBe(
+      true,
+    );
+
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const upstreams = JSON.stringify((await management.call("GET", "/upstreams")).body);
+    const keys = JSON.stringify((await management.call("GET", "/keys")).body);
+    await gateway.stop();
+    expect(gateway.log.filter((line) => line.includes('"generation"')).length).toBeGreaterThan(20);
+    const places = {
+      log: gateway.log.join("\n"),
+      told: gateway.told.join("\n"),
+      metrics,
+      errors: errors.join("\n"),
+      upstreams,
+      keys,
+    };
+    const hidden = { UPSTREAM_KEY, PROMPT, ANSWER, STRANGER, secret, OPERATOR_KEY };
+    for (const [place, text] of Object.entries(places)) {
+      // A cut answer that came to its client is no error, so what it said may stand before the error.
+      for (const [name, value] of Object.entries(hidden))
+        if (!(place === "errors" && name === "ANSWER"))
+          expect(linesWith(text, value), `${name} in ${place}`).toEqual([]);
+    }
+    for (const file of readdirSync(gateway.dataDirectory)) {
+      if (file === "tollgate.yaml") continue;
+      const bytes = readFileSync(join(gateway.dataDirectory, file));
+      for (const [name, value] of Object.entries(hidden))
+        expect(bytes.includes(value), `${name} in ${file}`).toBe(false);
+    }
+  });
+});
+
+function linesWith(text: string, value: string): string[] {
+  return text.split("\n").filter((line) => line.includes(value));
+}

@@ -1,0 +1,30 @@
+/** The command `tollgate` as a person runs it: a process of its own, from the built program. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `tollgate` with arguments and waits for its end. Only the given variables and PATH are set. */
+export async function tollgate(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  directory?: string,
+): Promise<CommandResult> {
+  const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: directory,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 60_000,
+  });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
+  child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
+  await once(child, "close");
+  return { code: child.exitCode, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+}

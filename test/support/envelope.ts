@@ -1,0 +1,30 @@
+/** What every refusal over HTTP must look like, and what a refused request may leave behind: nothing. */
+import { expect } from "vitest";
+import type { World } from "./world.js";
+
+/** All that a request may leave behind. */
+export interface Trace {
+  readonly transfers: unknown;
+  readonly requests: unknown;
+  readonly upstream: number;
+}
+
+export async function traceOf(world: World): Promise<Trace> {
+  const report = await world.management.verify();
+  const { body } = await world.management.call("GET", "/requests");
+  return {
+    transfers: report["transfer_count"],
+    requests: body["requests"],
+    upstream: world.upstream.requests.length,
+  };
+}
+
+/** Fails the test where the text is no envelope of an error, or tells what is ours alone. Returns the error. */
+export function expectEnvelope(text: string): Readonly<Record<string, unknown>> {
+  const { error, ...others } = JSON.parse(text) as { error: Record<string, unknown> };
+  expect(others).toEqual({});
+  expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
+  expect(error["message"]).toMatch(/^[^]{10,1000}$/);
+  expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules|undefined/);
+  return error;
+}

@@ -1,0 +1,106 @@
+/** The real gateway as a process of its own, started from the built program with settings of a test. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** A key for a test's operator; it is no secret, since each test has its own gateway. */
+export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
+const START_TIMEOUT_MS = 30_000;
+
+export interface GatewayProcess {
+  /** Such as http://127.0.0.1:40123. */
+  readonly url: string;
+  /** Such as 127.0.0.1:40124; empty for a front end. */
+  readonly grpc: string;
+  readonly dataDirectory: string;
+  readonly pid: number;
+  /** Every log line so far. */
+  readonly log: readonly string[];
+  /** Every line of its standard error so far: what it tells a person. */
+  readonly told: readonly string[];
+  /** Ends it as an operator would, and returns its exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it as a crash would. */
+  kill(): Promise<void>;
+  writeSettings(yaml: string): void;
+}
+
+export interface StartOptions {
+  /** The settings file; none where undefined. */
+  readonly settings?: string;
+  /** Kept from an earlier start, to start again on the same data. */
+  readonly dataDirectory?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
+  const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "tollgate-"));
+  const settingsPath = join(dataDirectory, "tollgate.yaml");
+  if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
+  const child = spawn(process.execPath, ["dist/src/cli/main.js", "serve", ...(options.args ?? [])], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      TOLLGATE_HTTP: "127.0.0.1:0",
+      TOLLGATE_GRPC: "127.0.0.1:0",
+      TOLLGATE_DATA: dataDirectory,
+      TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
+      ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
+      ...options.env,
+    },
+  });
+  const log: string[] = [];
+  const told: string[] = [];
+  const ready = await readReady(child, log, told);
+  return {
+    url: `http://${ready.http}`,
+    grpc: ready.grpc ?? "",
+    dataDirectory,
+    pid: child.pid ?? 0,
+    log,
+    told,
+    stop: () => end(child, "SIGTERM"),
+    kill: async () => {
+      await end(child, "SIGKILL");
+    },
+    writeSettings: (yaml) => writeFileSync(settingsPath, yaml),
+  };
+}
+
+interface Ready {
+  readonly msg: string;
+  readonly http: string;
+  readonly grpc?: string;
+}
+
+async function readReady(child: ChildProcess, log: string[], errors: string[]): Promise<Ready> {
+  if (child.stdout === null || child.stderr === null) throw new Error("the gateway's output is not read");
+  createInterface({ input: child.stderr }).on("line", (line) => errors.push(line));
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_TIMEOUT_MS);
+  const ready = await new Promise<Ready>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      log.push(line);
+      const entry: unknown = line.startsWith("{") ? JSON.parse(line) : undefined;
+      if (isReady(entry)) resolve(entry);
+    });
+    child.once("exit", () => reject(new Error(`the gateway did not start: ${[...log, ...errors].join("\n")}`)));
+  });
+  clearTimeout(timer);
+  return ready;
+}
+
+function isReady(entry: unknown): entry is Ready {
+  return typeof entry === "object" && entry !== null && "msg" in entry && entry.msg === "ready";
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}

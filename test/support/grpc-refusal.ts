@@ -1,0 +1,35 @@
+/** Generate over real gRPC, and what a refusal says there. */
+import { Metadata, type ServiceError, type status } from "@grpc/grpc-js";
+import { ErrorInfo } from "../../gen/google/rpc/error_details.js";
+import { Status } from "../../gen/google/rpc/status.js";
+import type { InferenceServiceClient } from "../../src/api/index.js";
+
+export interface GrpcFailure {
+  readonly code: status | undefined;
+  readonly reason: string;
+  readonly domain: string;
+  readonly facts: Readonly<Record<string, string>>;
+  readonly retryInfo: boolean;
+}
+
+/** Asks with a body of the openai-chat wire, and expects a refusal. */
+export async function generateOverGrpc(
+  client: InferenceServiceClient,
+  body: Buffer,
+  secret: string,
+): Promise<GrpcFailure> {
+  const metadata = new Metadata();
+  if (secret !== "") metadata.set("authorization", `Bearer ${secret}`);
+  const source = { wire: "openai-chat", body, headers: {} };
+  const input = { $case: "source" as const, value: source };
+  const generation = { model: "", input, outputTokensMax: undefined, clamp: false };
+  const error = await new Promise<ServiceError | null>((resolve) => {
+    client.generate({ generation, acceptWire: "" }, metadata, resolve);
+  });
+  const bytes = error?.metadata.get("grpc-status-details-bin")[0];
+  const details = bytes instanceof Buffer ? Status.decode(bytes).details : [];
+  const info = details.find((detail) => detail.typeUrl.endsWith("google.rpc.ErrorInfo"));
+  const { reason, domain, metadata: facts } = ErrorInfo.decode(info?.value ?? new Uint8Array());
+  const retryInfo = details.some((detail) => detail.typeUrl.endsWith("google.rpc.RetryInfo"));
+  return { code: error?.code, reason, domain, facts, retryInfo };
+}

@@ -1,0 +1,48 @@
+/** A front end on a free port, over a scripted channel. */
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/http/server.js";
+import type { LogFields } from "../../src/observe/log.js";
+import { ScriptedChannel } from "./scripted-channel.js";
+import { toyFormat } from "./toy-format.js";
+
+export interface TestServer {
+  readonly server: HttpServer;
+  readonly channel: ScriptedChannel;
+  readonly url: string;
+  readonly port: number;
+  readonly samples: { route: string; status: number }[];
+  readonly logged: { fields: LogFields; message: string }[];
+  close(): Promise<void>;
+}
+
+export const KEY = { authorization: "Bearer sk-good" };
+
+export async function startServer(options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
+  const channel = new ScriptedChannel();
+  const samples: { route: string; status: number }[] = [];
+  const logged: { fields: LogFields; message: string }[] = [];
+  const note = (fields: LogFields, message: string): void => void logged.push({ fields, message });
+  let made = 0;
+  const server = await createHttpServer({
+    channel,
+    formats: [toyFormat],
+    requestIds: () => `req_front_${++made}`,
+    log: { debug: note, info: note, warn: note, error: note },
+    metrics: { observe: ({ route, status }) => samples.push({ route, status }) },
+    metricsText: () => Promise.resolve("tollgate_up 1\n"),
+    ready: () => true,
+    frontToken: "front-secret",
+    ...options,
+  });
+  const { port } = await server.listen("127.0.0.1", 0);
+  const url = `http://127.0.0.1:${port}`;
+  return { server, channel, url, port, samples, logged, close: () => server.drain(0) };
+}
+
+/** Waits until something holds, looking every few milliseconds. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries++) {
+    if (holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`never happened: ${what}`);
+}

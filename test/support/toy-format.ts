@@ -1,0 +1,72 @@
+/** A wire and a format that no client speaks: they show that a new one needs nothing but itself. */
+import type { Answer, Event } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import type { Format } from "../../src/formats/format.js";
+import type { RequestFacts, SourceBody, Wire, WireRequest } from "../../src/wire/wire.js";
+
+const END = "data: THE END\n\n";
+
+function tell(event: Event): string {
+  if (event.kind?.$case === "finish") return END;
+  return event.kind?.$case === "text" ? `data: ${event.kind.value.text}\n\n` : "";
+}
+
+function readRequest(source: SourceBody): WireRequest {
+  const [model = "", ...words] = source.body.toString().split(" ");
+  if (words.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "words" });
+  const facts: RequestFacts = {
+    model,
+    stream: words.includes("slowly"),
+    includeUsage: false,
+    candidateCount: 1,
+    outputTokensMax: undefined,
+    textBytes: source.body.length,
+    imageCount: 0,
+    fileCount: 0,
+    audioCount: 0,
+  };
+  return { facts, source, prompt: notForToys };
+}
+
+function notForToys(): never {
+  throw new Error("no toy needs this");
+}
+
+export const toyWire: Wire = {
+  name: "toy",
+  readRequest,
+  encodeRequest: (request, owned) => Buffer.from(`${owned.model} ${request.source?.body.toString() ?? ""}`),
+  decodeStream: notForToys,
+  decodeAnswer: notForToys,
+  encodeStream: () => ({
+    push: (events) => Buffer.from(events.map(tell).join("")),
+    fail: (error) => Buffer.from(`data: BROKEN ${error.code}\n\n`),
+  }),
+  encodeAnswer: (answer: Answer) =>
+    Buffer.from(
+      JSON.stringify({
+        says: answer.candidates
+          .flatMap((candidate) => candidate.message?.parts ?? [])
+          .map((part) => (part.kind?.$case === "text" ? part.kind.value.text : ""))
+          .join(""),
+      }),
+    ),
+  decodeError: () => new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { model: "toy" }),
+  encodeError: (error) => ({
+    status: error.reason === "ERROR_REASON_OVERLOADED" ? 529 : error.http,
+    body: Buffer.from(JSON.stringify({ broken: error.code, why: error.message })),
+  }),
+  heartbeat: Buffer.from(": tick\n\n"),
+  streamEnd: Buffer.from(END),
+};
+
+export const toyFormat: Format = {
+  name: "toy",
+  wire: toyWire,
+  routes: [{ method: "POST", path: "/toy/:box/say", kind: "generate" }],
+  wireHeaders: (request) => ({ box: request.params["box"] ?? "", mood: request.headers["toy-mood"] ?? "calm" }),
+  recognises: (headers) => "toy-mood" in headers,
+  encodeError: (error) => toyWire.encodeError(error),
+  replyHeaders: (requestId) => ({ "toy-id": requestId }),
+  credential: (request) => request.query["key"] ?? request.headers["toy-key"],
+};
