@@ -1,0 +1,114 @@
+/**
+ * The real gateway as it is built, every feature on: a priced model, an account with credit, a key with all its limits.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runDirectory, start } from "./child.mjs";
+
+const ENTRIES = ["../../dist/src/cli/main.js", "../../dist/cli/main.js"];
+const INPUT_USD_PER_MILLION = "0.25";
+const OUTPUT_USD_PER_MILLION = "2.00";
+
+export const MODEL = "bench-1";
+export const ACCOUNT = "bench";
+
+/**
+ * @typedef {object} Gateway
+ * @property {number[]} pids
+ * @property {string} http host:port
+ * @property {string} grpc host:port of the core.
+ * @property {string} key
+ * @property {string} operatorKey
+ * @property {number} readyMs
+ * @property {() => Promise<void>} stop
+ */
+
+/** The built program, or undefined where it is not built. */
+export function findGateway() {
+  return ENTRIES.map((entry) => fileURLToPath(new URL(entry, import.meta.url))).find((path) => existsSync(path));
+}
+
+/** What a request costs by the usage that the mock tells, in nano-USD. */
+export function costNanos(/** @type {{ input: number, output: number }} */ usage) {
+  // USD per million tokens is micro-USD a token: a thousand nano-USD.
+  const nanos = (/** @type {string} */ price) => Math.round(Number(price) * 1000);
+  return BigInt(usage.input * nanos(INPUT_USD_PER_MILLION) + usage.output * nanos(OUTPUT_USD_PER_MILLION));
+}
+
+/**
+ * Starts one gateway, or a front end and a core, on a database of its own.
+ * @param {object} options
+ * @param {string} options.entry
+ * @param {number} options.upstreamPort
+ * @param {boolean} [options.split]
+ * @param {string[]} [options.nodeOptions]
+ * @returns {Promise<Gateway>}
+ */
+export async function startGateway({ entry, upstreamPort, split = false, nodeOptions = [] }) {
+  const directory = join(runDirectory, `gateway-${process.hrtime.bigint()}`);
+  mkdirSync(directory);
+  const key = makeSecret();
+  const operatorKey = makeSecret();
+  const settingsPath = join(directory, "tollgate.yaml");
+  writeFileSync(settingsPath, settings(upstreamPort, key));
+  const secret = { TOLLGATE_SECRET: randomBytes(24).toString("hex"), TOLLGATE_LOG_LEVEL: "info" };
+  const core = {
+    ...secret,
+    TOLLGATE_DATA: join(directory, "data"),
+    TOLLGATE_CONFIG: settingsPath,
+    TOLLGATE_OPERATOR_KEY: operatorKey,
+    TOLLGATE_GRPC: "127.0.0.1:0",
+    TOLLGATE_HTTP: split ? "off" : "127.0.0.1:0",
+  };
+  const command = [process.execPath, ...nodeOptions, entry, "serve"];
+  const first = await start(split ? "core" : "gateway", command, core);
+  const grpc = String(first.ready["grpc"]);
+  const keys = { grpc, key, operatorKey };
+  if (!split)
+    return { ...keys, pids: [first.pid], http: String(first.ready["http"]), readyMs: first.readyMs, stop: first.stop };
+  const front = {
+    ...secret,
+    TOLLGATE_CORE: grpc,
+    TOLLGATE_HTTP: "127.0.0.1:0",
+    TOLLGATE_DATA: join(directory, "front"),
+  };
+  const second = await start("front", command, front);
+  const stop = () => second.stop().then(first.stop);
+  const readyMs = first.readyMs + second.readyMs;
+  return { ...keys, pids: [first.pid, second.pid], http: String(second.ready["http"]), readyMs, stop };
+}
+
+/** `sk-` and 32 characters that nobody guesses. */
+function makeSecret() {
+  return `sk-${randomBytes(16).toString("hex")}`;
+}
+
+/**
+ * @param {number} upstreamPort
+ * @param {string} key
+ */
+function settings(upstreamPort, key) {
+  return `upstreams:
+  mock: { family: openai-compatible, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "sk-upstream" }
+models:
+  ${MODEL}:
+    targets: [{ upstream: mock }]
+    context_tokens: 1000000
+    output_tokens_max: 16000
+    price: { input: "${INPUT_USD_PER_MILLION}", output: "${OUTPUT_USD_PER_MILLION}" }
+accounts:
+  ${ACCOUNT}: { credit: "1000000.00" }
+keys:
+  - account: ${ACCOUNT}
+    name: bench
+    secret: "${key}"
+    scopes: [chat, models]
+    models: ["bench-*"]
+    requests_per_minute: 100000000
+    tokens_per_minute: 1000000000
+    concurrency: 100000
+    budget_day: "900000.00"
+`;
+}

@@ -1,0 +1,62 @@
+/** Runs one scenario: starts its subjects, measures them, proves the ledger, and stops them, whatever happens. */
+import { Charges, measureLoad, servesFormat } from "./measure-load.mjs";
+import { measureSoak } from "./measure-soak.mjs";
+import { measureStart } from "./measure-start.mjs";
+import { resultOf } from "./result.mjs";
+import { startSubject } from "./subjects.mjs";
+
+/** @typedef {import("./subjects.mjs").Subject} Subject */
+
+/**
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {import("./subjects.mjs").Bench} bench
+ * @param {import("./measure-load.mjs").Tools} tools
+ * @returns {Promise<{ result: import("./result.mjs").Result | undefined, skipped: string[] }>}
+ */
+export async function runScenario(scenario, bench, tools) {
+  /** @type {Subject[]} */
+  const subjects = [];
+  /** @type {string[]} */
+  const skipped = [];
+  try {
+    for (const name of scenario.subjects) {
+      const subject = await startSubject(name, bench);
+      // A peer that nobody asked for is nothing that is missing.
+      if ("skipped" in subject) skipped.push(...(subject.skipped === "" ? [] : [`${name} (${subject.skipped})`]));
+      else subjects.push(subject);
+    }
+    const judged = subjects.find(({ name }) => name === scenario.judged);
+    if (scenario.format !== undefined && judged !== undefined && !(await servesFormat(scenario, judged)))
+      return {
+        result: undefined,
+        skipped: [...skipped, `${scenario.name} (the gateway does not serve this format yet)`],
+      };
+    const turns = await measure(scenario, subjects, bench, tools);
+    return { result: resultOf(scenario, turns), skipped };
+  } finally {
+    await Promise.all(subjects.map((subject) => subject.stop()));
+  }
+}
+
+/**
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {Subject[]} subjects
+ * @param {import("./subjects.mjs").Bench} bench
+ * @param {import("./measure-load.mjs").Tools} tools
+ */
+async function measure(scenario, subjects, bench, tools) {
+  if (scenario.kind === "start") {
+    // These are started again and again; the first ones only showed which can be.
+    const names = subjects.map(({ name }) => name);
+    await Promise.all(subjects.splice(0).map((subject) => subject.stop()));
+    return measureStart(scenario, names, bench);
+  }
+  const charges = new Charges();
+  const run = scenario.kind === "soak" ? measureSoak : measureLoad;
+  const turns = await run(scenario, subjects, charges, tools);
+  for (const subject of subjects) {
+    const wrong = await subject.prove(charges.of(subject));
+    tools.problems.push(...wrong.map((problem) => `${scenario.name}, ${subject.name}: ${problem}`));
+  }
+  return turns;
+}
