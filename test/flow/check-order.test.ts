@@ -1,0 +1,130 @@
+/** The order of checks: of several things that are wrong with a request, the earlier one is told. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
+
+const UNKNOWN_KEY = "sk-nobody-has-this-key-1";
+const LARGE = "x".repeat(33 * 1024 * 1024);
+
+let world: World;
+const keys: Record<string, string> = {};
+
+beforeAll(async () => {
+  world = await startWorld(TOPOLOGIES[1]);
+  const { management } = world;
+  await management.account("poorhouse", 1n);
+  const key = async (name: string, account: string, settings: object): Promise<void> => {
+    keys[name] = (await management.makeKey(account, { name, ...settings })).secret;
+  };
+  await key("scopeless", "poorhouse", { scopes: ["models"], addresses: ["203.0.113.0/24"] });
+  await key("modest", "poorhouse", { scopes: ["models"] });
+  await key("elsewhere", "poorhouse", { addresses: ["203.0.113.0/24"] });
+  await key("narrow", "poorhouse", { models: ["other-*"], requests_per_minute: "1" });
+  await key("hasty", "poorhouse", { requests_per_minute: "1" });
+  await key("poor", "poorhouse", {});
+  // Uses up the one request of the minute; it costs nothing.
+  for (const name of ["narrow", "hasty"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
+});
+afterAll(() => world.close());
+
+test.each([
+  {
+    first: "401 key",
+    than: "a body too large",
+    key: UNKNOWN_KEY,
+    model: "fake-1",
+    text: LARGE,
+    status: 401,
+    code: "invalid_api_key",
+  },
+  { first: "401 key", than: "a broken body", key: UNKNOWN_KEY, raw: "{", status: 401, code: "invalid_api_key" },
+  {
+    first: "403 scope",
+    than: "the address",
+    key: "scopeless",
+    model: "fake-1",
+    text: "x",
+    status: 403,
+    code: "scope_missing",
+  },
+  {
+    first: "403 scope",
+    than: "a body too large",
+    key: "modest",
+    model: "fake-1",
+    text: LARGE,
+    status: 403,
+    code: "scope_missing",
+  },
+  { first: "403 address", than: "a broken body", key: "elsewhere", raw: "{", status: 403, code: "address_not_allowed" },
+  {
+    first: "413 size",
+    than: "an unknown model",
+    key: "hasty",
+    model: "gpt-9",
+    text: LARGE,
+    status: 413,
+    code: "request_too_large",
+  },
+  {
+    first: "400 body",
+    than: "an unknown model",
+    key: "hasty",
+    raw: '{"model":"gpt-9"}',
+    status: 400,
+    code: "missing_required_parameter",
+  },
+  {
+    first: "404 model",
+    than: "a model not allowed",
+    key: "narrow",
+    model: "gpt-9",
+    text: "x",
+    status: 404,
+    code: "model_not_found",
+  },
+  {
+    first: "403 model",
+    than: "the limit",
+    key: "narrow",
+    model: "fake-1",
+    text: "x",
+    status: 403,
+    code: "model_not_allowed",
+  },
+  {
+    first: "429 limit",
+    than: "the balance",
+    key: "hasty",
+    model: "fake-1",
+    text: "x",
+    status: 429,
+    code: "rate_limit_exceeded",
+  },
+  {
+    first: "402 balance",
+    than: "the upstream",
+    key: "poor",
+    model: "fake-1",
+    text: "x",
+    status: 402,
+    code: "insufficient_balance",
+  },
+])("$first comes before $than", async ({ key, model, text, raw, status, code }) => {
+  const response = await ask(key, model ?? "", text ?? "", raw);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ error: { code } });
+});
+
+test("none of them left a hold or reached the upstream", async () => {
+  expect((await world.management.balance("poorhouse")).heldNanos).toBe(0n);
+  expect(world.upstream.requests).toHaveLength(2);
+  await world.management.verify();
+});
+
+function ask(key: string, model: string, text: string, raw?: string): Promise<Response> {
+  return fetch(`${world.front.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${keys[key] ?? key}`, "content-type": "application/json" },
+    body: raw ?? JSON.stringify({ model, messages: [{ role: "user", content: text }] }),
+  });
+}
