@@ -45,20 +45,34 @@ export async function serve(options: ServeOptions): Promise<void> {
       : undefined;
   const channel = core === undefined ? connect(environment) : createInProcessChannel(core.dispatcher);
   const state = { draining: false };
-  const grpc = core === undefined ? undefined : await listenGrpc(core, environment.grpc, log);
-  const http = await listenHttp(channel, core, environment, { log, metrics, state });
-  log.info({ http: http?.address, grpc: grpc?.address, pid: process.pid }, "ready");
-  log.flush();
-  options.onReady();
-  if (core !== undefined && http !== undefined) printWelcome(http.address, core.shown);
-  await stopSignal();
+  const servers: { drain(timeoutMs: number): Promise<void> }[] = [];
+  try {
+    const grpc = core === undefined ? undefined : await listenGrpc(core, environment.grpc, log);
+    if (grpc !== undefined) servers.push(grpc.server);
+    const http = await listenHttp(channel, core, environment, { log, metrics, state });
+    if (http !== undefined) servers.push(http.server);
+    log.info({ http: http?.address, grpc: grpc?.address, pid: process.pid }, "ready");
+    log.flush();
+    options.onReady();
+    if (core !== undefined) printWelcome(http?.address, core.shown);
+    await stopSignal();
+  } catch (error) {
+    // Keys that were made at this start exist now, so they are shown although it fails.
+    if (core !== undefined) printWelcome(undefined, core.shown);
+    await stop(0);
+    throw error;
+  }
   log.info({}, "stopping");
-  state.draining = true;
-  await Promise.all([http?.server.drain(DRAIN_MS), grpc?.server.drain(DRAIN_MS)]);
-  await channel.close();
-  await core?.close();
+  await stop(DRAIN_MS);
   log.info({}, "stopped");
   log.flush();
+
+  async function stop(drainMs: number): Promise<void> {
+    state.draining = true;
+    await Promise.all(servers.map((server) => server.drain(drainMs)));
+    await channel.close();
+    await core?.close();
+  }
 }
 
 function connect(environment: Environment): Channel {

@@ -16,6 +16,7 @@ export class RouteKeeper {
   readonly #listed = new Map<string, readonly ListedModel[]>();
   #timer: NodeJS.Timeout | undefined;
   #told = "";
+  #closed = false;
 
   constructor(
     private readonly routing: Routing,
@@ -39,6 +40,7 @@ export class RouteKeeper {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearTimeout(this.#timer);
     await Promise.all([...this.#upstreams.values()].map((served) => served.upstream.close()));
   }
@@ -73,11 +75,13 @@ export class RouteKeeper {
         try {
           this.#listed.set(served.id, await listModels(served));
         } catch (error) {
+          if (this.#closed) return;
           failed = true;
           this.log.warn({ upstream: served.id, err: error }, "the upstream's list of models could not be read");
         }
       }),
     );
+    if (this.#closed) return;
     if (asked.length > 0) await this.#load();
     this.#listSoon(failed ? LIST_RETRY_MS : LIST_AGAIN_MS);
   }

@@ -1,22 +1,27 @@
 /** What a first start says to the person who started it. Secrets stand here once and never in the log. */
 import type { ShownOnce } from "./seeds.js";
 
-/** Prints the address and, where they were made now, the keys with a line to try them. */
-export function printWelcome(address: string, shown: ShownOnce): void {
-  const lines: string[] = [];
-  const base = `http://${address}`;
-  if (shown.operatorKey !== undefined || shown.clientKey !== undefined) {
-    lines.push("", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`, "");
-    lines.push("These keys are shown this once; keep them:");
-    if (shown.operatorKey !== undefined) lines.push(`  operator key  ${shown.operatorKey}`);
-    if (shown.clientKey !== undefined) lines.push(`  client key    ${shown.clientKey}  (with 10.00 USD of credit)`);
-    if (shown.clientKey !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, shown.clientKey)}`);
-    lines.push("");
-  } else {
-    lines.push("", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`);
-    lines.push("The keys were shown at the first start. Lost? 'tollgate key create' makes another.", "");
+/**
+ * Prints the address, and the keys that were made now with a line to try them. Without an address (HTTP is off, or the
+ * start failed) only the keys are printed.
+ */
+export function printWelcome(address: string | undefined, shown: ShownOnce): void {
+  const { operatorKey, clientKey } = shown;
+  const made = operatorKey !== undefined || clientKey !== undefined;
+  if (address === undefined && !made) return;
+  const base = `http://${address ?? ""}`;
+  const lines = address === undefined ? [""] : ["", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`, ""];
+  if (made) lines.push("These keys are shown this once; keep them:");
+  if (operatorKey !== undefined) lines.push(`  operator key  ${operatorKey}`);
+  if (clientKey !== undefined) lines.push(`  client key    ${clientKey}  (with 10.00 USD of credit)`);
+  if (clientKey !== undefined && address !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
+  if (!made) {
+    lines.push(
+      "The keys were shown at the first start; 'tollgate key create' makes others. Is the operator's key lost?",
+    );
+    lines.push("Start with TOLLGATE_OPERATOR_KEY set to a new one: sk- and at least 16 more characters.");
   }
-  process.stderr.write(`${lines.join("\n")}\n`);
+  process.stderr.write(`${lines.join("\n")}\n\n`);
 }
 
 function curlLine(base: string, key: string): string {

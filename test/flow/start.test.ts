@@ -1,0 +1,47 @@
+/** A start that cannot succeed says why in one line, ends, and hides no key that it made. */
+import { mkdtempSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tollgate } from "../support/command.js";
+
+let taken: Server;
+let address = "";
+
+beforeAll(async () => {
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const bound = taken.address();
+  address = `127.0.0.1:${typeof bound === "object" ? bound?.port : ""}`;
+});
+afterAll(() => {
+  taken.close();
+});
+
+describe.each([
+  { door: "HTTP", env: () => ({ TOLLGATE_HTTP: address, TOLLGATE_GRPC: "127.0.0.1:0" }) },
+  { door: "gRPC", env: () => ({ TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: address }) },
+])("where the address of $door is taken", ({ env }) => {
+  test("it ends with 1, names the address, and shows the keys that it made", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
+    const { code, stderr } = await tollgate(["serve", "--demo"], { ...env(), TOLLGATE_DATA: directory });
+    expect(code).toBe(1);
+    const complaint = stderr.split("\n").filter((line) => line.startsWith("tollgate:"));
+    expect(complaint).toHaveLength(1);
+    expect(complaint[0]).toContain(address);
+    expect(stderr.match(/sk-tg[0-9A-Za-z]{46}/g)).toHaveLength(2);
+    expect(stderr).not.toContain("Tollgate serves");
+  });
+});
+
+test("a core without HTTP shows its operator's key as well", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
+  // The first start is ended by the failure of its one door, the gRPC one.
+  const { stderr } = await tollgate(["serve"], {
+    TOLLGATE_HTTP: "off",
+    TOLLGATE_GRPC: address,
+    TOLLGATE_DATA: directory,
+  });
+  expect(stderr.match(/sk-tg[0-9A-Za-z]{46}/g)).toHaveLength(1);
+});
