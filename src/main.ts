@@ -4,6 +4,7 @@ import { type Environment, readEnvironment } from "./config/environment.js";
 import { deriveKey } from "./config/secret.js";
 import type { Channel } from "./api/channel.js";
 import { failpointsAreOn } from "./failpoint.js";
+import { anthropic } from "./formats/anthropic.js";
 import { gemini } from "./formats/gemini.js";
 import { openai } from "./formats/openai.js";
 import { createHttpServer, type HttpServer } from "./http/server.js";
@@ -103,7 +104,7 @@ async function listenHttp(
   const secret = environment.secret;
   const server = await createHttpServer({
     channel,
-    formats: [openai, gemini],
+    formats: [openai, anthropic, gemini],
     requestIds: () => `req_${makeRequestId()}`,
     log,
     metrics: {

@@ -1,5 +1,5 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
-import type { Dialect, Wire } from "../wire/wire.js";
+import type { Dialect, Wire, WireRequest } from "../wire/wire.js";
 import type { Upstream } from "../upstream/upstream.js";
 
 /** A model as an upstream's own list names it. */
@@ -32,6 +32,10 @@ export interface Family {
   generatePath(model: string, stream: boolean): string;
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
+  /** Headers of one request beside those of each; they count over them. Absent where there are none. */
+  requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
+  /** How the family counts the input of a request itself; absent where it does not. */
+  readonly counter?: Counter;
   /** Path of the list of models; undefined where the family has none. */
   readonly modelsPath: string | undefined;
   /** Reads that list. Throws where it is none. */
@@ -40,6 +44,15 @@ export interface Family {
   readonly connect: (() => Upstream) | undefined;
   /** Models that the family serves without being asked; empty where its list or the settings say. */
   readonly builtInModels: readonly BuiltInModel[];
+}
+
+/** An upstream's own count of the tokens that a request brings it to read. */
+export interface Counter {
+  path(model: string): string;
+  /** The body of the question. Throws PARAMETER_UNSUPPORTED for what the upstream could not be asked either. */
+  encode(request: WireRequest, model: string): Buffer;
+  /** Reads the count. Throws where the body is none. */
+  read(body: Buffer): number;
 }
 
 /** A model that a family brings itself, free of charge. */

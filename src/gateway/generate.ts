@@ -40,7 +40,8 @@ export async function generate(
     const clamped = outputTokensMax !== plan.outputTokensMax;
     const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
     const { stream, candidateCount } = request.facts;
-    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs });
+    const createTime = new Date(steps.nowMs());
+    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
     const { acceptWire } = asked;
     const run = { acceptWire, outputTokensMax, stream, candidateCount, signal: call.signal };
     steps.metrics.running.inc();

@@ -67,14 +67,21 @@ async function generateWhole(
     },
     onDrain: () => undefined,
   };
-  const whole = { ...request, facts: { ...request.facts, stream: false }, prompt: () => request.prompt() };
+  const whole: WireRequest = {
+    source: request.source,
+    facts: { ...request.facts, stream: false },
+    prompt: () => request.prompt(),
+    checkForeign: (model) => request.checkForeign?.(model),
+  };
   await generate({ request: whole, generation: given, acceptWire }, call, sink, steps);
   return { answer: fold.answer(), source: Buffer.concat(sources) };
 }
 
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
-  const { request } = readGeneration(asked.generation, steps, false);
+  const { request } = readGeneration(asked.generation, steps, false, "count");
   const model = findModel(request.facts.model, call.caller, steps);
+  const counted = await steps.routing.count(request, model, call.signal);
+  if (counted !== undefined) return { inputTokens: BigInt(counted), exact: true };
   const exact = model.targets.every((target) => target.served.family.countsLikeOurs);
   return { inputTokens: BigInt(await countInput(request)), exact };
 }
@@ -100,6 +107,7 @@ function readGeneration(
   generation: Generation | undefined,
   steps: Steps,
   stream: boolean,
+  purpose: "generate" | "count" = "generate",
 ): { request: WireRequest; generation: Generation } {
   const input = generation?.input;
   if (generation === undefined || input === undefined) {
@@ -119,6 +127,6 @@ function readGeneration(
   if (body.length > BODY_BYTES_MAX) {
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
-  const request = wire.readRequest({ wire: wire.name, body, headers: input.value.headers });
+  const request = wire.readRequest({ wire: wire.name, body, headers: input.value.headers }, purpose);
   return { request, generation };
 }

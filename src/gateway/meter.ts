@@ -14,6 +14,7 @@ import type { Plan } from "./plan.js";
 // tokens.
 const CHECKPOINT_MS = 2_000;
 const CHECKPOINT_CHARACTERS = 1_000;
+const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
 export interface MeterOptions {
@@ -26,6 +27,8 @@ export interface MeterOptions {
   /** Headers of the answer that are known before it. */
   readonly head: CallMetadata;
   readonly startMs: number;
+  /** When the answer was made, for an upstream that does not tell. */
+  readonly createTime: Date;
 }
 
 /** What an answer used and costs, and how that is known. */
@@ -42,6 +45,7 @@ export class Meter implements AnswerReceiver {
   #overheadMs = 0;
   #firstBatchMs: number | undefined;
   #whole: Batch | undefined;
+  #dropped: readonly string[] = [];
   #checkpointMs = performance.now();
   #checkpointCharacters = 0;
   #checkpointTokens = 0;
@@ -67,6 +71,11 @@ export class Meter implements AnswerReceiver {
     this.#target = target;
     this.#attempts = attempts;
     this.#report = undefined;
+    this.#dropped = [];
+  }
+
+  dropped(params: readonly string[]): void {
+    this.#dropped = params;
   }
 
   watch(report: AnswerReport): void {
@@ -81,6 +90,8 @@ export class Meter implements AnswerReceiver {
     const nowMs = performance.now();
     if (this.#firstBatchMs === undefined) {
       this.#firstBatchMs = nowMs - this.options.startMs;
+      const start = batch.events[0]?.kind;
+      if (start?.$case === "start") start.value.createTime ??= this.options.createTime;
       if (this.options.stream) this.options.sink.head(this.#head("stream"));
     }
     if (!this.options.stream) {
@@ -98,7 +109,9 @@ export class Meter implements AnswerReceiver {
     const report = this.#report;
     const { usage: reported, text } = report ?? { usage: undefined, text: "" };
     if (reported !== undefined && !contradicts(reported, text)) {
-      const generated = text !== "" || reported.reasoningTokens + reported.audioOutputTokens > 0n;
+      // A request for no output at all only warms a cache, and has what it asked for.
+      const isWarming = this.options.request.facts.outputTokensMax === 0;
+      const generated = isWarming || text !== "" || reported.reasoningTokens + reported.audioOutputTokens > 0n;
       if (generated) return this.#outcome(reported, UsageSource.USAGE_SOURCE_REPORTED);
     }
     if (text === "") return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
@@ -143,8 +156,14 @@ export class Meter implements AnswerReceiver {
       "x-tollgate-upstream": this.upstream,
       "x-tollgate-attempts": String(this.#attempts),
       "x-tollgate-overhead-ms": this.#overheadMs.toFixed(1),
+      ...(this.#dropped.length === 0 ? {} : { "x-tollgate-dropped": droppedText(this.#dropped) }),
     };
   }
+}
+
+/** The names of parameters as a header: each once, as far as they fit. */
+function droppedText(params: readonly string[]): string {
+  return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
 }
 
 /** True where the upstream's report cannot be true: nothing generated, although something came. */

@@ -62,5 +62,10 @@ function describeModel(model: Model): { readonly id: string } & Readonly<Record<
     created_at: created.toISOString(),
     max_input_tokens: model.contextTokens === 0n ? null : Number(model.contextTokens),
     max_tokens: model.outputTokensMax === 0n ? null : Number(model.outputTokensMax),
+    lifecycle: "active",
+    line: null,
+    capabilities: null,
+    deprecated_at: null,
+    retires_at: null,
   };
 }

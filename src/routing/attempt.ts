@@ -25,6 +25,8 @@ export interface BatchReceiver {
   onDrain(callback: () => void): void;
   /** The report that grows with the answer; called before the first batch. */
   watch(report: AnswerReport): void;
+  /** Names of parameters that the target's wire had no place for; called where there are some. */
+  dropped?(params: readonly string[]): void;
 }
 
 export interface AttemptPlan {
@@ -82,12 +84,16 @@ class Attempt implements UpstreamHandler {
     try {
       const { source } = plan.request;
       if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model);
-      const body = this.#wire.encodeRequest(plan.request, plan.owned, served.family.dialect);
+      const dropped: string[] = [];
+      const body = this.#wire.encodeRequest(plan.request, plan.owned, served.family.dialect, dropped);
+      if (dropped.length > 0) this.receiver.dropped?.(dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.receiver.onDrain(() => this.#resume());
       this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
       const path = served.family.generatePath(model, plan.owned.stream);
-      this.#exchange = served.upstream.send({ method: "POST", path, headers: served.headers, body }, this);
+      const own = served.family.requestHeaders?.(plan.request);
+      const headers = own === undefined ? served.headers : { ...served.headers, ...own };
+      this.#exchange = served.upstream.send({ method: "POST", path, headers, body }, this);
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
@@ -102,7 +108,7 @@ class Attempt implements UpstreamHandler {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      this.#decoder = this.#wire.decodeStream(this.plan.request.facts, this.plan.form);
+      this.#decoder = this.#wire.decodeStream(this.plan.request.facts, this.plan.form, this.plan.request);
       this.receiver.watch(this.#decoder.report);
     } else {
       this.#phase = "whole";
@@ -157,14 +163,13 @@ class Attempt implements UpstreamHandler {
   #endWhole(): void {
     const { form, owned, request } = this.plan;
     const body = Buffer.concat(this.#chunks);
-    const answer = this.#wire.decodeAnswer(body);
+    const answer = this.#wire.decodeAnswer(body, request);
     this.receiver.watch(answer.report);
-    const events = form === "events" || owned.stream ? answer.events() : [];
-    // An upstream that answers whole where a stream was asked is told as a stream all the same.
-    const source = owned.stream ? this.#wire.encodeStream(request.facts).push(events) : body;
+    // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
+    const isTyped = form === "events" || owned.stream;
     this.#forward({
-      events: form === "events" ? events : [],
-      source: form === "source" ? source : Buffer.alloc(0),
+      events: isTyped ? answer.events() : [],
+      source: isTyped ? Buffer.alloc(0) : body,
       visible: true,
       error: undefined,
     });

@@ -3,6 +3,7 @@ import { GatewayError } from "../errors.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { runAttempt, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
+import { countAtUpstream } from "./counting.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { pickTarget } from "./pick.js";
 
@@ -91,6 +92,22 @@ export class Routing {
       if (gate.open || !WORTH_RETRYING.has(last.reason)) break;
     }
     throw withModel(last ?? nobody(model, this.options.nowMs()), model.id);
+  }
+
+  /**
+   * How many tokens the request's input has, as a target's own upstream counts; undefined where none can be asked.
+   * Rejects where the request is refused.
+   */
+  async count(request: WireRequest, model: ServedModel, signal: AbortSignal): Promise<number | undefined> {
+    const nowMs = this.options.nowMs();
+    const able = model.targets.filter(({ served }) => served.family.counter !== undefined);
+    const target = pickTarget(able, new Set(), nowMs, this.options.random);
+    if (target === undefined) return undefined;
+    try {
+      return await countAtUpstream(request, target, signal);
+    } catch (error) {
+      throw withModel(GatewayError.from(error), model.id);
+    }
   }
 
   async #try(
@@ -197,6 +214,10 @@ class FirstBatchGate implements BatchReceiver {
 
   watch(report: AnswerReport): void {
     this.receiver.watch(report);
+  }
+
+  dropped(params: readonly string[]): void {
+    this.receiver.dropped?.(params);
   }
 }
 

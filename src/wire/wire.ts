@@ -113,14 +113,23 @@ export type Dialect = Readonly<Record<string, unknown>>;
 export interface Wire {
   /** Such as openai-chat. */
   readonly name: string;
-  /** Reads a client's body in one bounded pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
-  readRequest(source: SourceBody): WireRequest;
-  /** The body for an upstream: the client's own where it came in this wire, else written from the typed form. */
-  encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer;
-  /** Reads a streamed answer. `form` says what the batches carry. `request` tells what the client asked to see. */
-  decodeStream(request: RequestFacts, form: "events" | "source"): StreamDecoder;
+  /**
+   * Reads a client's body in one bounded pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. A body that
+   * is only counted may lack what only an answer needs.
+   */
+  readRequest(source: SourceBody, purpose?: "generate" | "count"): WireRequest;
+  /**
+   * The body for an upstream: the client's own where it came in this wire, else written from the typed form. `dropped`
+   * takes the names of parameters that have no place on the wire and change no meaning.
+   */
+  encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect, dropped?: string[]): Buffer;
+  /**
+   * Reads a streamed answer. `form` says what the batches carry. `request` tells what the client asked to see, and
+   * `asked` is what `encodeRequest` wrote the request from, where an answer must be told in the client's own terms.
+   */
+  decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder;
   /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
-  decodeAnswer(body: Buffer): DecodedAnswer;
+  decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
   /** Writes a streamed answer for a client. */
   encodeStream(request: RequestFacts): StreamEncoder;
   /** Writes a whole answer for a client. */

@@ -2,16 +2,21 @@
 import type { Event, Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
-import type { AnswerReport } from "../wire.js";
+import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
+import { shortenedNames } from "./names.js";
+import { WIRE_NAME } from "./schema.js";
 import { decodeUsage } from "./usage.js";
 
 const CANDIDATES_MAX = 128;
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
+  /** The client's own names of tools whose names were too long. */
+  readonly names: ReadonlyMap<string, string>;
   text = "";
   /** True once the upstream said in so many words that nothing follows. */
   isDone = false;
@@ -27,7 +32,11 @@ export class AnswerReader implements AnswerReport, Collector {
   constructor(
     readonly isTyped: boolean,
     private readonly candidatesExpected: number,
-  ) {}
+    asked?: WireRequest,
+  ) {
+    const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
+    this.names = isForeign ? shortenedNames(asked.prompt()) : NO_NAMES;
+  }
 
   get complete(): boolean {
     if (this.isDone) return true;

@@ -2,7 +2,7 @@
 import type { Answer, Candidate, Part, ToolCall } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
-import type { DecodedAnswer } from "../wire.js";
+import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeDeltaPart } from "./delta-part.js";
 import { FINISH_NAMES } from "./events-encode.js";
@@ -10,15 +10,14 @@ import { encodeLogprobs } from "./logprobs.js";
 import { encodeUsage } from "./usage.js";
 
 /** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
-export function decodeAnswer(body: Buffer): DecodedAnswer {
+export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const answer = objectOf(parsed(body.toString()));
   if (answer === undefined) throw failed("its answer is no JSON object");
-  const report = read(answer, false);
-  return { report, events: () => read(answer, true).takeEvents() };
+  const report = read(answer, new AnswerReader(false, 0));
+  return { report, events: () => read(answer, new AnswerReader(true, 0, asked)).takeEvents() };
 }
 
-function read(answer: JsonObject, isTyped: boolean): AnswerReader {
-  const reader = new AnswerReader(isTyped, 0);
+function read(answer: JsonObject, reader: AnswerReader): AnswerReader {
   const error = reader.read(answer);
   if (error !== undefined) throw error;
   if (listOf(answer["choices"]).length === 0) throw failed("its answer holds no choices");

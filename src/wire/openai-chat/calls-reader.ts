@@ -41,7 +41,8 @@ export class CallsReader {
     const custom = objectOf(fragment["custom"]);
     const called = custom ?? objectOf(fragment["function"]) ?? {};
     const id = textOf(fragment["id"]);
-    const name = textOf(called["name"]);
+    const told = textOf(called["name"]);
+    const name = this.collector.names.get(told) ?? told;
     const call = this.find(fragment["index"], id, name) ?? this.open(fragment["index"], custom !== undefined);
     call.id ||= id;
     const google = objectOf(objectOf(fragment["extra_content"])?.["google"]);

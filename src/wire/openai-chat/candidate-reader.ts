@@ -12,6 +12,8 @@ import { WIRE_NAME } from "./schema.js";
 export interface Collector {
   /** True where steps are wanted; else only the text counts. */
   readonly isTyped: boolean;
+  /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
+  readonly names: ReadonlyMap<string, string>;
   add(event: Event): void;
   addText(text: string): void;
 }
@@ -37,6 +39,9 @@ export class CandidateReader {
   private reason = FinishReason.FINISH_REASON_UNSPECIFIED;
   private stopString: string | undefined;
   private hasEnded = false;
+  /** The thought so far that has no proof yet, and the proofs that came. */
+  private thought = "";
+  private readonly proofs = new Set<string>();
   private readonly calls: CallsReader;
   private audio: AnswerAudio | undefined;
 
@@ -123,21 +128,21 @@ export class CandidateReader {
       if (plain !== "") this.addThinking(plain, undefined);
       return;
     }
-    let isTold = false;
-    for (const item of details) {
-      const detail = objectOf(item);
+    // Some tell all thoughts anew each time one ends: what was told is not told again.
+    const fresh = details.map(objectOf).filter((detail) => !this.proofs.has(proofOf(detail)));
+    const isTold = fresh.some((detail) => textOf(detail?.["text"]) !== "" || textOf(detail?.["summary"]) !== "");
+    if (!isTold && plain !== "") this.addThinking(plain, undefined);
+    for (const detail of fresh) {
+      const proof = proofOf(detail);
+      if (proof !== "") this.proofs.add(proof);
       if (detail?.["type"] === "reasoning.encrypted") {
-        const data = textOf(detail["data"]);
-        if (data !== "") this.addPart(partOf({ $case: "redactedThinking", value: { data } }));
+        if (proof !== "") this.addPart(partOf({ $case: "redactedThinking", value: { data: proof } }));
         continue;
       }
       const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
-      const signature = textOf(detail?.["signature"]) || undefined;
-      if (text === "" && signature === undefined) continue;
-      isTold ||= text !== "";
-      this.addThinking(text, signature);
+      const isWhole = proof !== "" && text === this.thought;
+      this.addThinking(isWhole ? "" : text, proof || undefined);
     }
-    if (!isTold && plain !== "") this.addThinking(plain, undefined);
   }
 
   /** One piece of a content that is a list, as Mistral's. */
@@ -176,6 +181,7 @@ export class CandidateReader {
 
   private addThinking(text: string, signature: string | undefined): void {
     if (text === "" && signature === undefined) return;
+    this.thought = signature === undefined ? this.thought + text : "";
     this.collector.addText(text);
     if (this.collector.isTyped)
       this.collector.add({ kind: { $case: "thinking", value: { candidate: this.index, text, signature } } });
@@ -184,6 +190,11 @@ export class CandidateReader {
   private addPart(part: Part): void {
     if (this.collector.isTyped) this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
   }
+}
+
+/** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */
+function proofOf(detail: JsonObject | undefined): string {
+  return textOf(detail?.["type"] === "reasoning.encrypted" ? detail["data"] : detail?.["signature"]);
 }
 
 function pieceText(value: unknown): string {

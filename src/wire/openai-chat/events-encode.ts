@@ -25,9 +25,18 @@ interface ToldCall {
   readonly custom: boolean;
 }
 
+/** What a candidate thought. */
+interface Thoughts {
+  /** The thoughts that have a proof, or that only their upstream can read. */
+  readonly told: object[];
+  /** The text of the one that goes on. */
+  open: string;
+}
+
 export class ChatStreamEncoder implements StreamEncoder {
   /** What was told of each candidate: its calls, by their number in the steps. */
   private readonly told = new Map<number, Map<number, ToldCall>>();
+  private readonly thinkers = new Map<number, Thoughts>();
   /** What every chunk begins with. */
   private head = chunkHead("", "", 0);
   /** What every chunk but the last of usage ends with. */
@@ -77,7 +86,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "text":
         return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
       case "thinking":
-        return this.delta(kind.value.candidate, thinkingMembers(kind.value.text, kind.value.signature));
+        return this.thinking(kind.value.candidate, kind.value.text, kind.value.signature);
       case "refusal":
         return this.delta(kind.value.candidate, `"refusal":${JSON.stringify(kind.value.text)}`, logprobs);
       case "toolCallStart": {
@@ -111,7 +120,41 @@ export class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
+  /** A thought goes on, or ends with its proof. */
+  private thinking(candidate: number, text: string, signature: string | undefined): string {
+    const thoughts = this.thoughtsOf(candidate);
+    thoughts.open += text;
+    const plain = text === "" ? "" : this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
+    if (signature === undefined) return plain;
+    thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
+    thoughts.open = "";
+    return plain + this.thoughts(candidate, thoughts);
+  }
+
+  /**
+   * All thoughts so far that must come back as they are. Each time whole: of a member that it does not know, the
+   * official client's helper keeps what came last.
+   */
+  private thoughts(candidate: number, { told }: Thoughts): string {
+    return this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
+  }
+
+  private thoughtsOf(candidate: number): Thoughts {
+    const known = this.thinkers.get(candidate);
+    if (known !== undefined) return known;
+    const made: Thoughts = { told: [], open: "" };
+    this.thinkers.set(candidate, made);
+    return made;
+  }
+
   private part(candidate: number, part: Part | undefined): string {
+    if (part?.kind?.$case === "thinking")
+      return this.thinking(candidate, part.kind.value.text, part.kind.value.signature);
+    if (part?.kind?.$case === "redactedThinking") {
+      const thoughts = this.thoughtsOf(candidate);
+      thoughts.told.push({ type: "reasoning.encrypted", data: part.kind.value.data });
+      return this.thoughts(candidate, thoughts);
+    }
     if (part?.kind?.$case !== "toolCall") {
       const members = encodeDeltaPart(part);
       return members === undefined ? "" : this.delta(candidate, members);
@@ -155,10 +198,4 @@ export class ChatStreamEncoder implements StreamEncoder {
 function chunkHead(id: string, model: string, createdSeconds: number): string {
   const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdSeconds, model });
   return `data: ${fixed.slice(0, -1)},"choices":[`;
-}
-
-function thinkingMembers(text: string, signature: string | undefined): string {
-  if (signature === undefined) return `"reasoning_content":${JSON.stringify(text)}`;
-  const details = [{ type: "reasoning.text", text, signature }];
-  return `"reasoning_content":${JSON.stringify(text)},"reasoning_details":${JSON.stringify(details)}`;
 }

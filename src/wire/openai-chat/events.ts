@@ -3,7 +3,7 @@ import type { Event } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
 import { SseFramer } from "../sse.js";
-import type { AnswerReport, Batch, RequestFacts, StreamDecoder } from "../wire.js";
+import type { AnswerReport, Batch, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { decodeAnswer } from "./answer.js";
 import { AnswerReader } from "./answer-reader.js";
 import { ChatStreamEncoder, encodeStream } from "./events-encode.js";
@@ -20,8 +20,8 @@ const OPEN_OBJECT = 0x7b;
 const LESS_THAN = 0x3c;
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source"): StreamDecoder {
-  return new ChatStreamDecoder(request, form);
+export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+  return new ChatStreamDecoder(request, form, asked);
 }
 
 class ChatStreamDecoder implements StreamDecoder {
@@ -41,9 +41,10 @@ class ChatStreamDecoder implements StreamDecoder {
   constructor(
     private readonly request: RequestFacts,
     form: "events" | "source",
+    private readonly asked: WireRequest | undefined,
   ) {
     this.isTyped = form === "events";
-    this.reader = new AnswerReader(this.isTyped, request.candidateCount);
+    this.reader = new AnswerReader(this.isTyped, request.candidateCount, asked);
   }
 
   get report(): AnswerReport {
@@ -144,7 +145,7 @@ class ChatStreamDecoder implements StreamDecoder {
     if (body.length === 0 || this.wholeReport !== undefined) return this.batch();
     let events: Event[];
     try {
-      const answer = decodeAnswer(body);
+      const answer = decodeAnswer(body, this.asked);
       this.wholeReport = answer.report;
       events = answer.events();
     } catch (error) {

@@ -160,12 +160,19 @@ function encodeAudioId(parts: readonly Part[]): string | undefined {
 function encodeToolResult(result: ToolResult, path: string, context: MessageContext, rest: MemberTexts): string {
   const parts = result.parts.map((part): Part => (isMedia(part) ? textPart(`[${part.kind?.$case} follows]`) : part));
   const shown = result.isError ? [textPart("Error: "), ...parts] : parts;
+  const content = shown.filter(isContent);
   const members: MemberTexts = [
     ["role", '"tool"'],
     ["tool_call_id", jsonOf(result.callId)],
-    ["content", encodeContent(shown.filter(isContent), path, context)],
+    ["content", encodeContent(context.isForeign ? joined(content) : content, path, context)],
   ];
   return objectText([...members, ...rest]);
+}
+
+/** Texts as one, which every server takes; other wires have several where clients of this one have a string. */
+function joined(parts: readonly Part[]): readonly Part[] {
+  const texts = parts.flatMap(({ kind }) => (kind?.$case === "text" ? [kind.value.text] : []));
+  return texts.length < parts.length || texts.length < 2 ? parts : [textPart(texts.join(""))];
 }
 
 function isMedia({ kind }: Part): boolean {

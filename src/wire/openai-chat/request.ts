@@ -6,6 +6,8 @@ import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
 import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import { dialectOf, type OpenAiChatDialect } from "./dialect.js";
+import { checkForeign } from "./foreign.js";
+import { fittedPrompt } from "./foreign-prompt.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
@@ -26,6 +28,10 @@ class ChatRequest implements WireRequest {
     this.built ??= decodePrompt(this.source.body);
     return this.built;
   }
+
+  checkForeign(model: string): void {
+    checkForeign(this.prompt(), model);
+  }
 }
 
 /** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
@@ -34,7 +40,12 @@ export function readRequest(source: SourceBody): WireRequest {
 }
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer {
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
   const known = dialectOf(dialect);
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
@@ -42,15 +53,10 @@ export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect:
     return spliceOwned(source.body, scan, owned, known);
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  return encodePrompt(
-    request.prompt(),
-    { ...owned, outputTokensMax },
-    {
-      dialect: known,
-      model: owned.model,
-      isForeign: source !== undefined,
-    },
-  );
+  const isForeign = source !== undefined;
+  const prompt = isForeign ? fittedPrompt(request.prompt(), owned.model, dropped) : request.prompt();
+  if (prompt.topK !== undefined && !known.topK) dropped.push("top_k");
+  return encodePrompt(prompt, { ...owned, outputTokensMax }, { dialect: known, model: owned.model, isForeign });
 }
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */

@@ -93,18 +93,12 @@ describe("prompts of other wires", () => {
       {
         role: "tool",
         tool_call_id: "a",
-        content: [
-          { type: "text", text: "1" },
-          { type: "text", text: "[image follows]" },
-        ],
+        content: "1[image follows]",
       },
       {
         role: "tool",
         tool_call_id: "b",
-        content: [
-          { type: "text", text: "Error: " },
-          { type: "text", text: "2" },
-        ],
+        content: "Error: 2",
       },
       {
         role: "user",

@@ -1,0 +1,81 @@
+/** Asks a model's own upstream how many tokens the input of a request has. */
+import { GatewayError } from "../errors.js";
+import type { Counter } from "../families/family.js";
+import type { UpstreamHandler } from "../upstream/upstream.js";
+import type { WireRequest } from "../wire/wire.js";
+import type { Target } from "./model.js";
+
+const COUNT_TIMEOUT_MS = 10_000;
+const COUNT_BYTES_MAX = 64 * 1024;
+
+/**
+ * The upstream's own count; undefined where its family does not count, or where it cannot be asked now. Rejects with
+ * the upstream's refusal of the request itself.
+ */
+export async function countAtUpstream(
+  request: WireRequest,
+  target: Target,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { family } = target.served;
+  if (family.counter === undefined) return undefined;
+  if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(target.model);
+  const body = family.counter.encode(request, target.model);
+  try {
+    return await ask(request, body, target, family.counter, signal);
+  } catch (error) {
+    const isOfRequest = error instanceof GatewayError && error.http < 500 && error.http !== 429;
+    if (isOfRequest) throw error;
+    return undefined;
+  }
+}
+
+function ask(
+  request: WireRequest,
+  body: Buffer,
+  { served, model }: Target,
+  counter: Counter,
+  signal: AbortSignal,
+): Promise<number> {
+  const { family } = served;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let status = 0;
+    let head: Readonly<Record<string, string>> = {};
+    const end = (finish: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      finish();
+    };
+    const stop = (): void => {
+      exchange.abort();
+      end(() => reject(new Error("the count came too late")));
+    };
+    const handler: UpstreamHandler = {
+      onHead: (code, told) => {
+        status = code;
+        head = told;
+      },
+      onData: (chunk) => {
+        bytes += chunk.length;
+        if (bytes <= COUNT_BYTES_MAX) chunks.push(chunk);
+      },
+      onEnd: () =>
+        end(() => {
+          const answer = Buffer.concat(chunks);
+          try {
+            if (status === 200) resolve(counter.read(answer));
+            else reject(family.wire.decodeError(status, head, answer));
+          } catch (error) {
+            reject(new Error("the count cannot be read", { cause: error }));
+          }
+        }),
+      onError: (error) => end(() => reject(new Error("the upstream cannot be reached", { cause: error }))),
+    };
+    const timer = setTimeout(stop, COUNT_TIMEOUT_MS);
+    signal.addEventListener("abort", stop, { once: true });
+    const headers = { ...served.headers, ...family.requestHeaders?.(request) };
+    const exchange = served.upstream.send({ method: "POST", path: counter.path(model), headers, body }, handler);
+  });
+}

@@ -1,0 +1,129 @@
+/** Reads the events of a stream, and whole answers as the events that would have made them, into text and steps. */
+import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
+import type { GatewayError } from "../../errors.js";
+import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import type { AnswerReport, WireRequest } from "../wire.js";
+import { BlockReader, type Collector } from "./block-reader.js";
+import { decodeToldError } from "./error.js";
+import { decodeReason } from "./finish.js";
+import { type AskedTools, askedTools } from "./json-tool.js";
+import { UsageReader } from "./usage.js";
+import { WIRE_NAME } from "./schema.js";
+
+const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
+
+/** One answer, as far as it was read. */
+export class AnswerReader implements AnswerReport, Collector {
+  text = "";
+  /** True once the upstream said in so many words that nothing follows. */
+  complete = false;
+  readonly tools: AskedTools;
+  private readonly counts = new UsageReader();
+  private readonly blocks: BlockReader;
+  private events: Event[] = [];
+  private reason = "";
+  private stopString: string | undefined;
+  private explanation = "";
+
+  /** `isTyped` says whether steps are built; the text is gathered either way. */
+  constructor(
+    readonly isTyped: boolean,
+    asked: WireRequest | undefined,
+  ) {
+    const isForeign = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
+    this.tools = isForeign ? askedTools(asked.prompt()) : AS_THE_WIRE_HAS_THEM;
+    this.blocks = new BlockReader(this);
+  }
+
+  get usage(): Usage | undefined {
+    return this.counts.usage;
+  }
+
+  /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
+  read(event: JsonObject): GatewayError | undefined {
+    switch (event["type"]) {
+      case "message_start":
+        this.start(objectOf(event["message"]) ?? {});
+        return undefined;
+      case "content_block_start":
+        this.blocks.start(event["index"], objectOf(event["content_block"]) ?? {});
+        return undefined;
+      case "content_block_delta":
+        this.blocks.delta(event["index"], objectOf(event["delta"]) ?? {});
+        return undefined;
+      case "content_block_stop":
+        this.blocks.stop(event["index"]);
+        return undefined;
+      case "message_delta":
+        this.noteEnd(objectOf(event["delta"]) ?? {});
+        this.counts.note(event["usage"]);
+        return undefined;
+      case "message_stop":
+        this.finish();
+        return undefined;
+      case "error":
+        return decodeToldError(event["error"]);
+      default:
+        return event["type"] === undefined && event["error"] !== undefined
+          ? decodeToldError(event["error"])
+          : undefined;
+    }
+  }
+
+  /** The beginning of a message; a whole answer begins as a stream does. */
+  start(message: JsonObject): void {
+    this.counts.note(message["usage"]);
+    if (!this.isTyped) return;
+    const value = { id: textOf(message["id"]), model: textOf(message["model"]), createTime: undefined };
+    this.add({ kind: { $case: "start", value } });
+  }
+
+  /** Why the message ends, told before the end or in a whole answer. */
+  noteEnd(told: JsonObject): void {
+    this.reason = textOf(told["stop_reason"]) || this.reason;
+    const stopString = told["stop_sequence"];
+    if (typeof stopString === "string") this.stopString = stopString;
+    this.explanation = textOf(objectOf(told["stop_details"])?.["explanation"]) || this.explanation;
+  }
+
+  /** Nothing follows. */
+  finish(): void {
+    if (this.complete) return;
+    this.complete = true;
+    this.blocks.finish();
+    if (!this.isTyped) return;
+    const { explanation, stopString } = this;
+    const reason = this.reason === "" ? FinishReason.FINISH_REASON_UNSPECIFIED : this.knownReason();
+    if (reason === FinishReason.FINISH_REASON_BLOCKED && explanation !== "")
+      this.add({ kind: { $case: "refusal", value: { candidate: 0, text: explanation } } });
+    this.add({ kind: { $case: "candidateEnd", value: { candidate: 0, reason, stopString } } });
+  }
+
+  /** One whole block of a whole answer. `inputJson` is the input of a call as the upstream wrote it. */
+  block(index: number, block: JsonObject, inputJson: string | undefined): void {
+    this.blocks.whole(index, block, inputJson);
+  }
+
+  /** The steps since the last time. */
+  takeEvents(): Event[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  add(event: Event): void {
+    this.events.push(event);
+  }
+
+  addPart(part: Part): void {
+    if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
+  }
+
+  addText(text: string): void {
+    this.text += text;
+  }
+
+  private knownReason(): FinishReason {
+    return decodeReason(this.reason, this.blocks.hasCalls);
+  }
+}

@@ -1,0 +1,153 @@
+/** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { objectOf, parsed, textOf } from "../json/value.js";
+import { redacted } from "../redact.js";
+import { retryAfterMs } from "../retry-after.js";
+import type { WireError } from "../wire.js";
+
+/** What an upstream said; empty where it said nothing that can be shown. */
+interface Said {
+  readonly message: string;
+  readonly type: string;
+  readonly code: string;
+}
+
+const BODY_BYTES_MAX = 64 * 1024;
+
+const CONTEXT_TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)|maximum context length/i;
+const NO_FUNDS = /credit balance|spend[_ ]limit[_ ]reached|insufficient[_ ](balance|funds|credits)/i;
+const KEY_REFUSED = /(invalid|incorrect) (x-)?api[- _]key|invalid bearer token/i;
+/** An upstream names the parameter before its complaint, as in `messages.0.content: ...`. */
+const NAMED_PARAM = /^([a-z_]+(?:\.[a-z0-9_]+){0,12}):\s/i;
+
+/** The status that each kind of error has, which inside a stream is all there is. */
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ["invalid_request_error", 400],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["permission_error", 403],
+  ["not_found_error", 404],
+  ["request_too_large", 413],
+  ["rate_limit_error", 429],
+  ["api_error", 500],
+  ["timeout_error", 504],
+  ["overloaded_error", 529],
+]);
+
+/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
+export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+  const text = body.subarray(0, BODY_BYTES_MAX).toString("utf8");
+  const value = objectOf(parsed(text));
+  return refusalOf(status, saidIn(value?.["error"] ?? value), retryAfterMs(headers, text));
+}
+
+/** What an error inside a stream, or inside an answer that says 200, means. */
+export function decodeToldError(told: unknown): GatewayError {
+  const said = saidIn(told);
+  return refusalOf(STATUSES.get(said.type) ?? 500, said, undefined);
+}
+
+function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
+  const named = `${said.code} ${said.type} ${said.message}`;
+  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
+  const cause = new Error(`the upstream said ${`${status} ${said.type} ${said.code}`.trim()}`);
+  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
+    new GatewayError(reason, metadata, { cause });
+  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
+  if (status === 402 || (status >= 400 && status < 500 && NO_FUNDS.test(named)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
+  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(said.message)))
+    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
+  if (status === 404 && said.type === "not_found_error") return refuse("ERROR_REASON_MODEL_UNKNOWN");
+  const isOfRequest = status === 400 || status === 422 || status === 413;
+  if (isOfRequest && CONTEXT_TOO_LONG.test(said.message))
+    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: "messages" });
+  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
+  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
+  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
+  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
+  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
+  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
+}
+
+/** What of it a client may read. */
+function shown({ message, code }: Said): ErrorMetadata {
+  const metadata: Record<string, string> = {};
+  if (message !== "") metadata["message"] = message;
+  const param = NAMED_PARAM.exec(message)?.[1];
+  if (param !== undefined) metadata["param"] = param;
+  if (code !== "") metadata["code"] = code;
+  return metadata;
+}
+
+function saidIn(value: unknown): Said {
+  if (typeof value === "string") return { message: redacted(value), type: "", code: "" };
+  const error = objectOf(value);
+  return {
+    message: redacted(textOf(error?.["message"])),
+    type: word(error?.["type"]),
+    code: word(objectOf(error?.["details"])?.["error_code"]),
+  };
+}
+
+/** A name such as a code; anything longer or stranger is not passed on. */
+function word(value: unknown): string {
+  const text = textOf(value);
+  return /^[\w.-]{1,100}$/.test(text) && redacted(text) === text ? text : "";
+}
+
+/** How the wire calls our refusals, by their HTTP status, and the status where it has one of its own. */
+const TYPES: ReadonlyMap<number, { readonly type: string; readonly status?: number }> = new Map([
+  [400, { type: "invalid_request_error" }],
+  [401, { type: "authentication_error" }],
+  [402, { type: "billing_error" }],
+  [403, { type: "permission_error" }],
+  [404, { type: "not_found_error" }],
+  [409, { type: "conflict_error" }],
+  [413, { type: "request_too_large" }],
+  [429, { type: "rate_limit_error" }],
+  [503, { type: "overloaded_error", status: 529 }],
+  [504, { type: "timeout_error" }],
+]);
+
+/** Our refusal in the client's envelope. `requestId` is null where nobody knows it. */
+export function encodeError(error: GatewayError, requestId: string | null = null): WireError {
+  const status = TYPES.get(error.http)?.status ?? error.http;
+  return { status, body: Buffer.from(JSON.stringify({ ...envelope(error), request_id: requestId })) };
+}
+
+/** The data of an error inside a stream. */
+export function errorText(error: GatewayError): string {
+  return JSON.stringify(envelope(error));
+}
+
+function envelope(error: GatewayError): { readonly type: "error"; readonly error: object } {
+  const { code, param } = error;
+  return {
+    type: "error",
+    error: {
+      type: TYPES.get(error.http)?.type ?? "api_error",
+      message: messageOf(error),
+      details: { error_code: code, ...(param === null ? {} : { param }) },
+    },
+  };
+}
+
+/** Agents know an input that is too long by the wire's own words for it. */
+function messageOf(error: GatewayError): string {
+  const { message, metadata, reason } = error;
+  if (reason !== "ERROR_REASON_CONTEXT_TOO_LONG" || /prompt is too long/i.test(message)) return message;
+  const { actual, limit } = metadata;
+  const counts = actual !== undefined && limit !== undefined ? [actual, limit] : countsIn(message);
+  return counts === undefined
+    ? `prompt is too long: ${message}`
+    : `prompt is too long: ${counts[0]} tokens > ${counts[1]} maximum`;
+}
+
+/** The actual count and the limit, as OpenAI's and Google's sentences have them. */
+function countsIn(message: string): readonly [string, string] | undefined {
+  const openAi = /maximum context length is (\d+)\D+?(?:resulted in|requested) (\d+)/i.exec(message);
+  if (openAi !== null) return [openAi[2] ?? "", openAi[1] ?? ""];
+  const google = /token count \((\d+)\) exceeds\D+\((\d+)\)/i.exec(message);
+  return google === null ? undefined : [google[1] ?? "", google[2] ?? ""];
+}

@@ -1,0 +1,223 @@
+/** From typed steps to the events of a client: blocks one after the other, each whole before the next begins. */
+import { type CandidateEnd, type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
+import type { GatewayError } from "../../errors.js";
+import { jsonOf, objectText } from "../json/text.js";
+import type { RequestFacts, StreamEncoder } from "../wire.js";
+import { encodeAnswerPart, endMembers, NO_USAGE, thinkingBlock } from "./answer.js";
+import { errorText } from "./error.js";
+import { JsonEnd } from "./json-end.js";
+import { textBlock } from "./part-encode.js";
+import { eventText, STREAM_END } from "./schema.js";
+import { encodeCallState, encodeProof } from "./signature.js";
+import { encodeUsage } from "./usage.js";
+
+export function encodeStream(request: RequestFacts): StreamEncoder {
+  return new MessagesStreamEncoder(request);
+}
+
+/** A block on its way. The first that is not closed is told as it comes; those behind it wait. */
+interface Block {
+  readonly kind: "text" | "thinking" | "call" | "whole";
+  /** Its `content_block_start`. */
+  readonly start: string;
+  /** Its deltas that were not told yet. */
+  deltas: string[];
+  /** Of a call: whether its arguments are whole. */
+  readonly arguments: JsonEnd | undefined;
+  /** Of a thought: its proof, once it came. */
+  proof: string | undefined;
+  /** True where nothing more can come. */
+  isClosed: boolean;
+}
+
+type Kind = NonNullable<Event["kind"]>;
+
+class MessagesStreamEncoder implements StreamEncoder {
+  private hasStarted = false;
+  /** Blocks that are not told to their end, in order. */
+  private readonly waiting: Block[] = [];
+  private readonly calls = new Map<number, Block>();
+  /** The place of the first waiting block in the content. */
+  private index = 0;
+  private isOpen = false;
+  private refusal = "";
+  private ending: CandidateEnd | undefined;
+
+  constructor(private readonly request: RequestFacts) {}
+
+  push(events: readonly Event[]): Buffer {
+    let text = "";
+    for (const { kind } of events) if (kind !== undefined) text += this.encode(kind);
+    if (this.waiting.length > 0) text += this.begin("", this.request.model);
+    return Buffer.from(text + this.tell());
+  }
+
+  fail(error: GatewayError): Buffer {
+    return Buffer.from(eventText("error", errorText(error)));
+  }
+
+  private encode(kind: Kind): string {
+    switch (kind.$case) {
+      case "start":
+        return this.begin(kind.value.id, kind.value.model);
+      case "finish":
+        return this.finish(kind.value.usage);
+      default:
+        // The wire has one answer.
+        if (kind.value.candidate === 0) this.take(kind);
+        return "";
+    }
+  }
+
+  private take(kind: Exclude<Kind, { $case: "start" | "finish" }>): void {
+    switch (kind.$case) {
+      case "text":
+        if (kind.value.text !== "") this.deltaOf("text").deltas.push(textDelta(kind.value.text));
+        return;
+      case "thinking":
+        return this.think(kind.value.text, kind.value.signature);
+      case "toolCallStart": {
+        const { index, id, name, signature } = kind.value;
+        this.startCall(index, id, name, signature);
+        return;
+      }
+      case "toolCallDelta":
+        return this.goOn(kind.value.index, kind.value.arguments);
+      case "refusal":
+        // Its place depends on why the answer ends.
+        this.refusal += kind.value.text;
+        return;
+      case "part":
+        return this.part(kind.value.part);
+      case "candidateEnd":
+        this.ending = kind.value;
+        return;
+      case "logprobs":
+        return;
+      default:
+        kind satisfies never;
+    }
+  }
+
+  private begin(id: string, model: string): string {
+    if (this.hasStarted) return "";
+    this.hasStarted = true;
+    const message = { id, type: "message", role: "assistant", model, content: [], stop_reason: null };
+    // What was read is known at the end only; clients take the counts of the end over these.
+    const fixed = { ...message, stop_sequence: null, stop_details: null, usage: NO_USAGE };
+    return eventText("message_start", JSON.stringify({ type: "message_start", message: fixed }));
+  }
+
+  /** The block that a delta of the kind goes on with: the last one where it is of that kind, else a new one. */
+  private deltaOf(kind: "text" | "thinking"): Block {
+    const last = this.waiting.at(-1);
+    if (last?.kind === kind && !last.isClosed) return last;
+    return this.open(kind, kind === "text" ? textBlock("") : thinkingBlock("", ""));
+  }
+
+  private open(kind: Block["kind"], start: string): Block {
+    const last = this.waiting.at(-1);
+    // Only calls may go on beside others.
+    if (last !== undefined && last.kind !== "call") last.isClosed = true;
+    const hasArguments = kind === "call" ? new JsonEnd() : undefined;
+    const block = { kind, start, deltas: [], arguments: hasArguments, proof: undefined, isClosed: kind === "whole" };
+    this.waiting.push(block);
+    return block;
+  }
+
+  private think(text: string, signature: string | undefined): void {
+    if (text === "" && signature === undefined) return;
+    const block = this.deltaOf("thinking");
+    if (text !== "") block.deltas.push(`{"type":"thinking_delta","thinking":${jsonOf(text)}}`);
+    if (signature === undefined) return;
+    block.proof = encodeProof(signature);
+    block.isClosed = true;
+  }
+
+  private startCall(index: number, id: string, name: string, signature: string | undefined): void {
+    if (signature !== undefined) {
+      const carrier = this.open("thinking", thinkingBlock("", ""));
+      carrier.proof = encodeCallState(signature);
+      carrier.isClosed = true;
+    }
+    const start = { type: "tool_use", id, name, input: {} };
+    this.calls.set(index, this.open("call", JSON.stringify(start)));
+  }
+
+  private goOn(index: number, fragment: string): void {
+    const block = this.calls.get(index);
+    if (block === undefined || fragment === "") return;
+    block.arguments?.push(fragment);
+    block.deltas.push(`{"type":"input_json_delta","partial_json":${jsonOf(fragment)}}`);
+  }
+
+  private part(part: Part | undefined): void {
+    const { kind } = part ?? {};
+    if (part === undefined) return;
+    if (kind?.$case === "text") this.take({ $case: "text", value: { candidate: 0, text: kind.value.text } });
+    else if (kind?.$case === "refusal") this.refusal += kind.value.text;
+    else if (kind?.$case === "thinking") this.think(kind.value.text, kind.value.signature);
+    else if (kind?.$case === "toolCall") {
+      const index = this.calls.size;
+      this.startCall(index, kind.value.id, kind.value.name, kind.value.signature);
+      this.goOn(index, kind.value.arguments);
+    } else for (const block of encodeAnswerPart(part)) this.open("whole", block);
+  }
+
+  /** Tells what can be told: the first waiting block as far as it came, and the next once that one is whole. */
+  private tell(): string {
+    let text = "";
+    for (let block = this.waiting[0]; block !== undefined; block = this.waiting[0]) {
+      text += this.tellDeltas(block);
+      const isCallDone = block.arguments?.isWhole === true && this.waiting.length > 1;
+      if (!block.isClosed && !isCallDone && this.ending === undefined) return text;
+      text += this.close(block);
+      this.waiting.shift();
+    }
+    return text;
+  }
+
+  private tellDeltas(block: Block): string {
+    let text = "";
+    if (!this.isOpen) text += this.atIndex("content_block_start", `"content_block":${block.start}`);
+    this.isOpen = true;
+    for (const told of block.deltas) text += this.atIndex("content_block_delta", `"delta":${told}`);
+    block.deltas = [];
+    return text;
+  }
+
+  private close(block: Block): string {
+    let text = "";
+    if (block.kind === "thinking") {
+      const proof = block.proof ?? encodeProof(undefined);
+      text += this.atIndex("content_block_delta", `"delta":{"type":"signature_delta","signature":${jsonOf(proof)}}`);
+    }
+    text += this.atIndex("content_block_stop", "");
+    this.isOpen = false;
+    this.index++;
+    return text;
+  }
+
+  private atIndex(type: string, members: string): string {
+    const more = members === "" ? "" : `,${members}`;
+    return eventText(type, `{"type":"${type}","index":${this.index}${more}}`);
+  }
+
+  /** The end: whatever waits is told, then why it ended and what it used. */
+  private finish(usage: Usage | undefined): string {
+    const begun = this.begin("", this.request.model);
+    const isBlocked = this.ending?.reason === FinishReason.FINISH_REASON_BLOCKED;
+    if (this.refusal !== "" && !isBlocked) this.deltaOf("text").deltas.push(textDelta(this.refusal));
+    this.ending ??= { candidate: 0, reason: FinishReason.FINISH_REASON_UNSPECIFIED, stopString: undefined };
+    const blocks = this.tell();
+    const { reason, stopString } = this.ending;
+    const members = endMembers({ finishReason: reason, stopString }, this.calls.size > 0, this.refusal);
+    const told = usage === undefined ? NO_USAGE : encodeUsage(usage);
+    const end = `{"type":"message_delta","delta":${objectText(members)},"usage":${JSON.stringify(told)}}`;
+    return begun + blocks + eventText("message_delta", end) + STREAM_END.toString();
+  }
+}
+
+function textDelta(text: string): string {
+  return `{"type":"text_delta","text":${jsonOf(text)}}`;
+}

@@ -1,0 +1,24 @@
+/** Answers that are bound to a schema by a tool, on models that bind them in no other way. */
+import type { Prompt } from "../../api/index.js";
+
+/** The name of the tool whose arguments are the answer: one that no tool of the client's has. */
+export function jsonToolName(prompt: Prompt): string {
+  const taken = new Set(prompt.tools.map(({ kind }) => (kind?.$case === "function" ? kind.value.name : "")));
+  let name = "json";
+  while (taken.has(name)) name += "_";
+  return name;
+}
+
+/** What a request made of its tools, so that the answer can be told in the client's terms. */
+export interface AskedTools {
+  /** Tools that take free text, which the wire knows only inside an object. */
+  readonly custom: ReadonlySet<string>;
+  /** The tool whose arguments are the answer; undefined where no schema was asked for. */
+  readonly json: string | undefined;
+}
+
+export function askedTools(prompt: Prompt): AskedTools {
+  const custom = prompt.tools.flatMap(({ kind }) => (kind?.$case === "custom" ? [kind.value.name] : []));
+  const isBound = prompt.outputFormat?.kind?.$case === "jsonSchema";
+  return { custom: new Set(custom), json: isBound ? jsonToolName(prompt) : undefined };
+}

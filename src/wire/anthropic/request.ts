@@ -1,0 +1,97 @@
+/** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
+import type { Prompt } from "../../api/index.js";
+import { splice } from "../json/splice.js";
+import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { checkForeign } from "./foreign.js";
+import { rulesOf } from "./model-rules.js";
+import { decodePrompt } from "./prompt-decode.js";
+import { encodePrompt } from "./prompt-encode.js";
+import { type Scan, scanRequest } from "./scan.js";
+import type { MarkedList, Span } from "./scan-messages.js";
+import { WIRE_NAME } from "./schema.js";
+
+class MessagesRequest implements WireRequest {
+  readonly facts: RequestFacts;
+  private built: Prompt | undefined;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  prompt(): Prompt {
+    this.built ??= decodePrompt(this.source.body);
+    return this.built;
+  }
+
+  checkForeign(model: string): void {
+    checkForeign(this.prompt(), this.facts.outputTokensMax, model);
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody, purpose: "generate" | "count" = "generate"): WireRequest {
+  return new MessagesRequest(source, scanRequest(source, purpose));
+}
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
+    return spliceOwned(source.body, scan, owned);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  return encodePrompt(
+    request.prompt(),
+    { ...owned, outputTokensMax },
+    {
+      rules: rulesOf(owned.model),
+      model: owned.model,
+      isForeign: source !== undefined,
+      drop: (param) => void dropped.push(param),
+    },
+  );
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+  const { facts, members, open, ourThoughts } = scan;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
+    edits.set("max_tokens", String(owned.outputTokensMax));
+  const messages = members.find(({ key }) => key === "messages");
+  if (ourThoughts.length > 0 && messages !== undefined)
+    edits.set("messages", withoutThoughts(body, { start: messages.valueStart, end: messages.end }, ourThoughts));
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** The messages without the thoughts that only stood in for another upstream's, whose proof Anthropic would refuse. */
+function withoutThoughts(body: Buffer, messages: Span, lists: readonly MarkedList[]): Buffer {
+  const pieces: Buffer[] = [];
+  let kept = messages.start;
+  for (const { list, items, marked } of lists) {
+    const left = items.filter((_, place) => !marked.includes(place));
+    const texts = left.map(({ start, end }) => body.subarray(start, end));
+    // A message must say something; one that held such thoughts alone says that it went on.
+    if (texts.length === 0) texts.push(Buffer.from('{"type":"text","text":"..."}'));
+    const joined = texts.flatMap((text, place) => (place === 0 ? [text] : [COMMA, text]));
+    pieces.push(body.subarray(kept, list.start), OPEN, ...joined, CLOSE);
+    kept = list.end;
+  }
+  pieces.push(body.subarray(kept, messages.end));
+  return Buffer.concat(pieces);
+}
+
+const OPEN = Buffer.from("[");
+const CLOSE = Buffer.from("]");
+const COMMA = Buffer.from(",");

@@ -1,0 +1,89 @@
+/** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
+import { GatewayError } from "../../errors.js";
+import { invalid, JsonCursor } from "../json/cursor.js";
+import { claimKey, type Member } from "../json/splice.js";
+import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { RequestFacts, SourceBody } from "../wire.js";
+import { checkField, type FieldValue, wrong } from "./fields.js";
+import { type Found, type MarkedList, MessageScan } from "./scan-messages.js";
+import { VERSION_DEFAULT, VERSION_HEADER, VERSION_STRICT, VERSIONS } from "./schema.js";
+
+/** A body that was read: its facts, and all its top-level members. */
+export interface Scan {
+  readonly facts: RequestFacts;
+  readonly open: number;
+  readonly members: readonly Member[];
+  /** Contents with thoughts that must not go to Anthropic, in their order. */
+  readonly ourThoughts: readonly MarkedList[];
+}
+
+/** Tools that the upstream runs itself, and that bring it more to read than the request holds. */
+const SERVER_TOOLS = ["web_search", "web_fetch", "code_execution", "tool_search", "mcp_toolset"];
+const SAMPLING: ReadonlySet<string> = new Set(["temperature", "top_p", "top_k"]);
+
+/**
+ * Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. What is only counted needs no
+ * limit of its output.
+ */
+export function scanRequest({ body, headers }: SourceBody, purpose: "generate" | "count"): Scan {
+  const version = headers[VERSION_HEADER] ?? VERSION_DEFAULT;
+  const isStrict = version === VERSION_STRICT;
+  const cursor = new JsonCursor(body);
+  if (body.length === 0) throw invalid("it is empty");
+  if (cursor.kind() !== "object") throw invalid("no JSON object");
+  const open = cursor.at;
+  const members: Member[] = [];
+  const values = new Map<string, FieldValue>();
+  const keys = new Set<string>();
+  const found: Found = { imageCount: 0, fileCount: 0, mediaBytes: 0, ourThoughts: [] };
+  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
+  let refusal: GatewayError | undefined = VERSIONS.includes(version)
+    ? undefined
+    : wrong(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    claimKey(keys, key);
+    const start = cursor.memberStart;
+    const valueStart = cursor.at;
+    let problem: GatewayError | undefined;
+    if (key === "messages" && cursor.kind() === "array") {
+      problem = new MessageScan(cursor, found, isStrict).messages();
+      values.set(key, true);
+    } else problem = checkField(cursor, key, values);
+    if (isStrict && SAMPLING.has(key)) problem = wrong(key, "Extra inputs are not permitted");
+    if (key === "tools" && hasServerTool(body.subarray(valueStart, cursor.at))) found.fileCount++;
+    refusal ??= problem;
+    members.push({ key, start, valueStart, end: cursor.at });
+  }
+  cursor.finish();
+  if (refusal !== undefined) throw refusal;
+  for (const key of purpose === "count" ? ["model", "messages"] : ["model", "max_tokens", "messages"])
+    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
+  return { facts: factsOf(values, found, body.length), open, members, ourThoughts: found.ourThoughts };
+}
+
+/** True where one of the tools is run by the upstream itself. */
+function hasServerTool(tools: Buffer): boolean {
+  // Nearly all requests are told by their bytes; the few others are read once more.
+  if (!tools.includes("\\u") && !SERVER_TOOLS.some((name) => tools.includes(name))) return false;
+  return listOf(parsed(tools.toString())).some((tool) => {
+    const type = textOf(objectOf(tool)?.["type"]);
+    return SERVER_TOOLS.some((name) => type.startsWith(name));
+  });
+}
+
+function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyBytes: number): RequestFacts {
+  const outputTokensMax = values.get("max_tokens");
+  return {
+    model: String(values.get("model")),
+    stream: values.get("stream") === true,
+    // The wire tells the usage of every stream.
+    includeUsage: true,
+    candidateCount: 1,
+    outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : undefined,
+    textBytes: bodyBytes - found.mediaBytes,
+    imageCount: found.imageCount,
+    fileCount: found.fileCount,
+    audioCount: 0,
+  };
+}

@@ -1,0 +1,143 @@
+/** Tools and the choice among them, and what a model is told in words where it cannot be made to. */
+import { type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../api/index.js";
+import { JsonCursor } from "../json/cursor.js";
+import { readMembers, splice } from "../json/splice.js";
+import { checkedJson, jsonOf, objectText } from "../json/text.js";
+import { jsonToolName } from "./json-tool.js";
+import { encodeCacheMark, type PromptContext } from "./part-encode.js";
+import { WIRE_NAME } from "./schema.js";
+
+export interface EncodedTools {
+  readonly tools: readonly string[];
+  readonly choice: string | undefined;
+  /** Added to the instructions. */
+  readonly nudge: string | undefined;
+}
+
+const OPEN_OBJECT = 0x7b;
+const NO_ARGUMENTS = '{"type":"object","properties":{}}';
+const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}';
+
+/** `isThinking` says whether the model thinks; `jsonSchema` is what a tool binds the answer to, where one must. */
+export function encodeTools(
+  prompt: Prompt,
+  isThinking: boolean,
+  jsonSchema: string | undefined,
+  context: PromptContext,
+): EncodedTools {
+  const choice = prompt.toolChoice;
+  const allowed = new Set(choice?.names);
+  const tools = prompt.tools.flatMap((tool, place) => {
+    const name = nameOf(tool);
+    const isAllowed = allowed.size === 0 || (name !== undefined && allowed.has(name));
+    return isAllowed ? encodeTool(tool, `tools[${place}]`, context) : [];
+  });
+  let mode = choice?.mode ?? ToolChoice_Mode.MODE_UNSPECIFIED;
+  if (jsonSchema !== undefined) {
+    const isOnlyOne = tools.length === 0 || mode === ToolChoice_Mode.MODE_NONE;
+    const description = "Answer with this tool: its arguments are the answer.";
+    const answer = { name: jsonToolName(prompt), description, input_schema: NO_ARGUMENTS };
+    const told = objectText([
+      ["name", jsonOf(answer.name)],
+      ["description", jsonOf(description)],
+      ["input_schema", jsonSchema],
+    ]);
+    const all = isOnlyOne ? [told] : [...tools, told];
+    return forced(all, isOnlyOne ? answer.name : undefined, prompt, isThinking, context);
+  }
+  if (tools.length === 0) return withoutTools(prompt.messages);
+  if (mode === ToolChoice_Mode.MODE_REQUIRED) {
+    const only = choice?.names.length === 1 ? choice.names[0] : undefined;
+    return forced(tools, only, prompt, isThinking, context);
+  }
+  if (mode === ToolChoice_Mode.MODE_NONE) return { tools, choice: '{"type":"none"}', nudge: undefined };
+  const isSerial = prompt.parallelToolCalls === false;
+  const isAuto = mode === ToolChoice_Mode.MODE_AUTO || isSerial;
+  return { tools, choice: isAuto ? choiceText("auto", undefined, prompt) : undefined, nudge: undefined };
+}
+
+/** A call that must come: forced where the model allows it, else asked for in words. */
+function forced(
+  tools: readonly string[],
+  only: string | undefined,
+  prompt: Prompt,
+  isThinking: boolean,
+  { rules, drop }: PromptContext,
+): EncodedTools {
+  if (rules.forcedTools && !isThinking)
+    return { tools, choice: choiceText(only === undefined ? "any" : "tool", only, prompt), nudge: undefined };
+  drop("tool_choice");
+  const nudge = `You must answer by calling ${only === undefined ? "one of the tools" : `the tool '${only}'`}.`;
+  return { tools, choice: choiceText("auto", undefined, prompt), nudge };
+}
+
+function choiceText(type: string, name: string | undefined, prompt: Prompt): string {
+  return objectText([
+    ["type", `"${type}"`],
+    ["name", jsonOf(name)],
+    ["disable_parallel_tool_use", prompt.parallelToolCalls === false ? "true" : undefined],
+  ]);
+}
+
+/** Calls in the conversation want their tools declared, even where none may be called any more. */
+function withoutTools(messages: readonly Message[]): EncodedTools {
+  const names = new Set<string>();
+  for (const { parts } of messages)
+    for (const { kind } of parts) if (kind?.$case === "toolCall") names.add(kind.value.name);
+  if (names.size === 0) return { tools: [], choice: undefined, nudge: undefined };
+  const tools = [...names].map((name) => `{"name":${JSON.stringify(name)},"input_schema":${NO_ARGUMENTS}}`);
+  return { tools, choice: '{"type":"none"}', nudge: undefined };
+}
+
+function nameOf({ kind }: Tool): string | undefined {
+  return kind?.$case === "function" || kind?.$case === "custom" ? kind.value.name : undefined;
+}
+
+/** The wire wants to be told that arguments are an object. */
+function objectSchema(schema: string): string {
+  const bytes = Buffer.from(schema.trim());
+  if (bytes[0] !== OPEN_OBJECT) return NO_ARGUMENTS;
+  const members = readMembers(new JsonCursor(bytes));
+  if (members.some(({ key }) => key === "type")) return schema;
+  return splice(bytes, 0, members, new Map([["type", '"object"']])).toString();
+}
+
+function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptContext): string[] {
+  const mark = encodeCacheMark(cacheMark);
+  switch (kind?.$case) {
+    case "function": {
+      const { name, description, parametersJson, strict } = kind.value;
+      const schema = checkedJson(parametersJson, `${path}.parameters`) ?? NO_ARGUMENTS;
+      return [
+        objectText([
+          ["name", jsonOf(name)],
+          ["description", jsonOf(description)],
+          ["input_schema", objectSchema(schema)],
+          ["strict", context.rules.schemas ? jsonOf(strict) : undefined],
+          mark,
+        ]),
+      ];
+    }
+    case "custom": {
+      const { name, description, formatJson } = kind.value;
+      const grammar = formatJson === undefined ? "" : `\n\nThe input has this form: ${formatJson}`;
+      const told = `${description ?? ""}${grammar}`.trim();
+      return [
+        objectText([
+          ["name", jsonOf(name)],
+          ["description", told === "" ? undefined : JSON.stringify(told)],
+          ["input_schema", FREE_TEXT],
+          mark,
+        ]),
+      ];
+    }
+    case "opaque":
+      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
+      context.drop(path);
+      return [];
+    case undefined:
+      return [];
+    default:
+      return kind satisfies never;
+  }
+}

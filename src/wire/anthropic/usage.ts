@@ -1,0 +1,77 @@
+/** Usage between the wire's counts, which come in two pieces, and the normal form. */
+import type { Usage } from "../../api/index.js";
+import { type JsonObject, listOf, objectOf } from "../json/value.js";
+
+/** More than any request can use: what is above is no count. */
+const TOKENS_MAX = 1e12;
+
+const COUNTS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"] as const;
+
+/** The counts of an answer as they come. A later report overwrites an earlier one, count by count. */
+export class UsageReader {
+  private told: Record<string, unknown> = {};
+  private isTold = false;
+
+  /** The normal form of what was told so far; undefined where nothing was. Nothing in it is negative. */
+  get usage(): Usage | undefined {
+    return this.isTold ? normal(this.told) : undefined;
+  }
+
+  note(value: unknown): void {
+    const usage = objectOf(value);
+    if (usage === undefined) return;
+    for (const [key, count] of Object.entries(usage)) if (count !== null && count !== undefined) this.told[key] = count;
+    this.isTold ||= COUNTS.some((key) => tokens(usage[key]) !== undefined);
+  }
+}
+
+function normal(told: JsonObject): Usage {
+  const [input, written, read, output] = COUNTS.map((key) => totalOf(told, key));
+  const reasoning = Math.min(tokens(objectOf(told["output_tokens_details"])?.["thinking_tokens"]) ?? 0, output ?? 0);
+  const writtenHour = Math.min(
+    tokens(objectOf(told["cache_creation"])?.["ephemeral_1h_input_tokens"]) ?? 0,
+    written ?? 0,
+  );
+  return {
+    inputTokens: BigInt(input ?? 0),
+    cacheReadTokens: BigInt(read ?? 0),
+    cacheWriteTokens: BigInt((written ?? 0) - writtenHour),
+    cacheWrite1hTokens: BigInt(writtenHour),
+    outputTokens: BigInt((output ?? 0) - reasoning),
+    reasoningTokens: BigInt(reasoning),
+    imageTokens: 0n,
+    audioInputTokens: 0n,
+    audioOutputTokens: 0n,
+  };
+}
+
+/** One count. An answer in several rounds tells only the last of them at the top, and all of them in a list. */
+function totalOf(told: JsonObject, key: string): number {
+  const rounds = listOf(told["iterations"]).reduce<number>(
+    (sum, round) => sum + (tokens(objectOf(round)?.[key]) ?? 0),
+    0,
+  );
+  return Math.min(Math.max(tokens(told[key]) ?? 0, rounds), TOKENS_MAX);
+}
+
+/** The wire's form: input without the cache's, output with the thinking. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const { cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
+  return {
+    input_tokens: Number(usage.inputTokens + usage.imageTokens + usage.audioInputTokens),
+    cache_creation_input_tokens: Number(cacheWriteTokens + cacheWrite1hTokens),
+    cache_read_input_tokens: Number(usage.cacheReadTokens),
+    cache_creation: {
+      ephemeral_5m_input_tokens: Number(cacheWriteTokens),
+      ephemeral_1h_input_tokens: Number(cacheWrite1hTokens),
+    },
+    output_tokens: Number(usage.outputTokens + reasoningTokens + usage.audioOutputTokens),
+    ...(reasoningTokens > 0n ? { output_tokens_details: { thinking_tokens: Number(reasoningTokens) } } : {}),
+    server_tool_use: null,
+    service_tier: "standard",
+  };
+}
+
+function tokens(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : undefined;
+}

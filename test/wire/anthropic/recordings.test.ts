@@ -1,0 +1,143 @@
+/** Recordings of real upstreams: read whole, and streamed in any pieces, they mean the same and lose no byte. */
+import { describe, expect, test } from "vitest";
+import { foldEvents } from "../../../src/api/fold.js";
+import { type Answer, type Event, FinishReason } from "../../../src/api/index.js";
+import { wire } from "../../../src/wire/anthropic/index.js";
+import type { AnswerReport } from "../../../src/wire/wire.js";
+import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
+import { checkGrammar, FACTS, readStream } from "./reading.js";
+import { answers, hasRecordings, recordingsNote, streams } from "./recordings.js";
+
+/** Input, output and the reasoning in it, read by hand; and why it ended. */
+const END = FinishReason.FINISH_REASON_END;
+const CALLS = FinishReason.FINISH_REASON_TOOL_CALLS;
+const BLOCKED = FinishReason.FINISH_REASON_BLOCKED;
+const WANT: Readonly<Record<string, readonly [bigint, bigint, bigint, FinishReason]>> = {
+  "anthropic-claude-opus-5-reasoning-high.1.json": [51n, 1699n, 139n, END],
+  "anthropic-clear-thinking.1.chunks.txt": [69n, 53n, 0n, END],
+  "anthropic-clear-thinking.1.json": [69n, 33n, 0n, END],
+  "anthropic-json-output-format.1.chunks.txt": [313n, 305n, 0n, END],
+  "anthropic-json-output-format.1.json": [371n, 629n, 0n, END],
+  "anthropic-json-tool.1.chunks.txt": [849n, 47n, 0n, CALLS],
+  "anthropic-json-tool.1.json": [1151n, 87n, 0n, CALLS],
+  // The end tells another input than the beginning, and counts.
+  "anthropic-message-delta-input-tokens.chunks.txt": [61n, 2n, 0n, END],
+  "anthropic-refusal.chunks.txt": [18n, 5n, 0n, BLOCKED],
+  "anthropic-refusal.json": [18n, 5n, 0n, BLOCKED],
+  "anthropic-text.chunks.txt": [12n, 30n, 0n, END],
+  "anthropic-text.json": [12n, 29n, 0n, END],
+  "anthropic-tool-no-args.chunks.txt": [565n, 48n, 0n, CALLS],
+  "anthropic-tool-no-args.json": [602n, 93n, 0n, CALLS],
+};
+
+function finished(events: readonly Event[], { usage }: AnswerReport): Event[] {
+  return [...events, { kind: { $case: "finish", value: { usage, usageSource: 1, costNanos: 0n } } }];
+}
+
+function checkTold(name: string, events: readonly Event[], report: AnswerReport): Answer {
+  const answer = foldEvents(finished(events, report));
+  const want = WANT[name];
+  if (want !== undefined) {
+    const { inputTokens, outputTokens = 0n, reasoningTokens = 0n } = report.usage ?? {};
+    expect([inputTokens, outputTokens + reasoningTokens, reasoningTokens, answer.candidates[0]?.finishReason]).toEqual(
+      want,
+    );
+  }
+  expect(answer.candidates).toHaveLength(1);
+  return answer;
+}
+
+const keyed = (value: unknown): string =>
+  JSON.stringify(value, (_, item: unknown) => (typeof item === "bigint" ? `${item}n` : item));
+
+const STOP = /event: message_stop\r?\ndata: [^\n]*\n\r?\n/;
+
+describe.runIf(hasRecordings)(recordingsNote, () => {
+  test("there are some of each kind", () => {
+    expect([answers.length, streams.length].every((count) => count > 0)).toBe(true);
+  });
+
+  describe.each(streams)("stream $name", ({ name, body }) => {
+    const bytes = Buffer.from(body);
+    const whole = readStream(bytes, "source");
+    const typed = readStream(bytes, "events");
+
+    test("is complete, loses no byte before its end, and tells usage and end as they are", () => {
+      expect(whole.error).toBeUndefined();
+      expect(whole.report.complete).toBe(true);
+      expect(whole.source).toBe(bytes.toString("latin1").replace(STOP, ""));
+      checkTold(name, typed.events, typed.report);
+      expect(typed.report.usage).toEqual(whole.report.usage);
+      expect(typed.report.text).toBe(whole.report.text);
+    });
+
+    test.each([
+      { end: "LF", text: body },
+      { end: "CRLF", text: body.replaceAll("\n", "\r\n") },
+    ])("cut at every byte, with $end, it means the same", ({ text }) => {
+      const cutBytes = Buffer.from(text);
+      const want = keyed(foldEvents(typed.events));
+      const usage = keyed(whole.report.usage);
+      const source = cutBytes.toString("latin1").replace(STOP, "");
+      for (let cut = 1; cut < cutBytes.length; cut++) {
+        const asSource = readStream(cutBytes, "source", [cut]);
+        const asEvents = readStream(cutBytes, "events", [cut]);
+        const isSame =
+          asSource.source === source &&
+          asSource.report.complete &&
+          asSource.report.text === whole.report.text &&
+          keyed(asSource.report.usage) === usage &&
+          keyed(foldEvents(asEvents.events)) === want;
+        // Compared by hand: an expectation for each of so many cuts costs more than the reading.
+        if (!isSame) expect.unreachable(`cut at ${cut}`);
+      }
+    });
+
+    test("cut short anywhere, it is never complete", () => {
+      const end = bytes.indexOf("event: message_stop");
+      for (let at = 0; at < end; at += 7) {
+        const cut = readStream(Buffer.from(bytes.subarray(0, at)), "source");
+        if (cut.report.complete || cut.source.includes("message_stop")) expect.unreachable(`cut at ${at}`);
+      }
+    });
+
+    test("told to a client of the wire and read again, it means the same", () => {
+      const encoder = wire.encodeStream(FACTS);
+      const events = finished(typed.events, typed.report);
+      const bytesTold = Buffer.concat(events.map((event) => encoder.push([event])));
+      checkGrammar(bytesTold);
+      const again = readStream(bytesTold, "events");
+      expect(foldEvents(again.events)).toEqual(foldEvents(typed.events));
+      expect(again.report.usage).toEqual(typed.report.usage);
+      expect(again.report.complete).toBe(true);
+    });
+
+    test("told to OpenAI's client and read again, it says the same", () => {
+      const encoder = openAiChat.encodeStream(FACTS);
+      const bytesTold = encoder.push(finished(typed.events, typed.report));
+      const decoder = openAiChat.decodeStream(FACTS, "events");
+      const batches = [decoder.push(bytesTold), decoder.end()];
+      expect(decoder.report.complete).toBe(true);
+      expect(decoder.report.usage).toEqual(typed.report.usage);
+      const again = foldEvents(batches.flatMap((batch) => batch.events)).candidates[0];
+      const was = foldEvents(typed.events).candidates[0];
+      expect(again?.message?.parts).toEqual(was?.message?.parts);
+      expect(again?.finishReason).toBe(was?.finishReason);
+    });
+  });
+
+  describe.each(answers)("answer $name", ({ name, body }) => {
+    const answer = wire.decodeAnswer(Buffer.from(body));
+
+    test("is read, with its usage and its end", () => {
+      expect(answer.report.complete).toBe(true);
+      checkTold(name, answer.events(), answer.report);
+    });
+
+    test("written for a client of the wire and read again, it is the same", () => {
+      const folded = foldEvents(finished(answer.events(), answer.report));
+      const again = wire.decodeAnswer(wire.encodeAnswer(folded));
+      expect(foldEvents(finished(again.events(), again.report))).toEqual(folded);
+    });
+  });
+});
