@@ -109,8 +109,8 @@ async function listenHttp(
     log,
     metrics: {
       observe: ({ route, status, durationMs }) => {
-        metrics.httpRequests.inc({ route, status: String(status) });
-        metrics.httpSeconds.observe({ route }, durationMs / 1000);
+        metrics.httpRequests.add(route, String(status));
+        metrics.httpSeconds.note(route, durationMs / 1000);
       },
     },
     metricsText: () => metrics.text(),

@@ -1,4 +1,5 @@
 /** How a caller reaches the services: the same typed calls in one process and over gRPC. */
+import type { CancelSignal } from "./cancellation.js";
 
 /** Headers of a call, by lower-case ASCII name. */
 export type CallMetadata = Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export interface CallOptions {
   /** `authorization` or `x-api-key`, and whatever else the service reads. */
   readonly metadata: CallMetadata;
   /** Aborts the call, and with it the upstream's. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** How long the call may take, in milliseconds. Absent: the service's own bounds. */
   readonly timeoutMs?: number | undefined;
 }

@@ -1,4 +1,5 @@
 /** How commands reach a running gateway: over gRPC, with an operator's key. */
+import { Cancellation } from "../api/cancellation.js";
 import type { Command } from "commander";
 import { answerToJson } from "../api/json.js";
 import type { Channel, Method } from "../api/channel.js";
@@ -74,7 +75,7 @@ class Client implements Connection {
   ): Promise<Response> {
     const options = {
       metadata: { authorization: `Bearer ${this.key}` },
-      signal: new AbortController().signal,
+      signal: new Cancellation(),
       timeoutMs,
     };
     try {

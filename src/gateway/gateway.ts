@@ -1,4 +1,5 @@
 /** What the gateway does for an authenticated caller: one method for each way to use a model. */
+import type { CancelSignal } from "../api/cancellation.js";
 import type {
   CountTokensRequest,
   CountTokensResponse,
@@ -20,7 +21,7 @@ export interface GatewayCall {
   /** Made by the edge that took the call; it names the hold, the log line and the usage. */
   readonly requestId: string;
   /** Aborts when the caller goes away or its deadline passes. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface Gateway {

@@ -44,9 +44,9 @@ export async function generate(
     const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
     const { acceptWire } = asked;
     const run = { acceptWire, outputTokensMax, stream, candidateCount, signal: call.signal };
-    steps.metrics.running.inc();
+    steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
-    steps.metrics.running.dec();
+    steps.metrics.running -= 1;
     const outcome = await conclude(meter, hold, failure, call);
     usedTokens = totalTokens(outcome.usage);
     recordOutcome({ call, model, meter, outcome, failure, startMs }, steps);

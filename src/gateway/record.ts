@@ -30,8 +30,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
-  if (meter.firstBatchMs !== undefined)
-    metrics.firstTokenSeconds.observe({ model: model.id }, meter.firstBatchMs / 1000);
+  if (meter.firstBatchMs !== undefined) metrics.firstTokenSeconds.note(model.id, meter.firstBatchMs / 1000);
   const fields = {
     request_id: call.requestId,
     account: call.caller.accountId,

@@ -1,4 +1,5 @@
 /** What every route of the front end shares: how it calls the service, and how it refuses. */
+import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CallMetadata, CallOptions, Channel } from "../api/channel.js";
 import { KeyServiceService } from "../api/index.js";
@@ -64,7 +65,7 @@ export class Front {
   }
 
   /** The credential and the address, for the service to judge. */
-  callOptions(request: FastifyRequest, signal: AbortSignal, timeoutMs?: number): CallOptions {
+  callOptions(request: FastifyRequest, signal: CancelSignal, timeoutMs?: number): CallOptions {
     const { headers } = request;
     const metadata: Record<string, string> = { "x-tollgate-client-address": request.socket.remoteAddress ?? "" };
     if (this.#parts.frontToken !== undefined) metadata["x-tollgate-front"] = this.#parts.frontToken;
@@ -120,10 +121,10 @@ export class Front {
 }
 
 /** Aborts when the client goes away, or has its answer. */
-export function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+export function goneSignal(reply: FastifyReply): CancelSignal {
+  const gone = new Cancellation();
   reply.raw.once("close", () => gone.abort(new GatewayError("ERROR_REASON_CANCELLED")));
-  return gone.signal;
+  return gone;
 }
 
 /** Lets the client finish sending, so that it reads our answer rather than a reset, but not for long. */

@@ -1,4 +1,5 @@
 /** One request to a model: the client's body to the service, and the answer to the client, whole or as it comes. */
+import { Cancellation } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Event, InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
@@ -33,13 +34,7 @@ export async function answerGeneration(
     parts.front.refuse(request, reply, error);
     return;
   }
-  try {
-    await generation.run();
-  } finally {
-    // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
-    if (reply.raw.closed) parts.running.remove(generation);
-    else reply.raw.once("close", () => parts.running.remove(generation));
-  }
+  await generation.run();
 }
 
 class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
@@ -47,7 +42,8 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   readonly #reply: FastifyReply;
   readonly #format: Format;
   readonly #front: Front;
-  readonly #abort = new AbortController();
+  readonly #running: Running;
+  readonly #abort = new Cancellation();
   readonly #source: SourceBody;
   readonly #framing: StreamFraming | undefined;
   readonly #stream: StreamReply;
@@ -58,6 +54,7 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   #whole: WholeAnswer | undefined;
   #sourceSeen = false;
   #finished = false;
+  #over = false;
   #stopReason: GatewayError | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, format: Format, parts: GenerationParts) {
@@ -65,6 +62,7 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
     this.#reply = reply;
     this.#format = format;
     this.#front = parts.front;
+    this.#running = parts.running;
     const asked = new HttpFormatRequest(request);
     this.#framing = format.streamFraming?.(asked);
     this.#source = {
@@ -81,10 +79,7 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   }
 
   async run(): Promise<void> {
-    // A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end.
-    this.#reply.raw.once("close", () => {
-      if (!this.#reply.raw.writableFinished) this.#abort.abort(new GatewayError("ERROR_REASON_CANCELLED"));
-    });
+    this.#reply.raw.once("close", () => this.#close());
     const generation = {
       model: "",
       input: { $case: "source" as const, value: this.#source },
@@ -95,13 +90,22 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
       await this.#front.channel.stream(
         InferenceServiceService.streamGenerate,
         { generation, acceptWire: this.#format.wire.name },
-        this.#front.callOptions(this.#request, this.#abort.signal),
+        this.#front.callOptions(this.#request, this.#abort),
         this,
       );
       this.#conclude();
     } catch (error) {
       this.#fail(this.#stopReason ?? error);
     }
+    this.#over = true;
+    if (this.#reply.raw.closed) this.#running.remove(this);
+  }
+
+  /** A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end. */
+  #close(): void {
+    if (!this.#reply.raw.writableFinished) this.#abort.abort(new GatewayError("ERROR_REASON_CANCELLED"));
+    // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
+    if (this.#over) this.#running.remove(this);
   }
 
   stop(reason: GatewayError): void {
@@ -163,13 +167,12 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
 
   #begin(): void {
     this.#reply.hijack();
-    this.#stream.begin({
-      ...this.#front.headers(this.#request, this.#head),
-      "content-type": this.#framing?.contentType ?? "text/event-stream; charset=utf-8",
-      "cache-control": "no-cache",
-      "x-accel-buffering": "no",
-      "x-content-type-options": "nosniff",
-    });
+    const headers = this.#front.headers(this.#request, this.#head);
+    headers["content-type"] = this.#framing?.contentType ?? "text/event-stream; charset=utf-8";
+    headers["cache-control"] = "no-cache";
+    headers["x-accel-buffering"] = "no";
+    headers["x-content-type-options"] = "nosniff";
+    this.#stream.begin(headers);
   }
 
   #encode(): StreamEncoder {
@@ -183,10 +186,14 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
     if (this.#stopReason !== undefined) throw this.#stopReason;
     if (!this.#finished) throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: new Error("no finish came") });
     if (this.#streams || this.#reply.raw.destroyed) return;
-    void this.#reply
-      .headers(this.#front.headers(this.#request, this.#head))
-      .type("application/json; charset=utf-8")
-      .send(this.#whole?.body());
+    const body = this.#whole?.body() ?? NO_BYTES;
+    const headers = this.#front.headers(this.#request, this.#head);
+    headers["content-type"] = "application/json; charset=utf-8";
+    headers["content-length"] = String(body.length);
+    headers["x-content-type-options"] = "nosniff";
+    // The bytes are ready, and the framework's way to the socket costs more than theirs.
+    this.#reply.hijack();
+    this.#reply.raw.writeHead(200, headers).end(body);
   }
 
   /** Before the first byte a refusal has a status; after it, it is told in the stream, which never ends well. */

@@ -17,10 +17,23 @@ export function isHeaderValue(value: string | undefined): value is string {
 /** The headers of an answer that come from the service's metadata. What may not be a header is left out. */
 export function answerHeaders(head: CallMetadata): AnswerHeaders {
   const headers: AnswerHeaders = {};
-  for (const [name, value] of Object.entries(head)) {
-    if (ANSWER_NAME.test(name) && isHeaderValue(value)) headers[name] = value;
+  for (const name in head) {
+    const value = head[name];
+    if (isAnswerName(name) && isHeaderValue(value)) headers[name] = value;
   }
   return headers;
+}
+
+/** The names are few, so each is looked at once. */
+const answerNames = new Map<string, boolean>();
+const ANSWER_NAMES_MAX = 256;
+
+function isAnswerName(name: string): boolean {
+  const known = answerNames.get(name);
+  if (known !== undefined) return known;
+  const fits = ANSWER_NAME.test(name);
+  if (answerNames.size < ANSWER_NAMES_MAX) answerNames.set(name, fits);
+  return fits;
 }
 
 /** A client's header as call metadata, which is printable ASCII. Such a key is wrong anyway; the service says so. */

@@ -1,5 +1,6 @@
 /** What Prometheus reads. No label names a key or an account. */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
+import { Tally, Timing } from "./tally.js";
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
@@ -18,22 +19,28 @@ export function count(counts: Map<string, number>, name: string, amount = 1): vo
 
 export class Metrics {
   readonly registry = new Registry();
-  readonly httpRequests = this.#counter("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
-  readonly httpSeconds = this.#histogram("tollgate_http_request_seconds", "Time of HTTP requests.", ["route"]);
+  readonly httpRequests = new Tally("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
+  readonly httpSeconds = new Timing("tollgate_http_request_seconds", "Time of HTTP requests.", "route", SECONDS);
   readonly #models = new Map<string, ModelCounts>();
   readonly overageNanos = this.#counter(
     "tollgate_overage_nanos_total",
     "Used above the hold and paid by the operator, in nano-USD.",
     [],
   );
-  readonly firstTokenSeconds = this.#histogram("tollgate_first_token_seconds", "Time to the first batch.", ["model"]);
-  readonly attempts = this.#counter("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
-  readonly running = this.#gauge("tollgate_generations_running", "Requests to models that run now.");
+  readonly firstTokenSeconds = new Timing("tollgate_first_token_seconds", "Time to the first batch.", "model", SECONDS);
+  readonly attempts = new Tally("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
+  /** How many requests to models run now. */
+  running = 0;
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
   readonly orphans = this.#counter("tollgate_orphans_total", "Holds that a crash left, by how they ended.", ["end"]);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.registry.registerMetric(this.httpRequests);
+    this.registry.registerMetric(this.httpSeconds);
+    this.registry.registerMetric(this.attempts);
+    this.registry.registerMetric(this.firstTokenSeconds);
+    this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
     this.#read("tollgate_usage_source_total", "How usages were known.", "source", (counts) => counts.sources);
@@ -72,11 +79,15 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
-  }
-
-  #gauge(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers: [this.registry] });
+  #gauge(name: string, help: string, read?: () => number): Gauge {
+    const collect = read && ((gauge: Gauge): void => gauge.set(read()));
+    return new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        collect?.(this);
+      },
+    });
   }
 }

@@ -9,8 +9,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:key|api_key|token|secret)=)[^&\s"]+/gi, "$1[redacted]"],
 ];
 
+// What each of them begins with. Nearly every line has none of it, and one look costs less than five replacements.
+const TRACE = /(?:[spr]k|xai)-|AIza|bearer\s|basic\s|:\/\/|[?&](?:key|api_key|token|secret)=/i;
+
 /** The text without its secrets. */
 export function redact(text: string): string {
+  if (!TRACE.test(text)) return text;
   let clean = text;
   for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
   return clean;

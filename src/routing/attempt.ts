@@ -1,4 +1,5 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
+import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerReport, Batch, OwnedFields, StreamDecoder, WireRequest } from "../wire/wire.js";
@@ -37,7 +38,7 @@ export interface AttemptPlan {
   readonly form: "events" | "source";
   readonly timeouts: AttemptTimeouts;
   /** Aborts when the client left. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
   readonly mayDrain: () => boolean;
   readonly drained: () => void;
@@ -263,6 +264,6 @@ class Attempt implements UpstreamHandler {
 }
 
 /** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
-function abortReason(signal: AbortSignal): GatewayError {
+function abortReason(signal: CancelSignal): GatewayError {
   return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");
 }

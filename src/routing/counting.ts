@@ -1,4 +1,5 @@
 /** Asks a model's own upstream how many tokens the input of a request has. */
+import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Counter } from "../families/family.js";
 import type { UpstreamHandler } from "../upstream/upstream.js";
@@ -15,7 +16,7 @@ const COUNT_BYTES_MAX = 64 * 1024;
 export async function countAtUpstream(
   request: WireRequest,
   target: Target,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<number | undefined> {
   const { family } = target.served;
   if (family.counter === undefined) return undefined;
@@ -35,7 +36,7 @@ function ask(
   body: Buffer,
   { served, model }: Target,
   counter: Counter,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<number> {
   const { family } = served;
   return new Promise((resolve, reject) => {

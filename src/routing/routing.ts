@@ -1,4 +1,5 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
+import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
@@ -25,7 +26,7 @@ export interface RunOptions {
   readonly outputTokensMax: number | undefined;
   readonly stream: boolean;
   readonly candidateCount: number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface RoutingOptions {
@@ -98,7 +99,7 @@ export class Routing {
    * How many tokens the request's input has, as a target's own upstream counts; undefined where none can be asked.
    * Rejects where the request is refused.
    */
-  async count(request: WireRequest, model: ServedModel, signal: AbortSignal): Promise<number | undefined> {
+  async count(request: WireRequest, model: ServedModel, signal: CancelSignal): Promise<number | undefined> {
     const nowMs = this.options.nowMs();
     const able = model.targets.filter(({ served }) => served.family.counter !== undefined);
     const target = pickTarget(able, new Set(), nowMs, this.options.random);
@@ -170,7 +171,7 @@ export class Routing {
     }
   }
 
-  async #backOff(error: GatewayError, attempt: number, signal: AbortSignal): Promise<void> {
+  async #backOff(error: GatewayError, attempt: number, signal: CancelSignal): Promise<void> {
     const asked = error.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED" ? undefined : error.retryAfterMs;
     const jittered = this.options.random() * Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MS_MAX);
     await pause(asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX), signal);
@@ -227,7 +228,7 @@ function withModel(error: GatewayError, model: string): GatewayError {
   return new GatewayError(error.reason, metadata, { cause: error.cause ?? error });
 }
 
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+function pause(durationMs: number, signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = (): void => {

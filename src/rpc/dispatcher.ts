@@ -1,4 +1,5 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
+import type { CancelSignal } from "../api/cancellation.js";
 import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, type MethodPermission } from "../api/descriptors.js";
 import { GatewayError } from "../errors.js";
@@ -14,7 +15,7 @@ import { boundedError } from "./status.js";
 /** One call as a channel brings it. Names in the metadata are lower case. */
 export interface ServerCall extends Origin {
   /** Aborts when the caller goes away; a GatewayError as its reason is what the call ends with. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs?: number | undefined;
 }

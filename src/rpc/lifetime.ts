@@ -1,4 +1,5 @@
 /** How long one call lives: until its work is done, its caller goes, its deadline passes, or the process stops. */
+import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { CallOptions } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 
@@ -6,14 +7,14 @@ import { GatewayError } from "../errors.js";
 export const TIMER_MS_MAX = 2_147_483_647;
 
 export class Lifetime {
-  readonly #controller = new AbortController();
-  readonly #from: AbortSignal;
+  readonly #cancellation = new Cancellation();
+  readonly #from: CancelSignal;
   readonly #onAbort: () => void;
   #timer: NodeJS.Timeout | undefined;
   #onEnd: ((error: GatewayError) => void) | undefined;
 
   /** `from` is the caller's signal; its reason stands where it is a GatewayError, else the caller went away. */
-  constructor(from: AbortSignal, timeoutMs: number | undefined) {
+  constructor(from: CancelSignal, timeoutMs: number | undefined) {
     this.#from = from;
     this.#onAbort = () => this.end(goneError(from));
     if (from.aborted) this.#onAbort();
@@ -23,8 +24,8 @@ export class Lifetime {
     else this.#timer = setTimeout(() => this.end(deadlineError()), timeoutMs);
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): CancelSignal {
+    return this.#cancellation;
   }
 
   /** Resolves as the work does; rejects as it does, or at once when the lifetime ends before it. */
@@ -40,7 +41,7 @@ export class Lifetime {
   /** Ends it before its work is done. */
   end(error: GatewayError): void {
     if (this.signal.aborted) return;
-    this.#controller.abort(error);
+    this.#cancellation.abort(error);
     this.#onEnd?.(error);
     this.close();
   }
@@ -64,7 +65,7 @@ export function refusedAtOnce(options: Pick<CallOptions, "signal" | "timeoutMs">
 }
 
 /** What a call ends with whose caller aborted it: the caller's own reason where it gave a refusal. */
-export function goneError(signal: AbortSignal): GatewayError {
+export function goneError(signal: CancelSignal): GatewayError {
   const reason: unknown = signal.reason;
   return reason instanceof GatewayError ? reason : new GatewayError("ERROR_REASON_CANCELLED");
 }

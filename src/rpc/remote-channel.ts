@@ -1,4 +1,5 @@
 /** The channel to a core in another process, over gRPC. */
+import type { CancelSignal } from "../api/cancellation.js";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientReadableStream, Metadata, ServiceError } from "@grpc/grpc-js";
 import type { CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
@@ -145,7 +146,7 @@ class RemoteChannel implements Channel {
 function pour<Response>(
   call: ClientReadableStream<Response>,
   sink: Sink<Response>,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let failure: GatewayError | undefined;

@@ -1,4 +1,5 @@
 /** The gRPC server: every service through one thin adapter, health, reflection, and an orderly end. */
+import { Cancellation } from "../api/cancellation.js";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type {
   handleServerStreamingCall,
@@ -164,7 +165,7 @@ function failed(error: unknown, method: Method<unknown, unknown>, log: Log | und
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
 
 function serverCall(call: AnyCall, nowMs: () => number): ServerCall {
-  const gone = new AbortController();
+  const gone = new Cancellation();
   const deadline = Number(call.getDeadline());
   const cancel = (): void =>
     gone.abort(nowMs() >= deadline ? deadlineError() : new GatewayError("ERROR_REASON_CANCELLED"));
@@ -173,7 +174,7 @@ function serverCall(call: AnyCall, nowMs: () => number): ServerCall {
   else call.on("cancelled", cancel);
   return {
     metadata: readMetadata(call.metadata),
-    signal: gone.signal,
+    signal: gone,
     timeoutMs: Number.isFinite(deadline) ? deadline - nowMs() : undefined,
     peer: peerAddress(call.getPeer()),
     local: false,

@@ -1,4 +1,5 @@
 /** One call that came through a tunnel, on the core's side: its request put together, its answer cut into pieces. */
+import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { TunnelFrameKind } from "../api/index.js";
 import type { AnyMethod } from "../api/methods.js";
@@ -41,7 +42,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
   readonly #callId: number;
   readonly #method: AnyMethod;
   readonly #place: CallPlace;
-  readonly #gone = new AbortController();
+  readonly #gone = new Cancellation();
   readonly #writer: PieceWriter;
   #reader: PieceReader | undefined = new PieceReader(REQUEST_WINDOW_BYTES);
   #onDrain: (() => void) | undefined;
@@ -61,8 +62,8 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
     });
   }
 
-  get signal(): AbortSignal {
-    return this.#gone.signal;
+  get signal(): CancelSignal {
+    return this.#gone;
   }
 
   /** A piece of the request. Throws MalformedFrame where one is not due. */

@@ -140,7 +140,7 @@ function createRouting(metrics: Metrics, nowMs: () => number): Routing {
     timeouts: TIMEOUTS,
     onAttempt: (target, error) => {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
-      metrics.attempts.inc({ upstream: target.served.id, result });
+      metrics.attempts.add(target.served.id, result);
     },
   });
 }

@@ -50,6 +50,10 @@ class HttpUpstream implements Upstream {
   readonly #basePath: string;
   readonly #pool: Pool;
   readonly #openMax: number;
+  /** Headers as they go out, by the object in which an upstream keeps them for all its requests. */
+  readonly #flat = new WeakMap<UpstreamRequest["headers"], string[]>();
+  /** The path that was found good last: an upstream's requests rarely have another. */
+  #goodPath = "";
   #open = 0;
 
   constructor(options: HttpUpstreamOptions) {
@@ -78,22 +82,29 @@ class HttpUpstream implements Upstream {
       exchange.refuse("EXCHANGES_MAX");
       return exchange;
     }
-    const problem = pathProblem(request.path);
+    const problem = request.path === this.#goodPath ? undefined : pathProblem(request.path);
     if (problem !== undefined) {
       exchange.refuse(problem);
       return exchange;
     }
+    this.#goodPath = request.path;
     this.#pool.dispatch(
       {
         path: this.#basePath + request.path,
         method: request.method,
-        headers: flatHeaders(request.headers),
+        headers: this.#headersOf(request),
         body: request.body ?? null,
       },
       exchange,
     );
     exchange.entered();
     return exchange;
+  }
+
+  #headersOf({ headers }: UpstreamRequest): string[] {
+    let flat = this.#flat.get(headers);
+    if (flat === undefined) this.#flat.set(headers, (flat = flatHeaders(headers)));
+    return flat;
   }
 
   /** Ends what still runs: its handlers hear an error. */

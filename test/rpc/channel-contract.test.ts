@@ -136,7 +136,7 @@ describe.each(EDGES)("a channel %s", (name) => {
     const arrived = edge.core.gateway.nextCall();
     const ended = refusal(call("hang", { signal: gone.signal }));
     const { signal } = await arrived;
-    const told = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    const told = new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
     expect(signal.aborted).toBe(false);
     gone.abort();
     expect((await ended).reason).toBe("ERROR_REASON_CANCELLED");
@@ -166,7 +166,7 @@ describe.each(EDGES)("a channel %s", (name) => {
     const arrived = edge.core.gateway.nextCall();
     const ended = refusal(call("hang", { timeoutMs: 200 }));
     const { signal } = await arrived;
-    const told = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    const told = new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
     const error = await ended;
     expect(error.reason).toBe("ERROR_REASON_UPSTREAM_TIMEOUT");
     expect(error.metadata["phase"]).toBe("deadline");

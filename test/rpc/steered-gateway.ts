@@ -1,4 +1,5 @@
 /** A gateway that the request itself steers, by the name of its model: what stands behind the edge in its tests. */
+import type { CancelSignal } from "../../src/api/cancellation.js";
 import type { CallMetadata, Sink } from "../../src/api/channel.js";
 import {
   type Answer,
@@ -176,7 +177,7 @@ function sourceOf(generation: Generation | undefined): Buffer {
   return generation?.input?.$case === "source" ? generation.input.value.body : Buffer.from("no source");
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
