@@ -1,5 +1,5 @@
 /** From typed steps to the events of a client. */
-import type { Event, LogprobsDelta, ToolCallStart } from "../../api/index.js";
+import type { Event, LogprobsDelta, ThinkingDelta, ToolCallStart } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { arrayText, jsonOf, objectText } from "../json/text.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
@@ -17,9 +17,12 @@ export function encodeStream(_request: RequestFacts): StreamEncoder {
 interface Pending {
   readonly candidate: number;
   readonly parts: string[];
-  /** Text that goes on: runs of it are one part. */
+  /** Text, or a thought, that goes on: runs of it are one part. */
   text: string;
+  thought: string;
   logprobs: LogprobsDelta | undefined;
+  /** Why it ended, once it did. */
+  reason: string | undefined;
 }
 
 /** A call whose arguments still come: on this wire a call is told whole. */
@@ -33,6 +36,8 @@ class GeminiStreamEncoder implements StreamEncoder {
   private tail = "";
   private out = "";
   private pending: Pending | undefined;
+  /** Candidates that ended: told with the usage, for Google's own client takes a chunk without any for no answer. */
+  private ended: Pending[] = [];
   private readonly calls = new Map<number, OpenCall[]>();
 
   push(events: readonly Event[]): Buffer {
@@ -59,12 +64,14 @@ class GeminiStreamEncoder implements StreamEncoder {
         return;
       }
       case "text":
-      case "refusal":
-        this.of(kind.value.candidate).text += kind.value.text;
+      case "refusal": {
+        const pending = this.of(kind.value.candidate);
+        if (pending.thought !== "") closeText(pending);
+        pending.text += kind.value.text;
         return;
+      }
       case "thinking":
-        this.add(kind.value.candidate, thoughtJson(kind.value.text, kind.value.signature));
-        return;
+        return this.think(kind.value);
       case "toolCallStart": {
         const calls = this.calls.get(kind.value.candidate) ?? [];
         this.calls.set(kind.value.candidate, [...calls, { start: kind.value, arguments: "" }]);
@@ -91,12 +98,22 @@ class GeminiStreamEncoder implements StreamEncoder {
       case "finish": {
         this.flush();
         const { usage } = kind.value;
-        if (usage !== undefined) this.chunk(`"usageMetadata":${JSON.stringify(encodeUsage(usage))}`);
+        const told = usage === undefined ? "" : `,"usageMetadata":${JSON.stringify(encodeUsage(usage))}`;
+        this.chunk(`"candidates":${arrayText(this.ended.map(candidateText))}${told}`);
         return;
       }
       default:
         return kind satisfies never;
     }
+  }
+
+  private think({ candidate, text, signature }: ThinkingDelta): void {
+    const pending = this.of(candidate);
+    if (pending.text !== "") closeText(pending);
+    pending.thought += text;
+    if (signature === undefined) return;
+    pending.parts.push(thoughtJson(pending.thought, signature));
+    pending.thought = "";
   }
 
   private add(candidate: number, part: string): void {
@@ -109,7 +126,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   private of(candidate: number): Pending {
     if (this.pending?.candidate === candidate) return this.pending;
     this.flush();
-    this.pending = { candidate, parts: [], text: "", logprobs: undefined };
+    this.pending = { candidate, parts: [], text: "", thought: "", logprobs: undefined, reason: undefined };
     return this.pending;
   }
 
@@ -118,24 +135,20 @@ class GeminiStreamEncoder implements StreamEncoder {
     for (const { start, arguments: text } of this.calls.get(candidate) ?? [])
       this.add(candidate, callJson({ ...start, arguments: text }));
     this.calls.delete(candidate);
-    this.of(candidate);
-    this.flush(reason);
+    const pending = this.of(candidate);
+    closeText(pending);
+    pending.reason = reason;
+    this.ended.push(pending);
+    this.pending = undefined;
   }
 
-  private flush(reason?: string): void {
+  private flush(): void {
     const { pending } = this;
     if (pending === undefined) return;
     closeText(pending);
     this.pending = undefined;
-    const { candidate, parts, logprobs } = pending;
-    if (parts.length === 0 && logprobs === undefined && reason === undefined) return;
-    const told = objectText([
-      ["content", `{"parts":${arrayText(parts.length === 0 ? [textJson("")] : parts)},"role":"model"}`],
-      ["finishReason", jsonOf(reason)],
-      ["index", String(candidate)],
-      ["logprobsResult", logprobs === undefined ? undefined : JSON.stringify(encodeLogprobs(logprobs))],
-    ]);
-    this.chunk(`"candidates":[${told}]`);
+    if (pending.parts.length > 0 || pending.logprobs !== undefined)
+      this.chunk(`"candidates":[${candidateText(pending)}]`);
   }
 
   private chunk(members: string): void {
@@ -143,7 +156,18 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 }
 
+function candidateText({ candidate, parts, logprobs, reason }: Pending): string {
+  return objectText([
+    ["content", `{"parts":${arrayText(parts.length === 0 ? [textJson("")] : parts)},"role":"model"}`],
+    ["finishReason", jsonOf(reason)],
+    ["index", String(candidate)],
+    ["logprobsResult", logprobs === undefined ? undefined : JSON.stringify(encodeLogprobs(logprobs))],
+  ]);
+}
+
 function closeText(pending: Pending): void {
   if (pending.text !== "") pending.parts.push(textJson(pending.text));
+  if (pending.thought !== "") pending.parts.push(thoughtJson(pending.thought, undefined));
   pending.text = "";
+  pending.thought = "";
 }

@@ -6,6 +6,7 @@ import {
   type Prompt,
   type Reasoning,
   Role,
+  type Thinking,
   type Tool,
   type ToolChoice,
   ToolChoice_Mode,
@@ -15,6 +16,7 @@ import { jsonSchemaOf } from "./json-schema.js";
 import { decodePart, OpenCalls, partOf } from "./part-decode.js";
 import { ProtoReader } from "./proto-reader.js";
 import { WIRE_NAME } from "./schema.js";
+import { googlesOwn } from "./signature.js";
 
 /** What the answer's schema is called on wires where it needs a name, which this one does not give. */
 export const SCHEMA_NAME = "response";
@@ -80,9 +82,40 @@ function decodeMessages(reader: ProtoReader): Message[] {
   if (contents.length === 0) reader.missing("contents");
   for (const content of contents) {
     const parts = decodeParts(content, calls);
-    messages.push(messageOf(decodeRole(content, parts), parts));
+    const role = decodeRole(content, parts);
+    const last = messages.at(-1);
+    // Google's own client sends back each chunk of a stream as a content, so neighbours are one answer in pieces.
+    if (role === Role.ROLE_ASSISTANT && last?.role === role) goOn(last.parts, parts);
+    else messages.push(messageOf(role, goOn([], parts)));
   }
   return messages;
+}
+
+/** Adds what goes on: text to text where one content ends and the next begins, and to a thought what is still of it. */
+function goOn(parts: Part[], more: readonly Part[]): Part[] {
+  for (const [place, part] of more.entries()) {
+    const last = parts.at(-1)?.kind;
+    const next = part.kind;
+    const isBoundary = place === 0;
+    if (isBoundary && last?.$case === "text" && next?.$case === "text")
+      parts[parts.length - 1] = plainText(last.value.text + next.value.text);
+    else if (
+      last?.$case === "thinking" &&
+      next?.$case === "thinking" &&
+      isOfThought(last.value, next.value, isBoundary)
+    ) {
+      const value = { text: last.value.text + next.value.text, signature: next.value.signature };
+      parts[parts.length - 1] = partOf({ $case: "thinking", value });
+    } else parts.push(part);
+  }
+  return parts;
+}
+
+/** A thought goes on until its proof; another upstream's proves the whole thought, although it stands alone. */
+function isOfThought(last: Thinking, next: Thinking, isBoundary: boolean): boolean {
+  if (last.signature !== undefined) return false;
+  const isForeign = next.signature !== undefined && googlesOwn(next.signature) === undefined;
+  return isBoundary || (next.text === "" && isForeign);
 }
 
 function decodeRole(content: ProtoReader, parts: readonly Part[]): Role {

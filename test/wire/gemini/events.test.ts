@@ -215,7 +215,7 @@ test.each([
   else expect(told).toMatchObject(want);
 });
 
-test("a client is told whole calls, one end, and the usage last", () => {
+test("a client is told whole calls, and the usage with the one end, since a chunk without an answer is none", () => {
   const event = (kind: NonNullable<Event["kind"]>): Event => ({ kind });
   const start = { candidate: 0, index: 0, id: "c", name: "f", custom: false, signature: undefined };
   const usage = read(chunk([{ text: "x" }], {}, { usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2 } }));
@@ -240,5 +240,5 @@ test("a client is told whole calls, one end, and the usage last", () => {
   const parts = '[{"text":"Hi!"},{"functionCall":{"id":"c","name":"f","args":{"a":12345678901234567890}}}]';
   const candidate = `{"content":{"parts":${parts},"role":"model"},"finishReason":"STOP","index":0}`;
   const counts = '{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}';
-  expect(told).toBe(sse(`{"candidates":[${candidate}],${top}}`, `{"usageMetadata":${counts},${top}}`));
+  expect(told).toBe(sse(`{"candidates":[${candidate}],"usageMetadata":${counts},${top}}`));
 });

@@ -230,3 +230,43 @@ test.each([
 ])("$name is refused by its param", ({ body }) => {
   expect(() => fromChat(body)).toThrow(expect.objectContaining({ reason: "ERROR_REASON_PARAMETER_UNSUPPORTED" }));
 });
+
+describe("an answer that comes back chunk by chunk", () => {
+  const PROOF = `dG9sbGdhdGU6${Buffer.from("proof").toString("base64")}`;
+  const thinking = (text: string, signature?: string): object => ({ $case: "thinking", value: { text, signature } });
+  const text = (told: string): object => ({ $case: "text", value: { text: told } });
+
+  test.each([
+    { name: "text", chunks: [[{ text: "Hel" }], [{ text: "lo" }], [{ text: "" }]], want: [text("Hello")] },
+    {
+      name: "a thought with its proof behind it",
+      chunks: [
+        [{ text: "a", thought: true }],
+        [
+          { text: "b", thought: true },
+          { text: "", thoughtSignature: PROOF },
+        ],
+      ],
+      want: [thinking("ab", "proof")],
+    },
+    {
+      name: "two thoughts",
+      chunks: [
+        [{ text: "a", thought: true }],
+        [{ text: "b", thought: true, thoughtSignature: PROOF }],
+        [{ text: "c", thought: true }],
+      ],
+      want: [thinking("ab", "proof"), thinking("c")],
+    },
+    {
+      name: "texts that stood apart in one chunk",
+      chunks: [[{ text: "a" }, { text: "b" }], [{ text: "c" }]],
+      want: [text("a"), text("bc")],
+    },
+  ])("is one answer: $name", ({ chunks, want }) => {
+    const contents = [...HI.contents, ...chunks.map((parts) => ({ role: "model", parts }))];
+    const [, answered, ...others] = request({ contents }).prompt().messages;
+    expect(others).toEqual([]);
+    expect(answered?.parts.map(({ kind }) => kind)).toMatchObject(want);
+  });
+});
