@@ -127,8 +127,15 @@ export class Meter implements AnswerReceiver {
       head["x-tollgate-cost-nanos"] = String(outcome.costNanos);
       sink.head(head);
     }
-    const last = { kind: { $case: "finish" as const, value: outcome } };
+    const last = { kind: { $case: "finish" as const, value: this.#told(outcome) } };
     sink.data({ events: [...(this.#whole?.events ?? []), last], source: this.#whole?.source ?? EMPTY });
+  }
+
+  /** What the caller is told: an answer without content is free, but its upstream's report is told as it is. */
+  #told(outcome: Outcome): Outcome {
+    const reported = this.#report?.usage;
+    if (outcome.usageSource !== UsageSource.USAGE_SOURCE_NONE || reported === undefined) return outcome;
+    return { ...outcome, usage: reported };
   }
 
   #outcome(usage: Usage, usageSource: UsageSource): Outcome {
