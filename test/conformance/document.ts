@@ -1,0 +1,59 @@
+/** The matrix as a page: what the run found, and nothing else. */
+import type { Client } from "./clients/client.js";
+import { clients } from "./clients/index.js";
+import { features } from "./features.js";
+import { type Cell, type Matrix, verdictOf } from "./matrix.js";
+import type { Feature } from "./scenario.js";
+import { type Target, targets } from "./targets.js";
+
+/** Set, a run writes the page; else it compares it. */
+export const WRITE_VARIABLE = "TOLLGATE_WRITE_CONFORMANCE";
+
+const HEAD = `# Conformance
+
+Every client format on every model family, feature by feature. This page is written by the run of \`test/conformance\`
+itself, which fails where the page says something else than it found:
+
+    ${WRITE_VARIABLE}=1 npx vitest run test/conformance/matrix.test.ts
+
+Each cell is a real conversation, whole and streamed, through the official packages that the section names, through a
+real gateway, with an upstream that refuses what the real one refuses. It passes where the upstream understood
+everything that the client said, and the client everything that was answered: words, thoughts, calls and their
+arguments, the end, and the usage. \`400 x\` is a refusal, before anything costs, that names the parameter \`x\`.
+`;
+
+/** Runs whatever was not run yet. */
+export async function conformancePage(matrix: Matrix): Promise<string> {
+  const formats = [...new Set(clients.map(({ format }) => format))];
+  const sections: string[] = [];
+  for (const format of formats) {
+    const own = clients.filter((client) => client.format === format);
+    const rows: string[][] = [["feature", ...targets.map(({ family }) => family)]];
+    for (const feature of features) {
+      const row = [feature.name];
+      for (const target of targets) row.push(await cellText(matrix, own, target, feature));
+      rows.push(row);
+    }
+    sections.push(`## ${format}\n\nClients: ${own.map(({ name }) => name).join("; ")}.\n\n${table(rows)}`);
+  }
+  return `${HEAD}\n${sections.join("\n")}`;
+}
+
+/** What all clients of a format found of a feature; both forms where they differ. */
+async function cellText(matrix: Matrix, own: readonly Client[], target: Target, feature: Feature): Promise<string> {
+  const found: string[] = [];
+  for (const isStream of [false, true]) {
+    const cells = own.map((client): Cell => ({ client, target, feature, isStream }));
+    const verdicts = await Promise.all(cells.map((cell) => verdictOf(matrix, cell)));
+    found.push([...new Set(verdicts)].join(" or "));
+  }
+  const [whole = "", streamed = ""] = found;
+  return whole === streamed ? whole : `${whole}; streamed: ${streamed}`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(" | ")} |`);
+  lines.splice(1, 0, `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`);
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,46 @@
+/** Every client format on every model family: each feature, whole and streamed, through the official packages. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { clients } from "./clients/index.js";
+import { conformancePage, WRITE_VARIABLE } from "./document.js";
+import { documentedRefusal } from "./expectation.js";
+import { features } from "./features.js";
+import { Matrix } from "./matrix.js";
+import { targets } from "./targets.js";
+
+let matrix: Matrix;
+beforeAll(async () => {
+  matrix = await Matrix.start();
+});
+afterAll(() => matrix.close());
+
+const PAIRS = clients.flatMap((client) =>
+  targets.map((target) => ({ client, target, name: client.name, on: target.family })),
+);
+const CELLS = features.flatMap((feature) =>
+  [false, true].map((isStream) => ({ feature, isStream, name: feature.name })),
+);
+
+describe.each(PAIRS)("$name on $on", ({ client, target }) => {
+  test.each(CELLS)("$name, streamed: $isStream", async ({ feature, isStream }) => {
+    const outcome = await matrix.outcome({ client, target, feature, isStream });
+    const refused = documentedRefusal(client, target, feature);
+    if (outcome.kind === "refused") expect(outcome.param).toBe(refused);
+    else {
+      expect(outcome.got).toEqual(outcome.wanted);
+      expect(refused, "it is documented as refused").toBeUndefined();
+    }
+  });
+});
+
+test("the page says what the run found", async () => {
+  const page = await conformancePage(matrix);
+  const path = new URL("../../docs/conformance.md", import.meta.url);
+  if (process.env[WRITE_VARIABLE] !== undefined) writeFileSync(path, page);
+  expect(readFileSync(path, "utf8")).toBe(page);
+});
+
+test("every call was charged once, and nothing stays held", async () => {
+  await expect.poll(async () => (await matrix.management.balance("acme")).heldNanos, { timeout: 10_000 }).toBe(0n);
+  await matrix.management.verify();
+});

@@ -1,0 +1,72 @@
+/** The columns of the matrix: one strict upstream for each family, and what its models can and do. */
+import { anthropicSpeaker } from "./upstreams/anthropic.js";
+import { geminiSpeaker } from "./upstreams/gemini.js";
+import { openAiSpeaker } from "./upstreams/openai-chat.js";
+import type { Speaker } from "./upstreams/scripted-upstream.js";
+
+export interface Target {
+  /** The family, as the settings name it. */
+  readonly family: string;
+  readonly speaker: Speaker;
+  /** What follows the upstream's origin in `base_url`. */
+  readonly basePath: string;
+  /** Its models, as the upstream names them: one that is asked plainly, and one that thinks. */
+  readonly models: { readonly plain: string; readonly thinking: string };
+  /** True where it tells what it thinks. */
+  readonly tellsThinking: boolean;
+  /** True where it wants its thoughts back, each with its proof. */
+  readonly takesThinking: boolean;
+  /** True where a replayed call must bring the signature that it came with. */
+  readonly signsCalls: boolean;
+  /** How it tells a refusal: the model says it, or it is explained beside the answer, or no word comes. */
+  readonly refuses: "spoken" | "explained" | "silent";
+  /** True where it tells that a stop string ended the answer. */
+  readonly tellsStop: boolean;
+}
+
+const CHAT: Omit<Target, "family" | "speaker" | "models"> = {
+  basePath: "/v1",
+  tellsThinking: true,
+  takesThinking: false,
+  signsCalls: false,
+  refuses: "spoken",
+  tellsStop: false,
+};
+
+export const targets: readonly Target[] = [
+  {
+    ...CHAT,
+    family: "openai",
+    speaker: openAiSpeaker({ isOpenAi: true, thinkingField: "" }),
+    models: { plain: "gpt-4.1", thinking: "gpt-5.1" },
+    tellsThinking: false,
+  },
+  {
+    family: "anthropic",
+    speaker: anthropicSpeaker,
+    basePath: "",
+    models: { plain: "claude-opus-5", thinking: "claude-opus-5" },
+    tellsThinking: true,
+    takesThinking: true,
+    signsCalls: false,
+    refuses: "explained",
+    tellsStop: true,
+  },
+  {
+    family: "gemini",
+    speaker: geminiSpeaker,
+    basePath: "",
+    models: { plain: "gemini-3-flash", thinking: "gemini-3-flash" },
+    tellsThinking: true,
+    takesThinking: false,
+    signsCalls: true,
+    refuses: "silent",
+    tellsStop: false,
+  },
+  {
+    ...CHAT,
+    family: "openai-compatible",
+    speaker: openAiSpeaker({ isOpenAi: false, thinkingField: "reasoning_content" }),
+    models: { plain: "local-1", thinking: "gpt-oss-120b" },
+  },
+];

@@ -1,0 +1,136 @@
+/**
+ * A real HTTP server that speaks one wire as a strict upstream: it refuses what the real one refuses, notes what it
+ * understood, and answers by a script. A request names its script by the word `cell-<number>` anywhere in its body.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Reply, Seen } from "../scenario.js";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A request as it arrived. */
+export interface Received {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Json;
+}
+
+/** One answer: its script, and what makes its ids differ from those of others. */
+export interface Answering {
+  readonly reply: Reply;
+  readonly id: string;
+  readonly model: string;
+}
+
+/** How one wire is spoken, built apart from the program's own code. */
+export interface Speaker {
+  /** The credential as the wire's clients send it. */
+  credential(received: Received): unknown;
+  /** Why the real upstream would refuse it; undefined where it would not. */
+  problem(received: Received): string | undefined;
+  /** The body of a refusal. */
+  refusal(status: number, message: string): object;
+  model(received: Received): string;
+  isStream(received: Received): boolean;
+  read(body: Json): Seen;
+  whole(answering: Answering): object;
+  /** The bytes of a stream. */
+  stream(answering: Answering, received: Received): string;
+}
+
+export interface ScriptedUpstream {
+  /** The bare origin. */
+  readonly url: string;
+  /** Scripts the answers of a cell: one for each request, in order. */
+  plan(cell: string, replies: readonly Reply[]): void;
+  /** What was understood of the cell's requests so far. */
+  seen(cell: string): readonly Seen[];
+  /** Every refusal so far, with the cell that met it. */
+  readonly refusals: readonly { readonly cell: string; readonly problem: string }[];
+  close(): Promise<void>;
+}
+
+/** `speakerOf` tells who speaks on a path, where families of one wire differ. */
+export async function startScriptedUpstream(
+  speakerOf: (url: string) => Speaker,
+  secret: string,
+): Promise<ScriptedUpstream> {
+  const plans = new Map<string, readonly Reply[]>();
+  const seen = new Map<string, Seen[]>();
+  const refusals: { cell: string; problem: string }[] = [];
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const raw = Buffer.concat(chunks).toString();
+    const { url = "", headers } = request;
+    const speaker = speakerOf(url);
+    if (request.method !== "POST") return send(response, 404, speaker.refusal(404, "no such page"));
+    const received: Received = { url, headers, body: JSON.parse(raw) as Json };
+    const cell = /\bcell-\d+\b/.exec(raw)?.[0] ?? "";
+    const problem = speaker.credential(received) === secret ? speaker.problem(received) : "the credential is wrong";
+    const before = seen.get(cell) ?? [];
+    const reply = plans.get(cell)?.[before.length];
+    if (problem !== undefined || reply === undefined) {
+      refusals.push({ cell, problem: problem ?? "nothing was planned" });
+      return send(response, 400, speaker.refusal(400, problem ?? "nothing was planned"));
+    }
+    seen.set(cell, [...before, speaker.read(received.body)]);
+    const answering = { reply, id: `${cell}-${before.length}`, model: speaker.model(received) };
+    if (!speaker.isStream(received)) return send(response, 200, speaker.whole(answering));
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    for (const piece of pieces(Buffer.from(speaker.stream(answering, received))))
+      await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+    response.end();
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    plan: (cell, replies) => void plans.set(cell, replies),
+    seen: (cell) => seen.get(cell) ?? [],
+    refusals,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A few pieces that end anywhere, amid characters too. */
+function pieces(bytes: Buffer): Buffer[] {
+  const cuts = [0, 1 / 7, 3 / 7, 5 / 7, 1].map((share) => Math.floor(share * bytes.length));
+  return cuts.slice(1).map((end, place) => bytes.subarray(cuts[place], end));
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+/** Text in fragments of a few characters, as streams bring it. */
+export function fragments(text: string): string[] {
+  return text.match(/[^]{1,6}/gu) ?? [];
+}
+
+export function objects(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? (value as Json[]) : [];
+}
+
+export function object(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+/** Arguments as JSON text, read; what is no JSON stands for itself, so that a comparison shows it. */
+export function argumentsIn(text: unknown): Json {
+  try {
+    return JSON.parse(String(text)) as Json;
+  } catch {
+    return { unreadable: text };
+  }
+}
