@@ -12,6 +12,8 @@ import type {
   Page,
   PageRequest,
   RequestStore,
+  StatementPage,
+  StatementPeriod,
   Store,
   VerifyReport,
 } from "../store/store.js";
@@ -194,6 +196,14 @@ export class Ledger {
     return this.#store.ledger.entries(accountId, page);
   }
 
+  /** A page of the account's statement. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async statement(accountId: string, period: StatementPeriod, page: PageRequest): Promise<StatementPage> {
+    await this.#writer.flush();
+    const statement = await this.#store.ledger.statement(accountId, period, page);
+    if (statement === undefined) throw unknownAccount(accountId);
+    return statement;
+  }
+
   /** Proves the ledger beside its writer, from the first transfer to the last. */
   async verify(): Promise<VerifyReport> {
     await this.#writer.flush();
@@ -207,6 +217,10 @@ export class Ledger {
       get: async (id) => {
         await this.#writer.flush();
         return requests.get(id);
+      },
+      receipt: async (id) => {
+        await this.#writer.flush();
+        return requests.receipt(id);
       },
       list: async (accountId, page) => {
         await this.#writer.flush();

@@ -1,11 +1,13 @@
 /** AccountService: the accounts that pay, and the ledger. */
-import type { Account, AccountServiceService, Entry } from "../api/index.js";
-import type { AccountRow, EntryRow } from "../store/store.js";
+import type { Account, AccountServiceService, BalancePoint } from "../api/index.js";
+import type { AccountRow } from "../store/store.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
+import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { periodOf } from "./period.js";
 
 type Parts = Pick<CoreParts, "ledger" | "requestIds">;
 
@@ -43,6 +45,13 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
       const { rows, nextPageToken } = await ledger.entries(request.id, page);
       return { entries: rows.map(entryOf), nextPageToken };
     },
+    async getStatement(request, { caller }) {
+      const page = pageOf(request);
+      checkOwner(caller, required("id", request.id), "account", request.id);
+      const { opening, entries, closing, nextPageToken } = await ledger.statement(request.id, periodOf(request), page);
+      const lines = entries.map((row) => ({ entry: entryOf(row), balance: pointOf(row) }));
+      return { opening: pointOf(opening), entries: lines, closing: pointOf(closing), nextPageToken };
+    },
     async verifyLedger() {
       const report = await ledger.verify();
       return {
@@ -60,14 +69,6 @@ function accountOf(row: AccountRow): Account {
   return { id: row.id, name: row.name, createTime: new Date(row.createTimeMs) };
 }
 
-function entryOf(row: EntryRow): Entry {
-  return {
-    id: row.id,
-    kind: row.kind,
-    sequence: BigInt(row.sequence),
-    amountNanos: row.amountNanos,
-    availableChangeNanos: row.availableChangeNanos,
-    requestId: row.requestId,
-    createTime: new Date(row.createTimeMs),
-  };
+function pointOf({ availableNanos, heldNanos }: BalancePoint): BalancePoint {
+  return { availableNanos, heldNanos };
 }

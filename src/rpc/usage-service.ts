@@ -1,26 +1,26 @@
 /** UsageService: what requests used and cost. */
+import { hash } from "node:crypto";
 import { Price, type RequestRecord, type UsageServiceService } from "../api/index.js";
 import type { RequestRow } from "../store/store.js";
 import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
+import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, checkOwner } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { checkDay, DAY_MS, dayOf } from "./period.js";
 
-const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 type Parts = Pick<CoreParts, "store" | "nowMs">;
 
 export function usageService({ store, nowMs }: Parts): Handlers<typeof UsageServiceService> {
   return {
     async getRequest({ id }, { caller }) {
-      const row = await store.requests.get(required("id", id));
-      if (row === undefined || !(isOperator(caller) || row.accountId === caller.accountId)) {
-        throw unknown("request", id);
-      }
-      return { request: recordOf(row) };
+      const receipt = await store.requests.receipt(required("id", id));
+      if (receipt === undefined) throw unknown("request", id);
+      checkOwner(caller, receipt.request.accountId, "request", id);
+      return { request: recordOf(receipt.request), entries: receipt.entries.map(entryOf) };
     },
     async listRequests(request, { caller }) {
       const page = pageOf(request);
@@ -62,18 +62,15 @@ function recordOf(row: RequestRow): RequestRecord {
     usageSource: row.usageSource,
     attempts: row.attempts,
     price: Price.decode(row.price),
+    priceVersion: priceVersion(row.price),
+    chargedNanos: row.chargedNanos,
+    overageNanos: row.overageNanos,
     createTime: new Date(row.createTimeMs),
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
   };
 }
 
-function dayOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
-}
-
-/** A day of the calendar: 2026-02-30 is none. */
-function checkDay(param: string, day: string): string {
-  const timeMs = DAY.test(day) ? Date.parse(day) : Number.NaN;
-  if (Number.isNaN(timeMs) || dayOf(timeMs) !== day) throw invalid(param, "must be a day such as 2026-11-21");
-  return day;
+/** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
+function priceVersion(price: Uint8Array): string {
+  return hash("sha256", price).slice(0, 12);
 }

@@ -1,7 +1,7 @@
-/** Accounts, balances and entries in SQLite. */
-import type { AccountColumns, TransferColumns } from "./sqlite-columns.js";
+/** Accounts and balances in SQLite. */
+import type { AccountColumns } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { AccountRow, BalanceRow, EntryRow } from "./store.js";
+import type { AccountRow, BalanceRow } from "./store.js";
 
 interface NamedColumns {
   readonly id: string;
@@ -14,7 +14,6 @@ export class SqliteAccounts {
   readonly #get;
   readonly #list;
   readonly #sums;
-  readonly #entries;
 
   constructor(database: Sqlite) {
     this.#insert = database.prepare(
@@ -27,9 +26,6 @@ export class SqliteAccounts {
       "SELECT id, name, create_time_ms FROM account WHERE kind = 'customer' AND id > ? ORDER BY id LIMIT ?",
     );
     this.#sums = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ? AND kind = 'customer'");
-    this.#entries = database.prepare<[string, number, number], TransferColumns>(
-      "SELECT * FROM transfer WHERE account_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
-    );
   }
 
   create(account: AccountRow): boolean {
@@ -55,33 +51,8 @@ export class SqliteAccounts {
       grantedNanos: row.credits_posted,
     };
   }
-
-  entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[] {
-    return this.#entries.all(accountId, beforeSequence ?? Number.MAX_SAFE_INTEGER, count).map(toEntry);
-  }
 }
 
 function toAccount(row: NamedColumns): AccountRow {
   return { id: row.id, name: row.name, createTimeMs: Number(row.create_time_ms) };
-}
-
-function toEntry(row: TransferColumns): EntryRow {
-  const { pending_nanos: pendingNanos, posted_nanos: postedNanos } = row;
-  return {
-    id: row.id,
-    kind: row.kind,
-    sequence: Number(row.sequence),
-    // What a hold set aside, what a void or an expiry freed, what all others paid.
-    amountNanos:
-      row.kind === "hold" ? pendingNanos : row.kind === "void" || row.kind === "expire" ? -pendingNanos : postedNanos,
-    availableChangeNanos: availableChange(row),
-    requestId: row.request_id,
-    createTimeMs: Number(row.create_time_ms),
-  };
-}
-
-/** An overage concerns the account, but the operator pays it. */
-function availableChange(row: TransferColumns): bigint {
-  if (row.credit_account === row.account_id) return row.posted_nanos;
-  return row.debit_account === row.account_id ? -row.pending_nanos - row.posted_nanos : 0n;
 }

@@ -1,6 +1,16 @@
 /** What the main thread asks of the database's thread, and the messages that carry it. */
 import type { FlatValue } from "./batch-message.js";
-import type { AccountRow, BalanceRow, EntryRow, KeyRow, RequestRow, UsageSummaryRow, VerifyReport } from "./store.js";
+import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
+import type {
+  AccountRow,
+  BalanceRow,
+  EntryRow,
+  KeyRow,
+  ReceiptRow,
+  RequestRow,
+  UsageSummaryRow,
+  VerifyReport,
+} from "./store.js";
 
 /** The last row of the page before: its time and id. */
 export interface TimeCursor {
@@ -14,6 +24,9 @@ export interface SqliteCalls {
   commit(operations: readonly FlatValue[]): readonly FlatValue[];
   balance(accountId: string): BalanceRow | undefined;
   entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
+  statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
+  entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
+  entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
   createAccount(account: AccountRow): boolean;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];
@@ -23,6 +36,7 @@ export interface SqliteCalls {
   keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
   replaceKey(key: KeyRow): boolean;
   request(id: string): RequestRow | undefined;
+  receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, before: TimeCursor | undefined): RequestRow[];
   summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[];
   /** Writes a row, so that it answers only where the database takes writes. */

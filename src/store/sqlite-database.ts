@@ -8,6 +8,7 @@ import { BookReader } from "./sqlite-book-reader.js";
 import { BookWriter } from "./sqlite-book-writer.js";
 import type { SqliteCalls } from "./sqlite-calls.js";
 import type { Sqlite } from "./sqlite-file.js";
+import { SqliteEntries } from "./sqlite-entries.js";
 import { SqliteKeys } from "./sqlite-keys.js";
 import { SqliteRequests } from "./sqlite-requests.js";
 
@@ -16,6 +17,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
   const reader = new BookReader(database);
   const writer = new BookWriter(database);
   const accounts = new SqliteAccounts(database);
+  const entries = new SqliteEntries(database);
   const keys = new SqliteKeys(database);
   const requests = new SqliteRequests(database);
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
@@ -33,7 +35,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       return results;
     },
     balance: (accountId) => accounts.balance(accountId),
-    entries: (accountId, count, beforeSequence) => accounts.entries(accountId, count, beforeSequence),
+    entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
+    statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
+    entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
+    entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
     createAccount: (account) => accounts.create(account),
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),
@@ -43,6 +48,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     keys: (accountId, count, before) => keys.list(accountId, count, before),
     replaceKey: (key) => keys.replace(key),
     request: (id) => requests.get(id),
+    receipt: (id) => {
+      const request = requests.get(id);
+      return request && { request, entries: entries.ofRequest(id) };
+    },
     requests: (accountId, count, before) => requests.list(accountId, count, before),
     summarize: (accountId, fromDay, toDay) => requests.summarize(accountId, fromDay, toDay),
     check: () => void probe.run(),

@@ -77,6 +77,8 @@ function toRequest(row: RequestColumns): RequestRow {
     state: row.state,
     holdNanos: row.amount_nanos,
     costNanos: row.cost_nanos,
+    chargedNanos: row.charged_nanos,
+    overageNanos: row.overage_nanos,
     usage: usageOf(row),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
     attempts: Number(row.attempts),

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { ID_CURSOR, SEQUENCE_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
 import { SqliteThread, verifyBeside } from "./sqlite-thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
+import { statementPage } from "./statement.js";
 import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "./store.js";
 
 export interface SqliteOptions {
@@ -42,6 +43,12 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
       const rows = await thread.call("entries", accountId, size + 1, before);
       return cutPage("entries", rows, size, (row) => row.sequence);
     },
+    statement: (accountId, period, page) =>
+      statementPage(accountId, period, page, {
+        bounds: (fromMs, toMs) => thread.call("statementBounds", accountId, fromMs, toMs),
+        span: (span, count) => thread.call("entrySpan", accountId, span, count),
+        sum: (span, count) => thread.call("entrySum", accountId, span, count),
+      }),
     verify: () => {
       // A proof reads everything; those who ask while one runs share it.
       verifying ??= verifyBeside(directory).finally(() => (verifying = undefined));
@@ -81,6 +88,7 @@ function keyStore(thread: SqliteThread): KeyStore {
 function requestStore(thread: SqliteThread): RequestStore {
   return {
     get: (id) => thread.call("request", id),
+    receipt: (id) => thread.call("receipt", id),
     list: async (accountId, page) => {
       const size = checkSize(page);
       const before = decodeToken("requests", page.token, TIME_CURSOR);

@@ -35,8 +35,37 @@ export interface EntryRow {
   readonly sequence: number;
   readonly amountNanos: bigint;
   readonly availableChangeNanos: bigint;
+  readonly heldChangeNanos: bigint;
   readonly requestId: string;
   readonly createTimeMs: number;
+  readonly debitAccount: string;
+  readonly creditAccount: string;
+}
+
+/** What stands on an account at one place in the ledger, in nano-USD. */
+export interface BalancePoint {
+  readonly availableNanos: bigint;
+  readonly heldNanos: bigint;
+}
+
+/** The time of a statement: from `fromMs` on, before `toMs`; undefined is from the first entry, or to the newest. */
+export interface StatementPeriod {
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+}
+
+/** A page of a statement: its entries, oldest first, with what stood on the account before, between and after them. */
+export interface StatementPage {
+  readonly opening: BalancePoint;
+  readonly entries: readonly (EntryRow & BalancePoint)[];
+  readonly closing: BalancePoint;
+  readonly nextPageToken: string;
+}
+
+/** A request with the transfers that it caused, oldest first. */
+export interface ReceiptRow {
+  readonly request: RequestRow;
+  readonly entries: readonly EntryRow[];
 }
 
 /** What a key may do; the settings as the protocol's KeySettings, stored as one JSON document. */
@@ -67,6 +96,9 @@ export interface RequestRow {
   readonly state: "held" | "settled" | "voided" | "expired";
   readonly holdNanos: bigint;
   readonly costNanos: bigint;
+  /** What the account paid of the cost, and what the operator paid above the hold. */
+  readonly chargedNanos: bigint;
+  readonly overageNanos: bigint;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly attempts: number;
@@ -101,6 +133,8 @@ export interface LedgerStore {
   commit(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
   balance(accountId: string): Promise<BalanceRow | undefined>;
   entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
+  /** A page of an account's statement; undefined where there is no such account. */
+  statement(accountId: string, period: StatementPeriod, page: PageRequest): Promise<StatementPage | undefined>;
   /** Proves the whole ledger beside the writer, without stopping it. */
   verify(): Promise<VerifyReport>;
 }
@@ -125,6 +159,8 @@ export interface KeyStore {
 
 export interface RequestStore {
   get(id: string): Promise<RequestRow | undefined>;
+  /** The request and its transfers at one moment. */
+  receipt(id: string): Promise<ReceiptRow | undefined>;
   list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>>;
   /** Days as 2026-11-21, both included. At most 10,000 rows. */
   summarize(accountId: string | undefined, fromDay: string, toDay: string): Promise<readonly UsageSummaryRow[]>;

@@ -30,6 +30,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "AccountService/ListAccounts": "usage",
   "AccountService/CreditAccount": "operator",
   "AccountService/GetBalance": "usage",
+  "AccountService/GetStatement": "usage",
   "AccountService/ListEntries": "usage",
   "AccountService/VerifyLedger": "operator",
   "UsageService/GetRequest": "usage",

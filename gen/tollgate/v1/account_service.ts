@@ -45,7 +45,15 @@ export interface Entry {
   /** The request that caused it. Empty for credits. */
   requestId: string;
   /** When. */
-  createTime: Date | undefined;
+  createTime:
+    | Date
+    | undefined;
+  /** The account that it is taken from; the operator's own are operator:grants, operator:revenue and operator:overage. */
+  debitAccount: string;
+  /** The account that it goes to. */
+  creditAccount: string;
+  /** How what is held of the account changed, in nano-USD. */
+  heldChangeNanos: bigint;
 }
 
 /** CreateAccountRequest is the request of CreateAccount. */
@@ -144,6 +152,54 @@ export interface ListEntriesResponse {
   nextPageToken: string;
 }
 
+/** GetStatementRequest is the request of GetStatement. */
+export interface GetStatementRequest {
+  /** The account's id. */
+  id: string;
+  /** From this UTC day such as 2026-11-01, or this time such as 2026-11-01T12:00:00Z, on. Empty: from the first entry. */
+  from: string;
+  /** Until and with this UTC day, or before this time. Empty: to the newest entry. */
+  to: string;
+  /** At most so many entries, 1 to 1,000. 0: 100. */
+  pageSize: number;
+  /** Where to go on, from an earlier answer for the same account and period. */
+  pageToken: string;
+}
+
+/** GetStatementResponse is a page of a statement. */
+export interface GetStatementResponse {
+  /** Before the first entry of this page; on the first page, the statement's opening balance. */
+  opening:
+    | BalancePoint
+    | undefined;
+  /** The entries, oldest first. */
+  entries: StatementEntry[];
+  /** After the last entry of this page; on the last page, the statement's closing balance. */
+  closing:
+    | BalancePoint
+    | undefined;
+  /** Where to go on. Empty: no more. Later pages show nothing that was booked after the first one was asked for. */
+  nextPageToken: string;
+}
+
+/** BalancePoint is what stands on an account at one moment, in nano-USD. */
+export interface BalancePoint {
+  /** Free to spend. */
+  availableNanos: bigint;
+  /** Held for requests that ran. */
+  heldNanos: bigint;
+}
+
+/** StatementEntry is an entry with what stood on the account after it. */
+export interface StatementEntry {
+  /** The entry. */
+  entry:
+    | Entry
+    | undefined;
+  /** After it. */
+  balance: BalancePoint | undefined;
+}
+
 /** VerifyLedgerRequest is the request of VerifyLedger. */
 export interface VerifyLedgerRequest {
 }
@@ -239,6 +295,9 @@ function createBaseEntry(): Entry {
     availableChangeNanos: 0n,
     requestId: "",
     createTime: undefined,
+    debitAccount: "",
+    creditAccount: "",
+    heldChangeNanos: 0n,
   };
 }
 
@@ -273,6 +332,18 @@ export const Entry: MessageFns<Entry> = {
     }
     if (message.createTime !== undefined) {
       Timestamp.encode(toTimestamp(message.createTime), writer.uint32(58).fork()).join();
+    }
+    if (message.debitAccount !== "") {
+      writer.uint32(66).string(message.debitAccount);
+    }
+    if (message.creditAccount !== "") {
+      writer.uint32(74).string(message.creditAccount);
+    }
+    if (message.heldChangeNanos !== 0n) {
+      if (BigInt.asIntN(64, message.heldChangeNanos) !== message.heldChangeNanos) {
+        throw new globalThis.Error("value provided for field message.heldChangeNanos of type int64 too large");
+      }
+      writer.uint32(80).int64(message.heldChangeNanos);
     }
     return writer;
   },
@@ -344,6 +415,30 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.debitAccount = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.creditAccount = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.heldChangeNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -1061,6 +1156,295 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
   },
 };
 
+function createBaseGetStatementRequest(): GetStatementRequest {
+  return { id: "", from: "", to: "", pageSize: 0, pageToken: "" };
+}
+
+export const GetStatementRequest: MessageFns<GetStatementRequest> = {
+  encode(message: GetStatementRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.from !== "") {
+      writer.uint32(18).string(message.from);
+    }
+    if (message.to !== "") {
+      writer.uint32(26).string(message.to);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(32).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(42).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetStatementRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetStatementRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetStatementResponse(): GetStatementResponse {
+  return { opening: undefined, entries: [], closing: undefined, nextPageToken: "" };
+}
+
+export const GetStatementResponse: MessageFns<GetStatementResponse> = {
+  encode(message: GetStatementResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.opening !== undefined) {
+      BalancePoint.encode(message.opening, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.entries) {
+      StatementEntry.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.closing !== undefined) {
+      BalancePoint.encode(message.closing, writer.uint32(26).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(34).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetStatementResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetStatementResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.opening = BalancePoint.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.entries.push(StatementEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.closing = BalancePoint.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBalancePoint(): BalancePoint {
+  return { availableNanos: 0n, heldNanos: 0n };
+}
+
+export const BalancePoint: MessageFns<BalancePoint> = {
+  encode(message: BalancePoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.availableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
+        throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.availableNanos);
+    }
+    if (message.heldNanos !== 0n) {
+      if (BigInt.asIntN(64, message.heldNanos) !== message.heldNanos) {
+        throw new globalThis.Error("value provided for field message.heldNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.heldNanos);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BalancePoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBalancePoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.heldNanos = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStatementEntry(): StatementEntry {
+  return { entry: undefined, balance: undefined };
+}
+
+export const StatementEntry: MessageFns<StatementEntry> = {
+  encode(message: StatementEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry !== undefined) {
+      Entry.encode(message.entry, writer.uint32(10).fork()).join();
+    }
+    if (message.balance !== undefined) {
+      BalancePoint.encode(message.balance, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatementEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatementEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entry = Entry.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.balance = BalancePoint.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseVerifyLedgerRequest(): VerifyLedgerRequest {
   return {};
 }
@@ -1265,6 +1649,23 @@ export const AccountServiceService = {
     responseSerialize: (value: ListEntriesResponse): Buffer => Buffer.from(ListEntriesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListEntriesResponse => ListEntriesResponse.decode(value),
   },
+  /**
+   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   *
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
+   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   */
+  getStatement: {
+    path: "/tollgate.v1.AccountService/GetStatement" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetStatementRequest): Buffer => Buffer.from(GetStatementRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetStatementRequest => GetStatementRequest.decode(value),
+    responseSerialize: (value: GetStatementResponse): Buffer =>
+      Buffer.from(GetStatementResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetStatementResponse => GetStatementResponse.decode(value),
+  },
   /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
   verifyLedger: {
     path: "/tollgate.v1.AccountService/VerifyLedger" as const,
@@ -1295,6 +1696,14 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   getBalance: handleUnaryCall<GetBalanceRequest, GetBalanceResponse>;
   /** ListEntries lists an account's transfers, newest first. */
   listEntries: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
+  /**
+   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   *
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
+   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   */
+  getStatement: handleUnaryCall<GetStatementRequest, GetStatementResponse>;
   /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
   verifyLedger: handleUnaryCall<VerifyLedgerRequest, VerifyLedgerResponse>;
 }
@@ -1399,6 +1808,28 @@ export interface AccountServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListEntriesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
+   *
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
+   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   */
+  getStatement(
+    request: GetStatementRequest,
+    callback: (error: ServiceError | null, response: GetStatementResponse) => void,
+  ): ClientUnaryCall;
+  getStatement(
+    request: GetStatementRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetStatementResponse) => void,
+  ): ClientUnaryCall;
+  getStatement(
+    request: GetStatementRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetStatementResponse) => void,
   ): ClientUnaryCall;
   /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
   verifyLedger(

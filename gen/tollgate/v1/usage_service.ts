@@ -19,6 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { Entry } from "./account_service.js";
 import { Price, Usage, UsageSource } from "./usage.js";
 
 /** RequestRecord is what the gateway keeps of one request. */
@@ -56,7 +57,15 @@ export interface RequestRecord {
     | Date
     | undefined;
   /** When it was settled, voided or expired. */
-  endTime: Date | undefined;
+  endTime:
+    | Date
+    | undefined;
+  /** The price it was admitted at as a short text: the same for all requests at that price, another for any other. */
+  priceVersion: string;
+  /** What the account paid, in nano-USD: the cost, or the hold where that was smaller. */
+  chargedNanos: bigint;
+  /** What the request cost above its hold, in nano-USD; the operator paid it. */
+  overageNanos: bigint;
 }
 
 /** UsageSummary is the sum over some requests. */
@@ -85,10 +94,14 @@ export interface GetRequestRequest {
   id: string;
 }
 
-/** GetRequestResponse is one request. */
+/** GetRequestResponse is the receipt of one request. */
 export interface GetRequestResponse {
   /** The request. */
-  request: RequestRecord | undefined;
+  request:
+    | RequestRecord
+    | undefined;
+  /** The transfers that it caused, oldest first. */
+  entries: Entry[];
 }
 
 /** ListRequestsRequest is the request of ListRequests. */
@@ -141,6 +154,9 @@ function createBaseRequestRecord(): RequestRecord {
     price: undefined,
     createTime: undefined,
     endTime: undefined,
+    priceVersion: "",
+    chargedNanos: 0n,
+    overageNanos: 0n,
   };
 }
 
@@ -193,6 +209,21 @@ export const RequestRecord: MessageFns<RequestRecord> = {
     }
     if (message.endTime !== undefined) {
       Timestamp.encode(toTimestamp(message.endTime), writer.uint32(114).fork()).join();
+    }
+    if (message.priceVersion !== "") {
+      writer.uint32(122).string(message.priceVersion);
+    }
+    if (message.chargedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.chargedNanos) !== message.chargedNanos) {
+        throw new globalThis.Error("value provided for field message.chargedNanos of type int64 too large");
+      }
+      writer.uint32(128).int64(message.chargedNanos);
+    }
+    if (message.overageNanos !== 0n) {
+      if (BigInt.asIntN(64, message.overageNanos) !== message.overageNanos) {
+        throw new globalThis.Error("value provided for field message.overageNanos of type int64 too large");
+      }
+      writer.uint32(136).int64(message.overageNanos);
     }
     return writer;
   },
@@ -320,6 +351,30 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.endTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.priceVersion = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.chargedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.overageNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -500,13 +555,16 @@ export const GetRequestRequest: MessageFns<GetRequestRequest> = {
 };
 
 function createBaseGetRequestResponse(): GetRequestResponse {
-  return { request: undefined };
+  return { request: undefined, entries: [] };
 }
 
 export const GetRequestResponse: MessageFns<GetRequestResponse> = {
   encode(message: GetRequestResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.request !== undefined) {
       RequestRecord.encode(message.request, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.entries) {
+      Entry.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -530,6 +588,14 @@ export const GetRequestResponse: MessageFns<GetRequestResponse> = {
             }
 
             message.request = RequestRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.entries.push(Entry.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -787,7 +853,11 @@ export const SummarizeUsageResponse: MessageFns<SummarizeUsageResponse> = {
 /** UsageService shows what requests used and cost. A caller that is no operator sees its own account's. */
 export type UsageServiceService = typeof UsageServiceService;
 export const UsageServiceService = {
-  /** GetRequest shows one request. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   *
+   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   */
   getRequest: {
     path: "/tollgate.v1.UsageService/GetRequest" as const,
     requestStream: false as const,
@@ -823,7 +893,11 @@ export const UsageServiceService = {
 } as const;
 
 export interface UsageServiceServer extends UntypedServiceImplementation {
-  /** GetRequest shows one request. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   *
+   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   */
   getRequest: handleUnaryCall<GetRequestRequest, GetRequestResponse>;
   /** ListRequests lists requests, newest first, those that still run among them. */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
@@ -832,7 +906,11 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
 }
 
 export interface UsageServiceClient extends Client {
-  /** GetRequest shows one request. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
+   *
+   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   */
   getRequest(
     request: GetRequestRequest,
     callback: (error: ServiceError | null, response: GetRequestResponse) => void,

@@ -1,0 +1,137 @@
+/** Transfers in SQLite, as they concern one account or one request. */
+import { transferId } from "../ledger/transfer.js";
+import type { TransferColumns } from "./sqlite-columns.js";
+import type { Sqlite } from "./sqlite-file.js";
+import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
+import type { EntryRow } from "./store.js";
+
+const REQUEST_KINDS = ["hold", "settle", "void", "expire", "overage"] as const;
+
+/** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
+const AVAILABLE = `CASE account_id WHEN credit_account THEN posted_nanos
+  WHEN debit_account THEN -pending_nanos - posted_nanos ELSE 0 END`;
+const HELD = `CASE account_id WHEN debit_account THEN pending_nanos ELSE 0 END`;
+const SPAN = `account_id = :accountId AND sequence >= :first AND sequence < :end ORDER BY sequence LIMIT :count`;
+
+interface SumColumns {
+  readonly last: bigint | null;
+  readonly available: bigint | null;
+  readonly held: bigint | null;
+}
+
+interface BalanceColumns {
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly newest: bigint;
+}
+
+type SpanParameters = EntrySpan & { readonly accountId: string; readonly count: number };
+
+export class SqliteEntries {
+  readonly #newest;
+  readonly #ofRequest;
+  readonly #span;
+  readonly #sum;
+  readonly #balance;
+  readonly #timeOf;
+
+  constructor(database: Sqlite) {
+    this.#newest = database.prepare<[string, number, number], TransferColumns>(
+      "SELECT * FROM transfer WHERE account_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+    );
+    this.#ofRequest = database.prepare<string[], TransferColumns>(
+      `SELECT * FROM transfer WHERE id IN (${REQUEST_KINDS.map(() => "?").join(", ")}) ORDER BY sequence`,
+    );
+    this.#span = database.prepare<[SpanParameters], TransferColumns>(`SELECT * FROM transfer WHERE ${SPAN}`);
+    this.#sum = database.prepare<[SpanParameters], SumColumns>(
+      `SELECT max(sequence) AS last, sum(available) AS available, sum(held) AS held
+        FROM (SELECT sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${SPAN})`,
+    );
+    this.#balance = database.prepare<[string], BalanceColumns>(
+      `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
+        (SELECT coalesce(max(sequence), 0) FROM transfer) AS newest FROM account WHERE id = ? AND kind = 'customer'`,
+    );
+    this.#timeOf = database
+      .prepare<[number], bigint>("SELECT create_time_ms FROM transfer WHERE sequence = ?")
+      .pluck(true);
+  }
+
+  /** Newest first. */
+  list(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[] {
+    return this.#newest.all(accountId, beforeSequence ?? Number.MAX_SAFE_INTEGER, count).map(toEntry);
+  }
+
+  /** Oldest first. */
+  ofRequest(requestId: string): EntryRow[] {
+    return this.#ofRequest.all(...REQUEST_KINDS.map((kind) => transferId(kind, requestId))).map(toEntry);
+  }
+
+  /** Oldest first. */
+  span(accountId: string, span: EntrySpan, count: number): EntryRow[] {
+    return this.#span.all({ ...span, accountId, count }).map(toEntry);
+  }
+
+  /** What the first `count` entries of a span change together. */
+  sum(accountId: string, span: EntrySpan, count: number): EntrySum {
+    const row = this.#sum.get({ ...span, accountId, count });
+    const last = row?.last ?? undefined;
+    return {
+      last: last === undefined ? undefined : Number(last),
+      availableNanos: row?.available ?? 0n,
+      heldNanos: row?.held ?? 0n,
+    };
+  }
+
+  /** Undefined where there is no such account. */
+  bounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined {
+    const row = this.#balance.get(accountId);
+    if (row === undefined) return undefined;
+    const newest = Number(row.newest);
+    return {
+      first: fromMs === undefined ? 1 : this.#sequenceAt(fromMs, newest),
+      end: toMs === undefined ? newest + 1 : this.#sequenceAt(toMs, newest),
+      newest,
+      availableNanos: row.available,
+      heldNanos: row.held,
+    };
+  }
+
+  /**
+   * The place in the ledger where a time begins. The steps of the search do not depend on how long the ledger is, so
+   * that the answer stays, even where a clock jumped and times do not rise with the sequences.
+   */
+  #sequenceAt(timeMs: number, newest: number): number {
+    let before = 0;
+    for (let step = 2 ** 52; step >= 1; step /= 2) {
+      if (before + step > newest) continue;
+      const time = this.#timeOf.get(before + step);
+      if (time !== undefined && Number(time) < timeMs) before += step;
+    }
+    return before + 1;
+  }
+}
+
+function toEntry(row: TransferColumns): EntryRow {
+  const { pending_nanos: pendingNanos, posted_nanos: postedNanos } = row;
+  const isDebited = row.debit_account === row.account_id;
+  return {
+    id: row.id,
+    kind: row.kind,
+    sequence: Number(row.sequence),
+    // What a hold set aside, what a void or an expiry freed, what all others paid.
+    amountNanos:
+      row.kind === "hold" ? pendingNanos : row.kind === "void" || row.kind === "expire" ? -pendingNanos : postedNanos,
+    availableChangeNanos: availableChange(row),
+    heldChangeNanos: isDebited ? pendingNanos : 0n,
+    requestId: row.request_id,
+    createTimeMs: Number(row.create_time_ms),
+    debitAccount: row.debit_account,
+    creditAccount: row.credit_account,
+  };
+}
+
+/** An overage concerns the account, but the operator pays it. */
+function availableChange(row: TransferColumns): bigint {
+  if (row.credit_account === row.account_id) return row.posted_nanos;
+  return row.debit_account === row.account_id ? -row.pending_nanos - row.posted_nanos : 0n;
+}
