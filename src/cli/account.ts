@@ -5,15 +5,18 @@ import {
   AccountServiceService,
   type Entry,
   type GetBalanceResponse,
+  type GetStatementResponse,
   type ListAccountsResponse,
   type ListEntriesResponse,
 } from "../api/index.js";
+import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../money.js";
-import { readLimit, readUsd } from "./arguments.js";
+import { readLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
-import { type Column, formatTable, formatTime, printable } from "./print.js";
+import { type Column, formatTable, formatTime, printable, printPart } from "./print.js";
 
+const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
 const MORE = "\nThere are more: raise --limit.";
 
 export function addAccountCommands(program: Command): void {
@@ -50,6 +53,17 @@ export function addAccountCommands(program: Command): void {
       .argument("<id>", "the account")
       .option("--limit <rows>", "at most so many", readLimit, 100),
   ).action(entries);
+  withConnection(
+    account
+      .command("statement")
+      .description("show what was booked on the account, oldest first, with the balance after each entry")
+      .argument("<id>", "the account")
+      .option("--from <day>", "from this UTC day or time on (default: the first entry)", readMoment, "")
+      .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
+      .option("--limit <rows>", "at most so many entries (default: all of them with --csv, else 100)", readLimit)
+      .option("--csv", "print CSV, amounts in USD")
+      .addHelpText("after", "\nExample:\n  tollgate account statement acme --from 2026-11-01 --to 2026-11-30 --csv"),
+  ).action(statement);
 }
 
 async function create(id: string, options: ConnectionOptions & { name: string }): Promise<void> {
@@ -104,6 +118,40 @@ async function entries(id: string, options: ConnectionOptions & { limit: number 
   });
 }
 
+interface StatementOptions extends ConnectionOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly limit?: number;
+  readonly csv?: true;
+}
+
+async function statement(id: string, options: StatementOptions): Promise<void> {
+  if (options.csv && options.json) throw new CommandFailure("choose one of --csv and --json");
+  const { from, to } = options;
+  const limit = options.limit ?? (options.csv ? Number.MAX_SAFE_INTEGER : 100);
+  const method = AccountServiceService.getStatement;
+  await connected(options, async (connection) => {
+    let opening: GetStatementResponse["opening"];
+    let closing: GetStatementResponse["closing"];
+    const { items, nextPageToken } = await readPages(limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { id, from, to, pageSize, pageToken });
+      if (pageToken === "" && options.csv) printPart(statementHead(page));
+      if (options.csv) printPart(statementLines(page));
+      opening ??= page.opening;
+      closing = page.closing;
+      // What is printed already need not be kept.
+      return {
+        items: options.csv ? page.entries.map(() => undefined) : page.entries,
+        nextPageToken: page.nextPageToken,
+      };
+    });
+    const entries = items.filter((item) => item !== undefined);
+    const answer: GetStatementResponse = { opening, entries, closing, nextPageToken };
+    if (options.csv) printPart(statementEnd(answer));
+    else connection.show(method, answer, formatStatement);
+  });
+}
+
 function formatAccounts(answer: ListAccountsResponse): string {
   if (answer.accounts.length === 0) return "No accounts.";
   const rows = answer.accounts.map((account) => [account.id, account.name || "-", formatTime(account.createTime)]);
@@ -131,6 +179,32 @@ function formatEntries(answer: ListEntriesResponse): string {
     "REQUEST OR CREDIT",
   ];
   return formatTable(columns, answer.entries.map(rowOf)) + (answer.nextPageToken === "" ? "" : MORE);
+}
+
+function formatStatement(answer: GetStatementResponse): string {
+  const numeric = (title: string): Column => ({ title, numeric: true });
+  const columns: Column[] = [
+    "TIME",
+    "KIND",
+    numeric("CHANGE"),
+    numeric("AVAILABLE"),
+    numeric("HELD"),
+    "REQUEST OR CREDIT",
+  ];
+  const point = ({ availableNanos, heldNanos } = NO_BALANCE): string[] => [
+    formatUsd(availableNanos),
+    formatUsd(heldNanos),
+  ];
+  const rows = answer.entries.map(({ entry, balance }) => [
+    formatTime(entry?.createTime),
+    entry?.kind ?? "",
+    formatUsd(entry?.availableChangeNanos ?? 0n),
+    ...point(balance),
+    entry?.requestId || (entry?.id ?? ""),
+  ]);
+  const first = ["", "opening", "", ...point(answer.opening), ""];
+  const last = ["", "closing", "", ...point(answer.closing), ""];
+  return formatTable(columns, [first, ...rows, last]) + (answer.nextPageToken === "" ? "" : MORE);
 }
 
 function rowOf(entry: Entry): string[] {

@@ -44,6 +44,11 @@ export function readDay(text: string): string {
   throw new InvalidArgumentError("Write a day such as 2026-11-21.");
 }
 
+/** A UTC day such as 2026-11-21, or a time such as 2026-11-21T12:00:00Z; the gateway reads it. */
+export function readMoment(text: string): string {
+  return text.length === 10 ? readDay(text) : readTime(text).toISOString();
+}
+
 /** `name=text`, added to those before it. */
 export function readLabel(text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, name, value] = /^([^=]{1,64})=(.*)$/s.exec(text) ?? [];

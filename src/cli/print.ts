@@ -40,6 +40,11 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** A part of something longer, which brings its own line ends. */
+export function printPart(text: string): void {
+  process.stdout.write(text);
+}
+
 /** A remark for the person, apart from what a script reads. */
 export function remark(text: string): void {
   process.stderr.write(`${text}\n`);

@@ -1,13 +1,19 @@
-/** The management routes under `/api/v1`, made of the proto's google.api.http options: no method has its own code. */
+/** The management routes under `/api/v1`, made of the proto's google.api.http options: few have code of their own. */
 import type { FastifyInstance } from "fastify";
 import { type HttpRule, type MethodDescription, methods } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
-import { GatewayError } from "../errors.js";
-import { type Front, goneSignal } from "./front.js";
+import { AccountServiceService } from "../api/index.js";
+import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
-import { requestBytes, responseJson } from "./json-map.js";
+import { answerMessage, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
+import { answerStatement } from "./statement.js";
+
+/** The methods that HTTP also asks or answers in a form that is not their message, by their path. */
+const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
+  [AccountServiceService.getStatement.path, answerStatement],
+]);
 
 export function addManagementRoutes(app: FastifyInstance, front: Front, routes: RouteTable): void {
   for (const method of methods()) {
@@ -26,42 +32,21 @@ function addRoute(
   if (method === undefined || permission === undefined) throw new Error(`${path} has no code or no permission`);
   const scope = permission.operator ? "operator" : permission.scope;
   const rest = restField(http.pattern);
+  const route = { front, desc, method, scope };
+  const answer = OWN_FORMS.get(path) ?? answerMessage;
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),
     config: { permission: { scope } },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const params = flatRecord(request.params);
       const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };
       // A path that ends in a slash is not the resource without a name.
       if (Object.values(named).includes("")) throw pathUnknown(request.method, request.url, routes);
-      const input = {
-        path: named,
-        query: request.query,
-        body: http.body === "*" ? bodyBytes(request.body) : undefined,
-      };
-      const bytes = await orRefuseCaller(
-        () => requestBytes(desc, input),
-        () => front.checkCaller(request, reply, { scope }),
-      );
-      const options = front.callOptions(request, goneSignal(reply));
-      const { message, head } = await front.channel.unary(method, method.requestDeserialize(bytes), options);
-      return reply
-        .headers(front.headers(request, head))
-        .type("application/json; charset=utf-8")
-        .send(responseJson(desc, method.responseSerialize(message)));
+      const body = http.body === "*" ? bodyBytes(request.body) : undefined;
+      return answer(request, reply, { path: named, query: request.query, body }, route);
     },
   });
-}
-
-/** Runs the mapping; where it refuses, a refusal of the caller comes first. */
-async function orRefuseCaller<Result>(map: () => Result, checkCaller: () => Promise<void>): Promise<Result> {
-  try {
-    return map();
-  } catch (error) {
-    if (error instanceof GatewayError) await checkCaller();
-    throw error;
-  }
 }
 
 function bodyBytes(body: unknown): Buffer {

@@ -1,0 +1,56 @@
+/** A statement as CSV (RFC 4180): lines that a spreadsheet reads as text and numbers, never as formulas. */
+import { formatUsd } from "../money.js";
+import type { BalancePoint, GetStatementResponse, StatementEntry } from "./index.js";
+
+const LINE_END = "\r\n";
+const COLUMNS = ["sequence", "time", "kind", "id", "request_id", "change_usd", "available_usd", "held_usd"];
+
+/** What makes a spreadsheet take a cell for a formula: these signs, narrow or wide, and blanks that it skips. */
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+
+/** The titles and the opening balance: what stands before the first page. */
+export function statementHead({ opening }: GetStatementResponse): string {
+  return line(COLUMNS) + balanceLine("opening", opening);
+}
+
+/** The entries of one page. */
+export function statementLines({ entries }: GetStatementResponse): string {
+  return entries.map(entryLine).join("");
+}
+
+/** The closing balance, after the last page. A statement without it is cut. */
+export function statementEnd({ closing }: GetStatementResponse): string {
+  return balanceLine("closing", closing);
+}
+
+function balanceLine(kind: string, balance: BalancePoint | undefined): string {
+  return line(["", "", kind, "", "", "", ...amounts(balance)]);
+}
+
+function entryLine({ entry, balance }: StatementEntry): string {
+  if (entry === undefined) return "";
+  return line([
+    entry.sequence.toString(),
+    entry.createTime?.toISOString() ?? "",
+    cell(entry.kind),
+    cell(entry.id),
+    cell(entry.requestId),
+    formatUsd(entry.availableChangeNanos),
+    ...amounts(balance),
+  ]);
+}
+
+/** Exact, and no formulas, since what follows a minus is digits alone. */
+function amounts(balance: BalancePoint | undefined): string[] {
+  return [formatUsd(balance?.availableNanos ?? 0n), formatUsd(balance?.heldNanos ?? 0n)];
+}
+
+/** Text that others chose, such as the id of a credit. */
+function cell(text: string): string {
+  const plain = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+function line(cells: readonly string[]): string {
+  return cells.join(",") + LINE_END;
+}
