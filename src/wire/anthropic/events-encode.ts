@@ -5,7 +5,7 @@ import { jsonOf, objectText } from "../json/text.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
 import { encodeAnswerPart, endMembers, NO_USAGE, thinkingBlock } from "./answer.js";
 import { errorText } from "./error.js";
-import { JsonEnd } from "./json-end.js";
+import { JsonEnd } from "../json/json-end.js";
 import { textBlock } from "./part-encode.js";
 import { eventText, STREAM_END } from "./schema.js";
 import { encodeCallState, encodeProof } from "./signature.js";

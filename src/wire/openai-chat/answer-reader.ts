@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
-import { decodeToldError } from "./error.js";
+import { decodeToldError } from "../openai-error.js";
 import { shortenedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeUsage } from "./usage.js";

@@ -6,7 +6,7 @@ import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeDeltaPart } from "./delta-part.js";
 import { FINISH_NAMES } from "./events-encode.js";
-import { encodeLogprobs } from "./logprobs.js";
+import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeUsage } from "./usage.js";
 
 /** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */

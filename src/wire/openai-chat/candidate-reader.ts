@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { AnswerAudio } from "./answer-audio.js";
 import { CallsReader } from "./calls-reader.js";
-import { decodeLogprobs } from "./logprobs.js";
+import { decodeLogprobs } from "../openai-logprobs.js";
 import { partOf } from "./part-decode.js";
 import { WIRE_NAME } from "./schema.js";
 

@@ -1,6 +1,6 @@
 /** Parts that come whole, as members of a delta or of a message. */
 import type { Part } from "../../api/index.js";
-import { dataUrl } from "./media.js";
+import { dataUrl } from "../openai-media.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** The members that tell a part; undefined where the wire has no place for it. */

@@ -2,8 +2,8 @@
 import { type Event, FinishReason, type LogprobsDelta, type Part, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
-import { errorText } from "./error.js";
-import { encodeLogprobs } from "./logprobs.js";
+import { errorText } from "../openai-error.js";
+import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
 import { STREAM_END } from "./schema.js";
 import { encodeUsage } from "./usage.js";

@@ -1,7 +1,7 @@
 /** The wire of OpenAI's chat completions: what most clients and most upstreams speak. */
 import type { Wire } from "../wire.js";
 import { decodeAnswer, encodeAnswer } from "./answer.js";
-import { decodeError, encodeError } from "./error.js";
+import { decodeError, encodeError } from "../openai-error.js";
 import { decodeStream, encodeStream } from "./events.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { STREAM_END, WIRE_NAME } from "./schema.js";

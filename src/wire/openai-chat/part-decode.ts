@@ -1,7 +1,7 @@
 /** From the content of a message to typed parts. */
-import type { Audio, CacheMark, File, Image, InlineData, Part } from "../../api/index.js";
+import type { Audio, CacheMark, File, Image, Part } from "../../api/index.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
-import { decodeAudioFormat, decodeTtl } from "./media.js";
+import { addressOrData, decodeAudioFormat, decodeTtl } from "../openai-media.js";
 import { WIRE_NAME } from "./schema.js";
 
 export function partOf(kind: NonNullable<Part["kind"]>, cacheMark?: CacheMark): Part {
@@ -81,24 +81,4 @@ function decodeFile(reader: ObjectReader): File {
     return { source: { $case: "inline", value }, filename };
   }
   return { source, filename };
-}
-
-type Address = { $case: "url"; value: string } | { $case: "inline"; value: InlineData };
-
-/** An address, or the bytes that a data URL holds. Throws PARAMETER_INVALID for a data URL that holds none. */
-function addressOrData(url: string, path: string): Address {
-  if (!url.startsWith("data:")) return { $case: "url", value: url };
-  const comma = url.indexOf(",");
-  if (comma === -1) throw wrongValue(path, "it is no data URL: a comma is missing");
-  const head = url.slice("data:".length, comma);
-  const body = url.slice(comma + 1);
-  if (head.endsWith(";base64")) {
-    const mediaType = head.slice(0, -";base64".length) || "text/plain";
-    return { $case: "inline", value: { mediaType, data: Buffer.from(body, "base64") } };
-  }
-  try {
-    return { $case: "inline", value: { mediaType: head || "text/plain", data: Buffer.from(decodeURIComponent(body)) } };
-  } catch (cause) {
-    throw wrongValue(path, `it is no data URL: ${cause instanceof Error ? cause.message : "its text is broken"}`);
-  }
 }

@@ -3,7 +3,7 @@ import type { Audio, CacheMark, File, Image, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import type { OpenAiChatDialect } from "./dialect.js";
-import { dataUrl, encodeAudioFormat, encodeTtl } from "./media.js";
+import { dataUrl, encodeAudioFormat, encodeTtl } from "../openai-media.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** What the writing of parts depends on. */

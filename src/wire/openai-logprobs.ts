@@ -1,6 +1,6 @@
-/** Log probabilities of tokens, both directions. */
-import type { LogprobsDelta, TokenLogprob } from "../../api/index.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+/** Log probabilities of tokens as OpenAI writes them, both directions. */
+import type { LogprobsDelta, TokenLogprob } from "../api/index.js";
+import { type JsonObject, listOf, objectOf, textOf } from "./json/value.js";
 
 /** Undefined where there are none. */
 export function decodeLogprobs(value: unknown, candidate: number): LogprobsDelta | undefined {
@@ -11,7 +11,7 @@ export function decodeLogprobs(value: unknown, candidate: number): LogprobsDelta
   return content.length + refusal.length === 0 ? undefined : { candidate, content, refusal };
 }
 
-function decodeTokens(value: unknown): TokenLogprob[] {
+export function decodeTokens(value: unknown): TokenLogprob[] {
   return listOf(value).flatMap((item) => {
     const token = objectOf(item);
     return token === undefined ? [] : [decodeToken(token)];
@@ -39,7 +39,7 @@ export function encodeLogprobs(logprobs: LogprobsDelta): JsonObject {
   };
 }
 
-function encodeToken(token: TokenLogprob): JsonObject {
+export function encodeToken(token: TokenLogprob): JsonObject {
   return { ...encodeAlone(token), top_logprobs: token.top.map(encodeAlone) };
 }
 

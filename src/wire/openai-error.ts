@@ -1,9 +1,9 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
-import { listOf, objectOf, parsed, textOf } from "../json/value.js";
-import type { WireError } from "../wire.js";
-import { redacted } from "../redact.js";
-import { retryAfterMs } from "../retry-after.js";
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
+import { listOf, objectOf, parsed, textOf } from "./json/value.js";
+import type { WireError } from "./wire.js";
+import { redacted } from "./redact.js";
+import { retryAfterMs } from "./retry-after.js";
 
 /** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
 interface Said {

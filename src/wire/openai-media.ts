@@ -1,4 +1,6 @@
-/** How the wire names kinds of sound and times of caching. */
+/** How OpenAI names kinds of sound and times of caching, and where it has media. */
+import type { InlineData } from "../api/index.js";
+import { wrongValue } from "./json/node.js";
 
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([["mp3", "audio/mpeg"]]);
 
@@ -34,4 +36,24 @@ export function encodeTtl(seconds: number | undefined): string | undefined {
 
 export function dataUrl(mediaType: string, data: Buffer): string {
   return `data:${mediaType};base64,${data.toString("base64")}`;
+}
+
+export type Address = { $case: "url"; value: string } | { $case: "inline"; value: InlineData };
+
+/** An address, or the bytes that a data URL holds. Throws PARAMETER_INVALID for a data URL that holds none. */
+export function addressOrData(url: string, path: string): Address {
+  if (!url.startsWith("data:")) return { $case: "url", value: url };
+  const comma = url.indexOf(",");
+  if (comma === -1) throw wrongValue(path, "it is no data URL: a comma is missing");
+  const head = url.slice("data:".length, comma);
+  const body = url.slice(comma + 1);
+  if (head.endsWith(";base64")) {
+    const mediaType = head.slice(0, -";base64".length) || "text/plain";
+    return { $case: "inline", value: { mediaType, data: Buffer.from(body, "base64") } };
+  }
+  try {
+    return { $case: "inline", value: { mediaType: head || "text/plain", data: Buffer.from(decodeURIComponent(body)) } };
+  } catch (cause) {
+    throw wrongValue(path, `it is no data URL: ${cause instanceof Error ? cause.message : "its text is broken"}`);
+  }
 }
