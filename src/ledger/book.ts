@@ -1,34 +1,65 @@
 /** The rows of one batch in memory, with what changed in them, and the rules that no change may break. */
 import assert from "node:assert";
+import { NO_USAGE } from "../api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
-import type { Account, BudgetRow, HoldRow, Period, UsageRow } from "./rows.js";
-import { PERIODS, available, bucketOf, budgetName, isOperator } from "./rows.js";
-import { CHAIN_START, type ChainHead, type Transfer, type TransferContent, linkTransfer } from "./transfer.js";
+import type { Account, BudgetOwner, BudgetRow, HoldRow, Period, Release, UsageDay, UsageRow } from "./rows.js";
+import {
+  ACCOUNT_PERIODS,
+  KEY_PERIODS,
+  SOURCE_NONE,
+  USAGE_FIELDS,
+  available,
+  bucketOf,
+  dayNumber,
+  isOperator,
+} from "./rows.js";
+import {
+  CHAIN_START,
+  type ChainHead,
+  type Transfer,
+  type TransferContent,
+  creditAccount,
+  debitAccount,
+  linkTransfer,
+} from "./transfer.js";
 
 /** The most that all credits may come to, and all overage. Their sum bounds every account, and fits in int64. */
 export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
 
 /**
  * What a batch needs and does. A driver puts the rows in, the operations are decided over it in order, and the driver
- * writes the changes, all in one transaction. A row that was not put in does not exist.
+ * writes the changes, all in one transaction. A row that was not put in does not exist. A driver that is the only
+ * writer of its database may keep the book for the next batch: `forgetChanges` after each one that was written, and a
+ * new book after each that was not.
  */
 export class Book {
   readonly accounts = new Map<string, Account>();
   readonly holds = new Map<string, HoldRow>();
-  readonly budgets = new Map<string, BudgetRow>();
   /** Until when each node's lease runs. */
   readonly leases = new Map<string, number>();
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
   head: ChainHead = CHAIN_START;
+  readonly #budgets = new Map<string, BudgetRow>();
+  /** The counters of each key's last hold, which are nearly always those of its next. */
+  readonly #counters = new Map<string, LastCounters>();
 
   readonly changedAccounts = new Set<Account>();
-  readonly createdHolds = new Set<HoldRow>();
-  readonly changedHolds = new Set<HoldRow>();
   readonly changedBudgets = new Set<BudgetRow>();
   readonly changedLeases = new Map<string, number>();
   readonly transfers: Transfer[] = [];
+  readonly createdHolds: HoldRow[] = [];
+  /** Holds of earlier batches that a checkpoint noted. */
+  readonly notedHolds = new Set<HoldRow>();
+  /** Holds that were open and are no more. */
+  readonly closedHolds = new Set<HoldRow>();
+  /** Holds that had ended before the batch asked for them. */
+  readonly pastHolds: HoldRow[] = [];
   readonly usages: UsageRow[] = [];
+  /** Holds that recovery freed, without a usage. */
+  readonly releases: Release[] = [];
+  /** By the counter of the key's day: few models share one. */
+  readonly #usageDays = new Map<BudgetRow | undefined, UsageDay[]>();
 
   /** The customer's account of this id, where there is one. */
   customer(id: string): Account | undefined {
@@ -41,27 +72,58 @@ export class Book {
     return account;
   }
 
-  /** The key's counters for a period. Before a key's first hold there is no row, and it stands at zero. */
-  budget(keyId: string, period: Period, timeMs: number): BudgetRow {
-    const bucket = bucketOf(period, timeMs);
-    const name = budgetName(keyId, period, bucket);
-    let row = this.budgets.get(name);
+  /** How many counters are in the book. */
+  get budgetCount(): number {
+    return this.#budgets.size;
+  }
+
+  /**
+   * What counts a hold of this key, account and moment: day, month and total of the key, day and month of the account.
+   * `load` brings what is not in the book; before an owner's first hold there is none, and it stands at zero.
+   */
+  counters(keyId: string, accountId: string, timeMs: number, load?: (row: BudgetRow) => void): readonly BudgetRow[] {
+    const day = dayNumber(timeMs);
+    const last = this.#counters.get(keyId);
+    if (last !== undefined && last.day === day && last.accountId === accountId) return last.rows;
+    const rows = [
+      ...KEY_PERIODS.map((period) => this.#budget("key", keyId, period, bucketOf(period, timeMs), load)),
+      ...ACCOUNT_PERIODS.map((period) => this.#budget("account", accountId, period, bucketOf(period, timeMs), load)),
+    ];
+    this.#counters.set(keyId, { accountId, day, rows });
+    return rows;
+  }
+
+  #budget(
+    owner: BudgetOwner,
+    ownerId: string,
+    period: Period,
+    bucket: string,
+    load?: (row: BudgetRow) => void,
+  ): BudgetRow {
+    const name = `${owner} ${period} ${bucket} ${ownerId}`;
+    let row = this.#budgets.get(name);
     if (row === undefined) {
-      row = { keyId, period, bucket, pendingNanos: 0n, spentNanos: 0n };
-      this.budgets.set(name, row);
+      row = { owner, ownerId, period, bucket, pendingNanos: 0n, spentNanos: 0n };
+      load?.(row);
+      this.#budgets.set(name, row);
     }
     return row;
   }
 
-  /** Appends a transfer and moves its money. */
-  transfer(causeId: string, content: TransferContent): Transfer {
-    const transfer = linkTransfer(this.head, causeId, content);
-    const debit = this.account(content.debitAccount);
-    const credit = this.account(content.creditAccount);
-    debit.debitsPending += content.pendingNanos;
-    debit.debitsPosted += content.postedNanos;
-    credit.creditsPending += content.pendingNanos;
-    credit.creditsPosted += content.postedNanos;
+  /** Appends a transfer and moves its money. `record` is what else its hash proves. */
+  transfer(content: TransferContent, record: string): Transfer {
+    const transfer = linkTransfer(this.head, content, record);
+    const debit = this.account(debitAccount(content));
+    const credit = this.account(creditAccount(content));
+    const { pendingNanos, postedNanos } = content;
+    if (pendingNanos !== 0n) {
+      debit.debitsPending += pendingNanos;
+      credit.creditsPending += pendingNanos;
+    }
+    if (postedNanos !== 0n) {
+      debit.debitsPosted += postedNanos;
+      credit.creditsPosted += postedNanos;
+    }
     checkAccount(debit);
     checkAccount(credit);
     this.changedAccounts.add(debit).add(credit);
@@ -73,31 +135,86 @@ export class Book {
   addHold(hold: HoldRow): void {
     assert(!this.holds.has(hold.requestId), `the hold ${hold.requestId} exists`);
     this.holds.set(hold.requestId, hold);
-    this.createdHolds.add(hold);
+    this.createdHolds.push(hold);
   }
 
-  /** Counts a change of a hold's money in every period of its key, whether the key has such a budget today or not. */
+  /** Counts a change of a hold's money in every period, whether anybody has such a budget today or not. */
   count(hold: HoldRow, pendingNanos: bigint, spentNanos: bigint): void {
-    for (const period of PERIODS) {
-      const row = this.budget(hold.keyId, period, hold.createTimeMs);
+    for (const row of hold.counters) {
       row.pendingNanos += pendingNanos;
       row.spentNanos += spentNanos;
-      assert(row.pendingNanos >= 0n && row.spentNanos >= 0n, `a budget of the key ${hold.keyId} is below zero`);
+      assert(row.pendingNanos >= 0n && row.spentNanos >= 0n, "a budget is below zero");
       this.changedBudgets.add(row);
     }
   }
 
-  markHold(hold: HoldRow): void {
-    // A hold that this batch made is written whole, with all that happened to it since.
-    if (!this.createdHolds.has(hold)) this.changedHolds.add(hold);
+  /** Keeps the record of a request that ended, and adds it to its day, but for one that generated nothing. */
+  addUsage(row: UsageRow): void {
+    this.usages.push(row);
+    if (row.usageSource === SOURCE_NONE) return;
+    const sums = this.#usageDay(row.hold);
+    sums.requestCount += 1;
+    sums.costNanos += row.chargedNanos + row.overageNanos;
+    for (const field of USAGE_FIELDS) {
+      const tokens = row.usage[field];
+      if (tokens !== 0n) sums.usage[field] += tokens;
+    }
+  }
+
+  #usageDay({ counters, accountId, keyId, model, createTimeMs }: HoldRow): UsageDay {
+    const list = this.#usageDays.get(counters[0]) ?? [];
+    const known = list.find((sums) => sums.model === model && sums.accountId === accountId);
+    if (known !== undefined) return known;
+    const day = bucketOf("day", createTimeMs);
+    const sums = { day, accountId, keyId, model, requestCount: 0, costNanos: 0n, usage: { ...NO_USAGE } };
+    list.push(sums);
+    this.#usageDays.set(counters[0], list);
+    return sums;
+  }
+
+  /** What the batch adds to the sums of each day. */
+  usageDays(): readonly UsageDay[] {
+    return [...this.#usageDays.values()].flat();
+  }
+
+  /** After the changes were written: the next batch has its own. Of the holds, at most so many open ones stay. */
+  forgetChanges(holdsMax: number): void {
+    this.changedAccounts.clear();
+    this.changedBudgets.clear();
+    this.changedLeases.clear();
+    this.transfers.length = 0;
+    this.createdHolds.length = 0;
+    this.notedHolds.clear();
+    for (const hold of this.closedHolds) this.holds.delete(hold.requestId);
+    this.closedHolds.clear();
+    for (const hold of this.pastHolds) this.holds.delete(hold.requestId);
+    this.pastHolds.length = 0;
+    this.usages.length = 0;
+    this.releases.length = 0;
+    this.#usageDays.clear();
+    this.credits.clear();
+    for (const requestId of this.holds.keys()) {
+      if (this.holds.size <= holdsMax) break;
+      this.holds.delete(requestId);
+    }
   }
 }
 
-function checkAccount(account: Account): void {
-  const sums = [account.debitsPending, account.debitsPosted, account.creditsPending, account.creditsPosted];
-  assert(
-    sums.every((sum) => sum >= 0n && sum <= 2n * TOTAL_NANOS_MAX),
-    `the sums of the account ${account.id} are out of bounds`,
-  );
-  assert(isOperator(account.id) || available(account) >= 0n, `the account ${account.id} is below zero`);
+interface LastCounters {
+  readonly accountId: string;
+  readonly day: number;
+  readonly rows: readonly BudgetRow[];
 }
+
+function checkAccount(account: Account): void {
+  const { debitsPending, debitsPosted, creditsPending, creditsPosted } = account;
+  const fits = isSum(debitsPending) && isSum(debitsPosted) && isSum(creditsPending) && isSum(creditsPosted);
+  assert(fits, "the sums of an account are out of bounds");
+  assert(available(account) >= 0n || isOperator(account.id), "an account is below zero");
+}
+
+function isSum(nanos: bigint): boolean {
+  return nanos >= 0n && nanos <= SUM_NANOS_MAX;
+}
+
+const SUM_NANOS_MAX = 2n * TOTAL_NANOS_MAX;

@@ -1,11 +1,8 @@
 /** The operations of the ledger and what each answers. */
 import type { Usage, UsageSource } from "../api/index.js";
+import type { Budget, BudgetOwner } from "./rows.js";
 
-/** A budget of a key for one period, checked in the same step as the hold. */
-export interface Budget {
-  readonly period: "day" | "month" | "total";
-  readonly limitNanos: bigint;
-}
+export type { Budget } from "./rows.js";
 
 /** Sets money aside for the most that a request can cost. */
 export interface HoldOperation {
@@ -18,6 +15,7 @@ export interface HoldOperation {
   readonly amountNanos: bigint;
   /** The least that will do; less than `amountNanos` where the output limit may be lowered. */
   readonly leastNanos: bigint;
+  /** The key's. The account's are on its row. */
   readonly budgets: readonly Budget[];
   /** The pinned price: Price as protobuf bytes. */
   readonly price: Uint8Array;
@@ -88,7 +86,9 @@ export type LedgerResult =
   | { readonly kind: "balance_too_low"; readonly availableNanos: bigint; readonly neededNanos: bigint }
   | {
       readonly kind: "budget_exceeded";
-      readonly period: Budget["period"];
+      readonly owner: BudgetOwner;
+      /** `request`: the most that one request may cost. */
+      readonly period: Budget["period"] | "request";
       readonly limitNanos: bigint;
       readonly remainingNanos: bigint;
       readonly neededNanos: bigint;

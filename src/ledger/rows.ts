@@ -20,9 +20,12 @@ export const SOURCE_UNSPECIFIED: UsageSource.USAGE_SOURCE_UNSPECIFIED = 0;
 export const SOURCE_RECOVERED: UsageSource.USAGE_SOURCE_RECOVERED = 3;
 export const SOURCE_NONE: UsageSource.USAGE_SOURCE_NONE = 4;
 
-/** The sums of an account, in nano-USD. Each is zero or more. */
+/** An account: its sums, in nano-USD, each zero or more, and its own budgets. */
 export interface Account {
   readonly id: string;
+  readonly budgets: readonly Budget[];
+  /** The most that one request may cost; zero where there is no such limit. */
+  readonly requestCostMaxNanos: bigint;
   debitsPending: bigint;
   debitsPosted: bigint;
   creditsPending: bigint;
@@ -31,8 +34,8 @@ export interface Account {
 
 export type HoldState = "held" | "settled" | "voided" | "expired";
 
-/** A hold, from its request to the record of what became of it. */
-export interface HoldRow {
+/** What a hold was granted for. Never changes. */
+export interface HoldTerms {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -46,9 +49,19 @@ export interface HoldRow {
   readonly price: Uint8Array;
   readonly createTimeMs: number;
   readonly expireTimeMs: number;
+}
+
+/** A hold, from its request to the record of what became of it. */
+export interface HoldRow extends HoldTerms {
+  /** The sequence of its `h:` transfer. */
+  readonly sequence: number;
+  /** What counts it: its key's day, month and total, and its account's day and month. */
+  readonly counters: readonly BudgetRow[];
   state: HoldState;
   /** True where recovery resolved it, so that the request itself may still come to settle. */
   recovered: boolean;
+  /** True once a checkpoint noted anything. */
+  noted: boolean;
   endTimeMs: number | null;
   /** What the account paid, and what the operator paid above it. */
   chargedNanos: bigint;
@@ -62,9 +75,18 @@ export interface HoldRow {
 
 export type Period = "day" | "month" | "total";
 
-/** What a key holds and has spent in one UTC day, one UTC month, or ever. */
+/** A limit on what is held and spent in one UTC day, one UTC month, or ever. */
+export interface Budget {
+  readonly period: Period;
+  readonly limitNanos: bigint;
+}
+
+export type BudgetOwner = "key" | "account";
+
+/** What a key, or an account, holds and has spent in one period. An account's total are its sums: it has no such row. */
 export interface BudgetRow {
-  readonly keyId: string;
+  readonly owner: BudgetOwner;
+  readonly ownerId: string;
   readonly period: Period;
   /** 2026-11-21, 2026-11, or empty. */
   readonly bucket: string;
@@ -74,19 +96,36 @@ export interface BudgetRow {
 
 /** The record of one settled or voided request. Written once, never changed. */
 export interface UsageRow {
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-  /** The UTC day on which the request was admitted. */
-  readonly day: string;
+  readonly hold: HoldRow;
+  /** The sequence of the transfer that ended the request. */
+  readonly sequence: number;
   readonly upstream: string;
   readonly attempts: number;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
-  /** Charged and overage together. */
-  readonly costNanos: bigint;
+  readonly chargedNanos: bigint;
+  readonly overageNanos: bigint;
   readonly endTimeMs: number;
+}
+
+/** How recovery freed a hold. Written once, never changed. */
+export interface Release {
+  readonly hold: HoldRow;
+  /** The sequence of the transfer that freed it. */
+  readonly sequence: number;
+  readonly kind: "void" | "expire";
+  readonly endTimeMs: number;
+}
+
+/** What one batch adds to the sums of a day, account, key and model. */
+export interface UsageDay {
+  readonly day: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  requestCount: number;
+  costNanos: bigint;
+  readonly usage: Usage;
 }
 
 /** The fields of a usage, in the order in which they are stored. */
@@ -126,14 +165,24 @@ const DAY_MS = 86_400_000;
 let lastDay = { number: Number.NaN, text: "" };
 
 function dayOf(timeMs: number): string {
-  const number = Math.floor(timeMs / DAY_MS);
+  const number = dayNumber(timeMs);
   if (number !== lastDay.number) lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) };
   return lastDay.text;
 }
 
-export const PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
-
-/** The name of a budget row in a map. */
-export function budgetName(keyId: string, period: Period, bucket: string): string {
-  return `${period} ${bucket} ${keyId}`;
+/** The number of the UTC day of a moment. */
+export function dayNumber(timeMs: number): number {
+  return Math.floor(timeMs / DAY_MS);
 }
+
+/** When the period of a moment ends and its budget starts anew; undefined where it never does. */
+export function resetTimeMs(period: Period, timeMs: number): number | undefined {
+  if (period === "total") return undefined;
+  if (period === "day") return (dayNumber(timeMs) + 1) * DAY_MS;
+  const date = new Date(timeMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}
+
+/** The order in which a hold's counters stand: its key's, then its account's. */
+export const KEY_PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
+export const ACCOUNT_PERIODS = ["day", "month"] as const satisfies readonly Period[];

@@ -1,7 +1,8 @@
 /** How a hold ends: charged once, or freed. The rest of a hold returns to its account, whatever happens. */
 import { type Book, TOTAL_NANOS_MAX } from "./book.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
-import { type HoldRow, OPERATOR_OVERAGE, OPERATOR_REVENUE, SOURCE_NONE, available, bucketOf } from "./rows.js";
+import { type HoldRow, OPERATOR_OVERAGE, SOURCE_NONE, available } from "./rows.js";
+import { type TransferContent, usageRecord } from "./transfer.js";
 
 type Charge = Pick<SettleOperation, "usage" | "usageSource" | "costNanos" | "upstream" | "attempts" | "nowMs">;
 
@@ -12,7 +13,7 @@ export function settle(book: Book, operation: SettleOperation): LedgerResult {
   const charged = operation.usageSource !== SOURCE_NONE;
   if (hold.state === "held") {
     if (charged) charge(book, hold, operation);
-    else free(book, hold, "void", operation);
+    else free(book, hold, operation);
     return settled(hold, false);
   }
   if (!charged || !isFreed(hold)) return settled(hold, true);
@@ -31,81 +32,84 @@ function settled(hold: HoldRow, repeated: boolean): LedgerResult {
 
 /** Charges a hold, or where it was freed before, the account itself: never more than was held, never below zero. */
 export function charge(book: Book, hold: HoldRow, operation: Charge): void {
-  const heldNanos = hold.state === "held" ? hold.amountNanos : 0n;
+  const held = hold.state === "held";
+  const heldNanos = held ? hold.amountNanos : 0n;
   const account = book.account(hold.accountId);
-  const chargedNanos = least(operation.costNanos, hold.amountNanos, available(account) + heldNanos);
+  const chargedNanos = least(least(operation.costNanos, hold.amountNanos), available(account) + heldNanos);
   const overageNanos = least(operation.costNanos - chargedNanos, overageRoom(book));
-  book.transfer(hold.requestId, {
-    kind: "settle",
-    debitAccount: hold.accountId,
-    creditAccount: OPERATOR_REVENUE,
-    accountId: hold.accountId,
-    pendingNanos: -heldNanos,
-    postedNanos: chargedNanos,
-    requestId: hold.requestId,
-    createTimeMs: operation.nowMs,
-  });
+  if (held) book.closedHolds.add(hold);
+  end(book, hold, operation, { kind: "settle", pendingNanos: -heldNanos, chargedNanos, overageNanos });
   if (overageNanos > 0n) {
-    book.transfer(hold.requestId, {
-      kind: "overage",
-      debitAccount: OPERATOR_OVERAGE,
-      creditAccount: OPERATOR_REVENUE,
-      accountId: hold.accountId,
-      pendingNanos: 0n,
-      postedNanos: overageNanos,
-      requestId: hold.requestId,
-      createTimeMs: operation.nowMs,
-    });
+    const said = { kind: "overage", pendingNanos: 0n, postedNanos: overageNanos } as const;
+    book.transfer({ ...said, ...causeOf(hold), createTimeMs: operation.nowMs }, "");
   }
   book.count(hold, -heldNanos, chargedNanos);
-  hold.state = "settled";
-  hold.chargedNanos = chargedNanos;
-  hold.overageNanos = overageNanos;
-  record(book, hold, operation);
 }
 
 /** Frees a hold whose request was not charged, and keeps a record of it. */
-function free(book: Book, hold: HoldRow, kind: "void" | "expire", operation: Charge): void {
-  release(book, hold, kind, operation.nowMs);
-  record(book, hold, operation);
+function free(book: Book, hold: HoldRow, operation: Charge): void {
+  book.closedHolds.add(hold);
+  end(book, hold, operation, { kind: "void", pendingNanos: -hold.amountNanos, chargedNanos: 0n, overageNanos: 0n });
+  book.count(hold, -hold.amountNanos, 0n);
 }
 
-/** Gives a hold back to its account. */
+/** Gives the hold of a request that nobody will settle back to its account. */
 export function release(book: Book, hold: HoldRow, kind: "void" | "expire", nowMs: number): void {
-  book.transfer(hold.requestId, {
-    kind,
-    debitAccount: hold.accountId,
-    creditAccount: OPERATOR_REVENUE,
-    accountId: hold.accountId,
-    pendingNanos: -hold.amountNanos,
-    postedNanos: 0n,
-    requestId: hold.requestId,
-    createTimeMs: nowMs,
-  });
+  book.closedHolds.add(hold);
+  const said = { kind, pendingNanos: -hold.amountNanos, postedNanos: 0n, createTimeMs: nowMs };
+  const { sequence } = book.transfer({ ...said, ...causeOf(hold) }, "");
   book.count(hold, -hold.amountNanos, 0n);
   hold.state = kind === "void" ? "voided" : "expired";
   hold.endTimeMs = nowMs;
-  book.markHold(hold);
+  book.releases.push({ hold, sequence, kind, endTimeMs: nowMs });
 }
 
-function record(book: Book, hold: HoldRow, operation: Charge): void {
+interface End {
+  readonly kind: "settle" | "void";
+  readonly pendingNanos: bigint;
+  readonly chargedNanos: bigint;
+  readonly overageNanos: bigint;
+}
+
+/** Ends a request with a transfer and with the record of its usage, which the transfer's hash proves. */
+function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
+  const { kind, pendingNanos, chargedNanos, overageNanos } = ending;
   const { usage, usageSource, upstream, attempts, nowMs } = operation;
-  const costNanos = hold.chargedNanos + hold.overageNanos;
-  Object.assign(hold, { usage, costNanos, upstream, attempts, endTimeMs: nowMs });
-  book.markHold(hold);
-  book.usages.push({
-    requestId: hold.requestId,
-    accountId: hold.accountId,
-    keyId: hold.keyId,
-    model: hold.model,
-    day: bucketOf("day", hold.createTimeMs),
+  const record = usageRecord({
     upstream,
     attempts,
     usage,
     usageSource,
-    costNanos,
+    chargedNanos,
+    overageNanos,
     endTimeMs: nowMs,
   });
+  const said = { kind, pendingNanos, postedNanos: chargedNanos, createTimeMs: nowMs };
+  const { accountId, requestId: causeId, sequence: holdSequence } = hold;
+  const { sequence } = book.transfer({ ...said, accountId, causeId, holdSequence }, record);
+  hold.state = kind === "settle" ? "settled" : "voided";
+  hold.chargedNanos = chargedNanos;
+  hold.overageNanos = overageNanos;
+  hold.costNanos = chargedNanos + overageNanos;
+  hold.usage = usage;
+  hold.upstream = upstream;
+  hold.attempts = attempts;
+  hold.endTimeMs = nowMs;
+  book.addUsage({
+    hold,
+    sequence,
+    upstream,
+    attempts,
+    usage,
+    usageSource,
+    chargedNanos,
+    overageNanos,
+    endTimeMs: nowMs,
+  });
+}
+
+function causeOf(hold: HoldRow): Pick<TransferContent, "accountId" | "causeId" | "holdSequence"> {
+  return { accountId: hold.accountId, causeId: hold.requestId, holdSequence: hold.sequence };
 }
 
 /** What the operator's account still takes, so that a settlement never fails for its sake. */
@@ -113,6 +117,6 @@ function overageRoom(book: Book): bigint {
   return TOTAL_NANOS_MAX - book.account(OPERATOR_OVERAGE).debitsPosted;
 }
 
-function least(...amounts: readonly bigint[]): bigint {
-  return amounts.reduce((low, amount) => (amount < low ? amount : low));
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

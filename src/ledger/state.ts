@@ -1,6 +1,7 @@
 /**
  * The ledger's state machine: given the rows of a book and an operation, what happens. Pure; a driver brings the rows.
  */
+import assert from "node:assert";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage } from "../api/index.js";
 import { type Book, TOTAL_NANOS_MAX } from "./book.js";
@@ -13,10 +14,11 @@ import type {
   LedgerResult,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
-import { OPERATOR_GRANTS, OPERATOR_REVENUE, USAGE_FIELDS, available, tokenCount } from "./rows.js";
-import type { HoldRow } from "./rows.js";
+import { OPERATOR_GRANTS, USAGE_FIELDS, available, tokenCount } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, HoldRow, Period } from "./rows.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
+import { type TransferContent, holdRecord } from "./transfer.js";
 
 /** The most tokens that one field of a usage may say. More is no count. */
 export const TOKENS_MAX = 1_000_000_000_000n;
@@ -53,23 +55,69 @@ function hold(book: Book, operation: HoldOperation): LedgerResult {
   if (account === undefined) return refused("unknown_account");
   const availableNanos = available(account);
   if (availableNanos < leastNanos) return { kind: "balance_too_low", availableNanos, neededNanos: leastNanos };
-  let amountNanos = availableNanos < wantedNanos ? availableNanos : wantedNanos;
-  for (const { period, limitNanos } of operation.budgets) {
-    const { pendingNanos, spentNanos } = book.budget(operation.keyId, period, operation.nowMs);
-    const freeNanos = limitNanos - pendingNanos - spentNanos;
-    const remainingNanos = freeNanos > 0n ? freeNanos : 0n;
-    if (remainingNanos < leastNanos)
-      return { kind: "budget_exceeded", period, limitNanos, remainingNanos, neededNanos: leastNanos };
-    if (remainingNanos < amountNanos) amountNanos = remainingNanos;
-  }
-  openHold(book, operation, amountNanos);
-  return { kind: "held", amountNanos };
+  const counters = book.counters(operation.keyId, operation.accountId, operation.nowMs);
+  const grant = withinBudgets(account, operation, counters, least(availableNanos, wantedNanos));
+  if (typeof grant !== "bigint") return grant;
+  openHold(book, operation, counters, grant);
+  return { kind: "held", amountNanos: grant };
 }
 
-function openHold(book: Book, operation: HoldOperation, amountNanos: bigint): void {
+/** What the budgets leave of an amount, the key's first, or the first of them that leaves too little. */
+function withinBudgets(
+  account: Account,
+  operation: HoldOperation,
+  counters: readonly BudgetRow[],
+  availableNanos: bigint,
+): bigint | LedgerResult {
+  const { leastNanos: neededNanos } = operation;
+  let amountNanos = availableNanos;
+  for (const { period, limitNanos } of operation.budgets) {
+    const remainingNanos = left(limitNanos, counterOf(counters, "key", period));
+    if (remainingNanos < neededNanos)
+      return { kind: "budget_exceeded", owner: "key", period, limitNanos, remainingNanos, neededNanos };
+    amountNanos = least(amountNanos, remainingNanos);
+  }
+  const mostNanos = account.requestCostMaxNanos;
+  if (mostNanos > 0n && mostNanos < neededNanos) {
+    const limit = { limitNanos: mostNanos, remainingNanos: mostNanos, neededNanos };
+    return { kind: "budget_exceeded", owner: "account", period: "request", ...limit };
+  }
+  if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
+  for (const { period, limitNanos } of account.budgets) {
+    const total = { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted };
+    const used = period === "total" ? total : counterOf(counters, "account", period);
+    const remainingNanos = left(limitNanos, used);
+    if (remainingNanos < neededNanos)
+      return { kind: "budget_exceeded", owner: "account", period, limitNanos, remainingNanos, neededNanos };
+    amountNanos = least(amountNanos, remainingNanos);
+  }
+  return amountNanos;
+}
+
+type Used = Pick<BudgetRow, "pendingNanos" | "spentNanos">;
+
+function counterOf(counters: readonly BudgetRow[], owner: BudgetOwner, period: Period): Used {
+  const row = counters.find((counter) => counter.owner === owner && counter.period === period);
+  assert(row !== undefined, `the counter of the ${owner}'s ${period} was not loaded`);
+  return row;
+}
+
+function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {
+  const freeNanos = limitNanos - pendingNanos - spentNanos;
+  return freeNanos > 0n ? freeNanos : 0n;
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function openHold(book: Book, operation: HoldOperation, counters: readonly BudgetRow[], amountNanos: bigint): void {
+  const { requestId, accountId } = operation;
   const row: HoldRow = {
-    requestId: operation.requestId,
-    accountId: operation.accountId,
+    sequence: book.head.sequence + 1,
+    counters,
+    requestId,
+    accountId,
     keyId: operation.keyId,
     model: operation.model,
     nodeId: operation.nodeId,
@@ -80,6 +128,7 @@ function openHold(book: Book, operation: HoldOperation, amountNanos: bigint): vo
     expireTimeMs: operation.expireTimeMs,
     state: "held",
     recovered: false,
+    noted: false,
     endTimeMs: null,
     chargedNanos: 0n,
     overageNanos: 0n,
@@ -90,16 +139,16 @@ function openHold(book: Book, operation: HoldOperation, amountNanos: bigint): vo
   };
   book.addHold(row);
   book.count(row, amountNanos, 0n);
-  book.transfer(operation.requestId, {
+  const content: TransferContent = {
     kind: "hold",
-    debitAccount: operation.accountId,
-    creditAccount: OPERATOR_REVENUE,
-    accountId: operation.accountId,
+    accountId,
+    causeId: requestId,
+    holdSequence: row.sequence,
     pendingNanos: amountNanos,
     postedNanos: 0n,
-    requestId: operation.requestId,
     createTimeMs: operation.nowMs,
-  });
+  };
+  book.transfer(content, holdRecord(row));
 }
 
 function isSameHold(known: HoldRow, operation: HoldOperation): boolean {
@@ -126,7 +175,8 @@ function checkpoint(book: Book, operation: CheckpointOperation): LedgerResult {
   row.costNanos = operation.costNanos;
   row.upstream = operation.upstream;
   row.attempts = operation.attempts;
-  book.markHold(row);
+  row.noted = true;
+  book.notedHolds.add(row);
   return { kind: "noted" };
 }
 
@@ -141,16 +191,16 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
   }
   const grantedNanos = book.account(OPERATOR_GRANTS).debitsPosted;
   if (!isAmount(amountNanos) || grantedNanos + amountNanos > TOTAL_NANOS_MAX) return refused("amount_invalid");
-  const transfer = book.transfer(creditId, {
+  const content: TransferContent = {
     kind: "credit",
-    debitAccount: OPERATOR_GRANTS,
-    creditAccount: accountId,
     accountId,
+    causeId: creditId,
+    holdSequence: 0,
     pendingNanos: 0n,
     postedNanos: amountNanos,
-    requestId: "",
     createTimeMs: operation.nowMs,
-  });
+  };
+  const transfer = book.transfer(content, "");
   book.credits.set(creditId, transfer);
   return { kind: "credited", availableNanos: available(account), repeated: false };
 }

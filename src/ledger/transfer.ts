@@ -1,5 +1,13 @@
 /** The transfers of the ledger: append-only rows, each of which carries the hash of the one before it. */
 import { hash } from "node:crypto";
+import {
+  type HoldTerms,
+  OPERATOR_GRANTS,
+  OPERATOR_OVERAGE,
+  OPERATOR_REVENUE,
+  USAGE_FIELDS,
+  type UsageRow,
+} from "./rows.js";
 
 export type TransferKind = "hold" | "settle" | "void" | "expire" | "overage" | "credit";
 
@@ -16,25 +24,23 @@ const LETTERS = {
 /** What a transfer moves. Both sides change by the same amounts, so all accounts together stay at zero. */
 export interface TransferContent {
   readonly kind: TransferKind;
-  readonly debitAccount: string;
-  readonly creditAccount: string;
   /** The customer that it concerns. */
   readonly accountId: string;
+  /** The request that caused it, or the credit. */
+  readonly causeId: string;
+  /** The sequence of the request's hold; zero for credits. A hold's is its own. */
+  readonly holdSequence: number;
   /** How the pending sums change: above zero where money is set aside, below where it is freed. */
   readonly pendingNanos: bigint;
   /** How the posted sums change: what is paid for good. */
   readonly postedNanos: bigint;
-  /** The request that caused it. Empty for credits. */
-  readonly requestId: string;
   readonly createTimeMs: number;
 }
 
 export interface Transfer extends TransferContent {
-  /** Derived from what caused it, so that nothing can happen twice. */
-  readonly id: string;
   /** Its place in the ledger, from 1, without gaps. */
   readonly sequence: number;
-  readonly previousHash: Buffer;
+  /** Over everything that it says, over the record that it belongs to, and over the hash before it. */
   readonly hash: Buffer;
 }
 
@@ -47,37 +53,73 @@ export interface ChainHead {
 /** Where a ledger without transfers stands. */
 export const CHAIN_START: ChainHead = { sequence: 0, hash: Buffer.alloc(32) };
 
-/** The id of the transfer of this kind that this request, or credit, causes. */
-export function transferId(kind: TransferKind, causeId: string): string {
+/** The id of a transfer: derived from what caused it, so that nothing can happen twice. */
+export function transferId({ kind, causeId }: Pick<TransferContent, "kind" | "causeId">): string {
   return `${LETTERS[kind]}:${causeId}`;
 }
 
-/** The SHA-256 over everything a transfer says, and over the hash before it. */
-export function transferHash(transfer: Omit<Transfer, "hash">): Buffer {
-  // A JSON list of texts has one spelling, whatever characters an id holds.
-  const text = JSON.stringify([
-    transfer.previousHash.toString("hex"),
-    String(transfer.sequence),
-    transfer.id,
-    transfer.kind,
-    transfer.debitAccount,
-    transfer.creditAccount,
-    transfer.accountId,
-    transfer.pendingNanos.toString(),
-    transfer.postedNanos.toString(),
-    transfer.requestId,
-    String(transfer.createTimeMs),
-  ]);
-  return hash("sha256", text, "buffer");
+/** The account that a transfer debits. */
+export function debitAccount({ kind, accountId }: Pick<TransferContent, "kind" | "accountId">): string {
+  if (kind === "credit") return OPERATOR_GRANTS;
+  return kind === "overage" ? OPERATOR_OVERAGE : accountId;
+}
+
+/** The account that a transfer credits. */
+export function creditAccount({ kind, accountId }: Pick<TransferContent, "kind" | "accountId">): string {
+  return kind === "credit" ? accountId : OPERATOR_REVENUE;
+}
+
+/** The SHA-256 over the hash before, over everything a transfer says, and over the record that it was written with. */
+export function transferHash(previousHash: Buffer, sequence: number, said: TransferContent, record: string): Buffer {
+  const { holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
+  const numbers = `${sequence} ${holdSequence} ${pendingNanos} ${postedNanos} ${createTimeMs}`;
+  const texts = `${spelled(transferId(said))}${spelled(said.accountId)}`;
+  return hash("sha256", `${previousHash.toString("hex")} ${numbers} ${texts}${record}`, "buffer");
 }
 
 /** Puts a transfer behind the last one. */
-export function linkTransfer(head: ChainHead, causeId: string, content: TransferContent): Transfer {
-  const unsigned = {
-    ...content,
-    id: transferId(content.kind, causeId),
-    sequence: head.sequence + 1,
-    previousHash: head.hash,
+export function linkTransfer(head: ChainHead, said: TransferContent, record: string): Transfer {
+  const sequence = head.sequence + 1;
+  const { kind, accountId, causeId, holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
+  const linked = transferHash(head.hash, sequence, said, record);
+  return {
+    kind,
+    accountId,
+    causeId,
+    holdSequence,
+    pendingNanos,
+    postedNanos,
+    createTimeMs,
+    sequence,
+    hash: linked,
   };
-  return { ...unsigned, hash: transferHash(unsigned) };
+}
+
+/** What a hold's transfer proves of its hold: all of it. */
+export function holdRecord(hold: HoldTerms): string {
+  const { wantedNanos, amountNanos, createTimeMs, expireTimeMs, price } = hold;
+  const texts = `${spelled(hold.requestId)}${spelled(hold.accountId)}${spelled(hold.keyId)}${spelled(hold.model)}`;
+  return `${texts}${spelled(hold.nodeId)}${wantedNanos} ${amountNanos} ${createTimeMs} ${expireTimeMs} ${hexOf(price)}`;
+}
+
+/** What the transfer that ended a request proves of its usage: all of it. */
+export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
+  const { usageSource, chargedNanos, overageNanos, attempts, endTimeMs, usage } = row;
+  let text = `${spelled(row.upstream)}${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
+  // Most of the nine are zero, and what is not said is zero.
+  for (const field of USAGE_FIELDS) if (usage[field] !== 0n) text += ` ${field} ${usage[field]}`;
+  return text;
+}
+
+/** Prices are few, and requests at one price come one after the other. */
+let lastPrice: { readonly bytes: Uint8Array; readonly hex: string } = { bytes: new Uint8Array(), hex: "" };
+
+function hexOf(bytes: Uint8Array): string {
+  if (lastPrice.bytes !== bytes) lastPrice = { bytes, hex: Buffer.from(bytes).toString("hex") };
+  return lastPrice.hex;
+}
+
+/** A text with its length before it: whatever it holds, where it ends is beyond doubt. */
+function spelled(text: string): string {
+  return `${text.length}:${text} `;
 }

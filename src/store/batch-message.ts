@@ -111,7 +111,7 @@ function readHold(reader: FlatReader): LedgerOperation {
   const [requestId, accountId, keyId, model] = [reader.string(), reader.string(), reader.string(), reader.string()];
   const [amountNanos, leastNanos] = [reader.bigint(), reader.bigint()];
   const [nodeId, nowMs, expireTimeMs] = [reader.string(), reader.number(), reader.number()];
-  const price = Buffer.from(reader.string(), "latin1");
+  const price = asBytes(reader.string());
   const budgets: Budget[] = [];
   for (let left = reader.number(); left > 0; left -= 1) {
     budgets.push({ period: reader.period(), limitNanos: reader.bigint() });
@@ -147,6 +147,14 @@ function asText(bytes: Uint8Array): string {
     texts.set(bytes, text);
   }
   return text;
+}
+
+let lastPrice: { readonly text: string; readonly bytes: Buffer } = { text: "", bytes: Buffer.alloc(0) };
+
+/** One object for all that come at one price, one after the other. */
+function asBytes(text: string): Buffer {
+  if (lastPrice.text !== text) lastPrice = { text, bytes: Buffer.from(text, "latin1") };
+  return lastPrice.bytes;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The tables, as steps from each version of the schema to the next. A step that was released never changes. */
 
 export interface Migration {
-  /** The version that it leads to, from 1, without gaps. */
+  /** The version that it leads to, without gaps. The first makes a new database. */
   readonly version: number;
   readonly sql: string;
 }
@@ -12,6 +12,10 @@ CREATE TABLE account (
   kind TEXT NOT NULL CHECK (kind IN ('customer', 'operator')),
   name TEXT NOT NULL,
   create_time_ms INTEGER NOT NULL,
+  budget_day_nanos INTEGER NOT NULL DEFAULT 0 CHECK (budget_day_nanos >= 0),
+  budget_month_nanos INTEGER NOT NULL DEFAULT 0 CHECK (budget_month_nanos >= 0),
+  budget_total_nanos INTEGER NOT NULL DEFAULT 0 CHECK (budget_total_nanos >= 0),
+  request_cost_max_nanos INTEGER NOT NULL DEFAULT 0 CHECK (request_cost_max_nanos >= 0),
   debits_pending INTEGER NOT NULL DEFAULT 0 CHECK (debits_pending >= 0),
   debits_posted INTEGER NOT NULL DEFAULT 0 CHECK (debits_posted >= 0),
   credits_pending INTEGER NOT NULL DEFAULT 0 CHECK (credits_pending >= 0),
@@ -25,28 +29,37 @@ INSERT INTO account (id, kind, name, create_time_ms) VALUES
   ('operator:overage', 'operator', 'Cost above the holds', 0);
 `;
 
+/** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
+function appendOnly(table: string, rows: string): string {
+  const refuse = (action: string): string => `
+CREATE TRIGGER ${table}_${action} BEFORE ${action.toUpperCase()} ON ${table}
+BEGIN SELECT RAISE(ABORT, '${rows} are append-only'); END;`;
+  return `${refuse("update")}${refuse("delete")}\n`;
+}
+
+/**
+ * The hot tables have whole numbers for keys, so that a new row goes to the end of its table, and no foreign keys: each
+ * would cost a search for every row. The proof compares instead.
+ */
 const TRANSFERS = `
 CREATE TABLE transfer (
   sequence INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL CHECK (kind IN ('hold', 'settle', 'void', 'expire', 'overage', 'credit')),
-  debit_account TEXT NOT NULL REFERENCES account (id),
-  credit_account TEXT NOT NULL REFERENCES account (id) CHECK (credit_account <> debit_account),
   account_id TEXT NOT NULL,
+  hold_sequence INTEGER NOT NULL,
+  credit_id TEXT CHECK ((credit_id IS NULL) = (kind <> 'credit')),
   pending_nanos INTEGER NOT NULL,
   posted_nanos INTEGER NOT NULL CHECK (posted_nanos >= 0),
-  request_id TEXT NOT NULL,
   create_time_ms INTEGER NOT NULL,
-  previous_hash BLOB NOT NULL CHECK (length(previous_hash) = 32),
-  hash BLOB NOT NULL CHECK (length(hash) = 32)
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  debit_account TEXT AS (
+    CASE kind WHEN 'credit' THEN 'operator:grants' WHEN 'overage' THEN 'operator:overage' ELSE account_id END
+  ) VIRTUAL,
+  credit_account TEXT AS (iif(kind = 'credit', account_id, 'operator:revenue')) VIRTUAL
 ) STRICT;
-CREATE INDEX transfer_account ON transfer (account_id, sequence);
-
-CREATE TRIGGER transfer_update BEFORE UPDATE ON transfer
-BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END;
-CREATE TRIGGER transfer_delete BEFORE DELETE ON transfer
-BEGIN SELECT RAISE(ABORT, 'transfers are append-only'); END;
-`;
+CREATE INDEX transfer_account ON transfer (account_id);
+CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id) WHERE credit_id IS NOT NULL;
+${appendOnly("transfer", "transfers")}`;
 
 const TOKEN_COLUMNS = `
   input_tokens INTEGER NOT NULL,
@@ -61,8 +74,9 @@ const TOKEN_COLUMNS = `
 
 const REQUESTS = `
 CREATE TABLE hold (
-  request_id TEXT PRIMARY KEY,
-  account_id TEXT NOT NULL REFERENCES account (id),
+  sequence INTEGER PRIMARY KEY,
+  request_id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL,
   key_id TEXT NOT NULL,
   model TEXT NOT NULL,
   node_id TEXT NOT NULL,
@@ -70,39 +84,42 @@ CREATE TABLE hold (
   amount_nanos INTEGER NOT NULL CHECK (amount_nanos BETWEEN 0 AND wanted_nanos),
   price BLOB NOT NULL,
   create_time_ms INTEGER NOT NULL,
-  expire_time_ms INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('held', 'settled', 'voided', 'expired')),
-  recovered INTEGER NOT NULL CHECK (recovered IN (0, 1)),
-  end_time_ms INTEGER CHECK ((end_time_ms IS NULL) = (state = 'held')),
-  charged_nanos INTEGER NOT NULL CHECK (charged_nanos BETWEEN 0 AND amount_nanos),
-  overage_nanos INTEGER NOT NULL CHECK (overage_nanos >= 0),
-  ${TOKEN_COLUMNS.trim()}
+  expire_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX hold_account ON hold (account_id);
+${appendOnly("hold", "holds")}
+CREATE TABLE open_hold (
+  hold_sequence INTEGER PRIMARY KEY,
+  node_id TEXT NOT NULL,
+  expire_time_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE checkpoint (
+  hold_sequence INTEGER PRIMARY KEY,${TOKEN_COLUMNS}
   cost_nanos INTEGER NOT NULL CHECK (cost_nanos >= 0),
   upstream TEXT NOT NULL,
-  attempts INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX hold_open ON hold (expire_time_ms) WHERE state = 'held';
-CREATE INDEX hold_time ON hold (create_time_ms, request_id);
-CREATE INDEX hold_account ON hold (account_id, create_time_ms, request_id);
+  attempts INTEGER NOT NULL,
+  digest BLOB NOT NULL
+) STRICT;
 
 CREATE TABLE usage (
-  request_id TEXT PRIMARY KEY REFERENCES hold (request_id),
-  account_id TEXT NOT NULL,
-  key_id TEXT NOT NULL,
-  model TEXT NOT NULL,
-  day TEXT NOT NULL,
+  hold_sequence INTEGER PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  usage_source INTEGER NOT NULL,
+  charged_nanos INTEGER NOT NULL CHECK (charged_nanos >= 0),
+  overage_nanos INTEGER NOT NULL CHECK (overage_nanos >= 0),
   upstream TEXT NOT NULL,
   attempts INTEGER NOT NULL,${TOKEN_COLUMNS}
-  usage_source INTEGER NOT NULL,
-  cost_nanos INTEGER NOT NULL CHECK (cost_nanos >= 0),
   end_time_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER usage_update BEFORE UPDATE ON usage
-BEGIN SELECT RAISE(ABORT, 'usage rows are append-only'); END;
-CREATE TRIGGER usage_delete BEFORE DELETE ON usage
-BEGIN SELECT RAISE(ABORT, 'usage rows are append-only'); END;
-
+) STRICT;
+${appendOnly("usage", "usage rows")}
+CREATE TABLE release (
+  hold_sequence INTEGER PRIMARY KEY,
+  sequence INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('void', 'expire')),
+  end_time_ms INTEGER NOT NULL
+) STRICT;
+${appendOnly("release", "releases")}
 CREATE TABLE usage_day (
   day TEXT NOT NULL,
   account_id TEXT NOT NULL,
@@ -115,12 +132,13 @@ CREATE TABLE usage_day (
 CREATE INDEX usage_day_account ON usage_day (account_id, day);
 
 CREATE TABLE budget (
-  key_id TEXT NOT NULL,
+  owner TEXT NOT NULL CHECK (owner IN ('key', 'account')),
+  owner_id TEXT NOT NULL,
   period TEXT NOT NULL CHECK (period IN ('day', 'month', 'total')),
   bucket TEXT NOT NULL,
   pending_nanos INTEGER NOT NULL CHECK (pending_nanos >= 0),
   spent_nanos INTEGER NOT NULL CHECK (spent_nanos >= 0),
-  PRIMARY KEY (key_id, period, bucket)
+  PRIMARY KEY (owner, owner_id, period, bucket)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE node (
@@ -150,4 +168,5 @@ CREATE INDEX key_time ON key (create_time_ms, id);
 CREATE INDEX key_account ON key (account_id, create_time_ms, id);
 `;
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS }];
+/** Version 1 was never released: a database of it is refused. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS }];

@@ -1,25 +1,37 @@
-/** Brings the rows that a batch needs from SQLite into a book. */
+/** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
 import { Book } from "../ledger/book.js";
 import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
-import { firstReads, secondReads } from "../ledger/reads.js";
 import { RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
-import { budgetName } from "../ledger/rows.js";
-import { transferId } from "../ledger/transfer.js";
-import { type AccountColumns, type HoldColumns, type TransferColumns, toHold, toTransfer } from "./sqlite-columns.js";
+import type { Budget, BudgetRow } from "../ledger/rows.js";
+import { OPERATOR_ACCOUNTS } from "../ledger/rows.js";
+import {
+  type AccountColumns,
+  REQUESTS,
+  type RequestColumns,
+  TRANSFERS,
+  type TransferColumns,
+  toHold,
+  toTransfer,
+} from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
 
 /** The open holds that are past their time, or of another node without a lease; the longest overdue first. */
 const ORPHANS = `
-SELECT * FROM hold WHERE state = 'held' AND (
-  expire_time_ms < :nowMs OR (
-    node_id <> :nodeId AND node_id NOT IN (SELECT id FROM node WHERE lease_until_ms >= :nowMs)
+SELECT request_id FROM open_hold JOIN hold ON hold.sequence = hold_sequence WHERE (
+  open_hold.expire_time_ms < :nowMs OR (
+    open_hold.node_id <> :nodeId AND open_hold.node_id NOT IN (SELECT id FROM node WHERE lease_until_ms >= :nowMs)
   )
-) ORDER BY expire_time_ms LIMIT ${RECOVER_HOLDS_MAX}`;
+) ORDER BY open_hold.expire_time_ms LIMIT ${RECOVER_HOLDS_MAX}`;
+
+interface CounterColumns {
+  readonly pending_nanos: bigint;
+  readonly spent_nanos: bigint;
+}
 
 export class BookReader {
   readonly #head;
-  readonly #hold;
-  readonly #transfer;
+  readonly #request;
+  readonly #credit;
   readonly #leases;
   readonly #orphans;
   readonly #account;
@@ -29,63 +41,105 @@ export class BookReader {
     this.#head = database.prepare<[], Pick<TransferColumns, "sequence" | "hash">>(
       "SELECT sequence, hash FROM transfer ORDER BY sequence DESC LIMIT 1",
     );
-    this.#hold = database.prepare<[string], HoldColumns>("SELECT * FROM hold WHERE request_id = ?");
-    this.#transfer = database.prepare<[string], TransferColumns>("SELECT * FROM transfer WHERE id = ?");
+    this.#request = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
+    this.#credit = database.prepare<[string], TransferColumns>(`${TRANSFERS} WHERE credit_id = ?`);
     this.#leases = database.prepare<[], { id: string; lease_until_ms: bigint }>("SELECT id, lease_until_ms FROM node");
-    this.#orphans = database.prepare<[{ nowMs: number; nodeId: string }], HoldColumns>(ORPHANS);
-    this.#account = database.prepare<[string], AccountColumns>(
-      "SELECT id, debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE id = ?",
-    );
-    this.#budget = database.prepare<[string, string, string], { pending_nanos: bigint; spent_nanos: bigint }>(
-      "SELECT pending_nanos, spent_nanos FROM budget WHERE key_id = ? AND period = ? AND bucket = ?",
+    this.#orphans = database.prepare<[{ nowMs: number; nodeId: string }], string>(ORPHANS).pluck();
+    this.#account = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
+    this.#budget = database.prepare<[string, string, string, string], CounterColumns>(
+      "SELECT pending_nanos, spent_nanos FROM budget WHERE owner = ? AND owner_id = ? AND period = ? AND bucket = ?",
     );
   }
 
-  read(operations: readonly LedgerOperation[]): Book {
+  /** A book that stands where the database does, with nothing in it but the operator's accounts. */
+  start(): Book {
     const book = new Book();
     const head = this.#head.get();
     if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash };
-    const { requestIds, creditIds, recoveries } = firstReads(operations);
-    for (const requestId of requestIds) {
-      const row = this.#hold.get(requestId);
-      if (row !== undefined) book.holds.set(requestId, toHold(row));
-    }
-    for (const creditId of creditIds) {
-      const row = this.#transfer.get(transferId("credit", creditId));
-      if (row !== undefined) book.credits.set(creditId, toTransfer(row));
-    }
-    if (recoveries.length > 0) this.#readOrphans(book, recoveries);
-    this.#readRest(book, operations);
+    for (const { id, lease_until_ms } of this.#leases.all()) book.leases.set(id, Number(lease_until_ms));
+    for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);
     return book;
   }
 
-  #readOrphans(book: Book, recoveries: readonly RecoverOperation[]): void {
-    for (const { id, lease_until_ms } of this.#leases.all()) book.leases.set(id, Number(lease_until_ms));
-    for (const { nowMs, nodeId } of recoveries) {
-      for (const row of this.#orphans.all({ nowMs, nodeId })) {
-        if (!book.holds.has(row.request_id)) book.holds.set(row.request_id, toHold(row));
+  read(book: Book, operations: readonly LedgerOperation[]): void {
+    for (const operation of operations) {
+      switch (operation.kind) {
+        case "hold":
+          this.#readRequest(book, operation.requestId);
+          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          break;
+        case "settle":
+        case "checkpoint":
+          this.#readRequest(book, operation.requestId);
+          break;
+        case "credit":
+          this.#readAccount(book, operation.accountId);
+          this.#readCredit(book, operation.creditId);
+          break;
+        case "recover":
+          this.#readOrphans(book, operation);
+          break;
+        case "beat":
+          break;
+        default:
+          operation satisfies never;
       }
     }
   }
 
-  #readRest(book: Book, operations: readonly LedgerOperation[]): void {
-    const { accountIds, budgets } = secondReads(operations, book);
-    for (const id of accountIds) {
-      const row = this.#account.get(id);
-      if (row === undefined) continue;
-      book.accounts.set(id, {
-        id,
-        debitsPending: row.debits_pending,
-        debitsPosted: row.debits_posted,
-        creditsPending: row.credits_pending,
-        creditsPosted: row.credits_posted,
-      });
-    }
-    for (const { keyId, period, bucket } of budgets.values()) {
-      const row = this.#budget.get(keyId, period, bucket);
-      if (row === undefined) continue;
-      const counters = { pendingNanos: row.pending_nanos, spentNanos: row.spent_nanos };
-      book.budgets.set(budgetName(keyId, period, bucket), { keyId, period, bucket, ...counters });
-    }
+  #readRequest(book: Book, requestId: string): void {
+    if (book.holds.has(requestId)) return;
+    const row = this.#request.get(requestId);
+    if (row === undefined) return;
+    const hold = toHold(row, this.#readOwners(book, row.account_id, row.key_id, Number(row.create_time_ms)));
+    book.holds.set(requestId, hold);
+    if (hold.state !== "held") book.pastHolds.push(hold);
   }
+
+  #readOrphans(book: Book, { nowMs, nodeId }: RecoverOperation): void {
+    for (const requestId of this.#orphans.all({ nowMs, nodeId })) this.#readRequest(book, requestId);
+  }
+
+  #readCredit(book: Book, creditId: string): void {
+    const row = this.#credit.get(creditId);
+    if (row !== undefined) book.credits.set(creditId, toTransfer(row));
+  }
+
+  /** The account, and the counters of the key and of the account for that time. */
+  #readOwners(book: Book, accountId: string, keyId: string, timeMs: number): readonly BudgetRow[] {
+    this.#readAccount(book, accountId);
+    return book.counters(keyId, accountId, timeMs, this.#load);
+  }
+
+  readonly #load = (row: BudgetRow): void => {
+    const found = this.#budget.get(row.owner, row.ownerId, row.period, row.bucket);
+    if (found === undefined) return;
+    row.pendingNanos = found.pending_nanos;
+    row.spentNanos = found.spent_nanos;
+  };
+
+  #readAccount(book: Book, id: string): void {
+    if (book.accounts.has(id)) return;
+    const row = this.#account.get(id);
+    if (row === undefined) return;
+    book.accounts.set(id, {
+      id,
+      budgets: budgetsOf(row),
+      requestCostMaxNanos: row.request_cost_max_nanos,
+      debitsPending: row.debits_pending,
+      debitsPosted: row.debits_posted,
+      creditsPending: row.credits_pending,
+      creditsPosted: row.credits_posted,
+    });
+  }
+}
+
+/** Zero is no budget. */
+function budgetsOf(row: AccountColumns): Budget[] {
+  const budgets: Budget[] = [
+    { period: "day", limitNanos: row.budget_day_nanos },
+    { period: "month", limitNanos: row.budget_month_nanos },
+    { period: "total", limitNanos: row.budget_total_nanos },
+  ];
+  return budgets.filter(({ limitNanos }) => limitNanos > 0n);
 }

@@ -1,120 +1,155 @@
 /** Writes the changes of a book to SQLite. */
 import assert from "node:assert";
 import type { Book } from "../ledger/book.js";
-import { type HoldRow, SOURCE_NONE, type UsageRow } from "../ledger/rows.js";
+import type { HoldRow, UsageDay, UsageRow } from "../ledger/rows.js";
+import { digestOf } from "./digest.js";
 import type { Sqlite } from "./sqlite-file.js";
 import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
 
 const TOKENS = TOKEN_COLUMNS.join(", ");
-const TOKENS_SET = TOKEN_COLUMNS.map((column) => `${column} = ?`).join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
 
-const UPDATE_ACCOUNT = `UPDATE account
-  SET debits_pending = ?, debits_posted = ?, credits_pending = ?, credits_posted = ? WHERE id = ?`;
-const INSERT_TRANSFER = `INSERT INTO transfer (sequence, id, kind, debit_account, credit_account, account_id,
-  pending_nanos, posted_nanos, request_id, create_time_ms, previous_hash, hash) VALUES (${placeholders(12)})`;
-const INSERT_HOLD = `INSERT INTO hold (request_id, account_id, key_id, model, node_id, wanted_nanos, amount_nanos,
-  price, create_time_ms, expire_time_ms, state, recovered, end_time_ms, charged_nanos, overage_nanos, cost_nanos,
-  upstream, attempts, ${TOKENS}) VALUES (${placeholders(27)})`;
-const UPDATE_HOLD = `UPDATE hold SET state = ?, recovered = ?, end_time_ms = ?, charged_nanos = ?, overage_nanos = ?,
-  cost_nanos = ?, upstream = ?, attempts = ?, ${TOKENS_SET} WHERE request_id = ?`;
-const INSERT_USAGE = `INSERT INTO usage (request_id, account_id, key_id, model, day, upstream, attempts, usage_source,
-  cost_nanos, end_time_ms, ${TOKENS}) VALUES (${placeholders(19)})`;
-const ADD_USAGE_DAY = `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
-  VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET
-  request_count = request_count + excluded.request_count,
-  cost_nanos = cost_nanos + excluded.cost_nanos, ${TOKENS_ADDED}`;
-const PUT_BUDGET = `INSERT INTO budget (key_id, period, bucket, pending_nanos, spent_nanos) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
-const PUT_LEASE = `INSERT INTO node (id, lease_until_ms) VALUES (?, ?)
-  ON CONFLICT DO UPDATE SET lease_until_ms = excluded.lease_until_ms`;
+/** The statements of a commit, by what they write. */
+export const STATEMENTS = {
+  account: `UPDATE account
+    SET debits_pending = ?, debits_posted = ?, credits_pending = ?, credits_posted = ? WHERE id = ?`,
+  transfer: `INSERT INTO transfer (sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos,
+    create_time_ms, hash) VALUES (${placeholders(9)})`,
+  hold: `INSERT INTO hold (sequence, request_id, account_id, key_id, model, node_id, wanted_nanos, amount_nanos, price,
+    create_time_ms, expire_time_ms) VALUES (${placeholders(11)})`,
+  openHold: "INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES (?, ?, ?)",
+  closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
+  checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, upstream, attempts, digest, ${TOKENS})
+    VALUES (${placeholders(14)})`,
+  dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
+  usage: `INSERT INTO usage (hold_sequence, sequence, usage_source, charged_nanos, overage_nanos, upstream, attempts,
+    end_time_ms, ${TOKENS}) VALUES (${placeholders(17)})`,
+  release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
+  usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
+    VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
+    cost_nanos = cost_nanos + excluded.cost_nanos, ${TOKENS_ADDED}`,
+  budget: `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`,
+  lease: `INSERT INTO node (id, lease_until_ms) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET lease_until_ms = excluded.lease_until_ms`,
+} as const;
+
+type Name = keyof typeof STATEMENTS;
 
 export class BookWriter {
-  readonly #account;
-  readonly #transfer;
-  readonly #insertHold;
-  readonly #updateHold;
-  readonly #usage;
-  readonly #usageDay;
-  readonly #budget;
-  readonly #lease;
+  readonly #statements;
 
   constructor(database: Sqlite) {
-    this.#account = database.prepare(UPDATE_ACCOUNT);
-    this.#transfer = database.prepare(INSERT_TRANSFER);
-    this.#insertHold = database.prepare(INSERT_HOLD);
-    this.#updateHold = database.prepare(UPDATE_HOLD);
-    this.#usage = database.prepare(INSERT_USAGE);
-    this.#usageDay = database.prepare(ADD_USAGE_DAY);
-    this.#budget = database.prepare(PUT_BUDGET);
-    this.#lease = database.prepare(PUT_LEASE);
+    const prepare = (name: Name) => database.prepare(STATEMENTS[name]);
+    this.#statements = {
+      account: prepare("account"),
+      transfer: prepare("transfer"),
+      hold: prepare("hold"),
+      openHold: prepare("openHold"),
+      closeHold: prepare("closeHold"),
+      checkpoint: prepare("checkpoint"),
+      dropCheckpoint: prepare("dropCheckpoint"),
+      usage: prepare("usage"),
+      release: prepare("release"),
+      usageDay: prepare("usageDay"),
+      budget: prepare("budget"),
+      lease: prepare("lease"),
+    };
   }
 
   write(book: Book): void {
-    for (const account of book.changedAccounts) {
-      const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } = account;
-      const { changes } = this.#account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
+    const { account, budget, lease } = this.#statements;
+    this.#writeTransfers(book);
+    this.#writeHolds(book);
+    for (const usage of book.usages) this.#writeUsage(usage);
+    for (const sums of book.usageDays()) this.#addDay(sums);
+    for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
+      const { changes } = account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
       assert(changes === 1, `the account ${id} is gone`);
     }
-    this.#writeHolds(book);
-    this.#writeTransfers(book);
-    for (const usage of book.usages) this.#writeUsage(usage);
     for (const row of book.changedBudgets)
-      this.#budget.run(row.keyId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
-    for (const [nodeId, untilMs] of book.changedLeases) this.#lease.run(nodeId, untilMs);
-  }
-
-  #writeHolds(book: Book): void {
-    for (const hold of book.createdHolds) {
-      const { requestId, accountId, keyId, model, nodeId, wantedNanos, amountNanos, price } = hold;
-      const fixed = [requestId, accountId, keyId, model, nodeId, wantedNanos, amountNanos, price];
-      this.#insertHold.run(...fixed, hold.createTimeMs, hold.expireTimeMs, ...holdChanges(hold));
-    }
-    for (const hold of book.changedHolds) {
-      const { changes } = this.#updateHold.run(...holdChanges(hold), hold.requestId);
-      assert(changes === 1, `the hold ${hold.requestId} is gone`);
-    }
+      budget.run(row.owner, row.ownerId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
+    for (const [nodeId, untilMs] of book.changedLeases) lease.run(nodeId, untilMs);
   }
 
   #writeTransfers(book: Book): void {
-    for (const transfer of book.transfers) {
-      this.#transfer.run(
-        transfer.sequence,
-        transfer.id,
-        transfer.kind,
-        transfer.debitAccount,
-        transfer.creditAccount,
-        transfer.accountId,
-        transfer.pendingNanos,
-        transfer.postedNanos,
-        transfer.requestId,
-        transfer.createTimeMs,
-        transfer.previousHash,
-        transfer.hash,
+    const { transfer } = this.#statements;
+    for (const row of book.transfers) {
+      transfer.run(
+        row.sequence,
+        row.kind,
+        row.accountId,
+        row.holdSequence,
+        row.kind === "credit" ? row.causeId : null,
+        row.pendingNanos,
+        row.postedNanos,
+        row.createTimeMs,
+        row.hash,
       );
     }
   }
 
-  #writeUsage(row: UsageRow): void {
-    const { requestId, accountId, keyId, model, day, upstream, attempts, usageSource, costNanos } = row;
-    const who = [requestId, accountId, keyId, model, day, upstream, attempts];
-    this.#usage.run(...who, usageSource, costNanos, row.endTimeMs, ...tokensOf(row.usage));
-    // A request that generated nothing is kept, but it is not counted as used.
-    if (usageSource === SOURCE_NONE) return;
-    this.#usageDay.run(day, accountId, keyId, model, 1, costNanos, ...tokensOf(row.usage));
+  #writeHolds(book: Book): void {
+    const { hold, openHold, closeHold, dropCheckpoint, release } = this.#statements;
+    const firstSequence = book.transfers[0]?.sequence ?? Infinity;
+    for (const row of book.createdHolds) {
+      hold.run(
+        row.sequence,
+        row.requestId,
+        row.accountId,
+        row.keyId,
+        row.model,
+        row.nodeId,
+        row.wantedNanos,
+        row.amountNanos,
+        row.price,
+        row.createTimeMs,
+        row.expireTimeMs,
+      );
+      // One that was opened and ended in the same batch was never open for anybody else.
+      if (row.state === "held") openHold.run(row.sequence, row.nodeId, row.expireTimeMs);
+    }
+    for (const row of book.closedHolds) {
+      if (row.sequence >= firstSequence) continue;
+      const { changes } = closeHold.run(row.sequence);
+      assert(changes === 1, `the hold ${row.requestId} was not open`);
+      if (row.noted) dropCheckpoint.run(row.sequence);
+    }
+    for (const row of book.notedHolds) if (row.state === "held") this.#writeCheckpoint(row);
+    for (const { hold: freed, sequence, kind, endTimeMs } of book.releases)
+      release.run(freed.sequence, sequence, kind, endTimeMs);
   }
-}
 
-function holdChanges(hold: HoldRow): unknown[] {
-  return [
-    hold.state,
-    hold.recovered ? 1 : 0,
-    hold.endTimeMs,
-    hold.chargedNanos,
-    hold.overageNanos,
-    hold.costNanos,
-    hold.upstream,
-    hold.attempts,
-    ...tokensOf(hold.usage),
-  ];
+  #writeCheckpoint({ sequence, costNanos, upstream, attempts, usage }: HoldRow): void {
+    const tokens = tokensOf(usage);
+    const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens);
+    this.#statements.checkpoint.run(sequence, costNanos, upstream, attempts, digest, ...tokens);
+  }
+
+  #writeUsage(row: UsageRow): void {
+    const { hold, sequence, usageSource, chargedNanos, overageNanos, upstream, attempts, usage } = row;
+    this.#statements.usage.run(
+      hold.sequence,
+      sequence,
+      usageSource,
+      chargedNanos,
+      overageNanos,
+      upstream,
+      attempts,
+      row.endTimeMs,
+      usage.inputTokens,
+      usage.cacheReadTokens,
+      usage.cacheWriteTokens,
+      usage.cacheWrite1hTokens,
+      usage.outputTokens,
+      usage.reasoningTokens,
+      usage.imageTokens,
+      usage.audioInputTokens,
+      usage.audioOutputTokens,
+    );
+  }
+
+  #addDay({ day, accountId, keyId, model, requestCount, costNanos, usage }: UsageDay): void {
+    this.#statements.usageDay.run(day, accountId, keyId, model, requestCount, costNanos, ...tokensOf(usage));
+  }
 }

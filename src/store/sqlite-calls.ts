@@ -37,7 +37,7 @@ export interface SqliteCalls {
   replaceKey(key: KeyRow): boolean;
   request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
-  requests(accountId: string | undefined, count: number, before: TimeCursor | undefined): RequestRow[];
+  requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
   summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[];
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;

@@ -1,10 +1,17 @@
 /** Rows as SQLite gives them, and as the program knows them. Every integer comes as a bigint. */
-import type { HoldRow, HoldState } from "../ledger/rows.js";
+import { type BudgetRow, type HoldRow, type HoldState, SOURCE_NONE, SOURCE_RECOVERED } from "../ledger/rows.js";
+import type { HoldTerms } from "../ledger/rows.js";
 import type { Transfer, TransferKind } from "../ledger/transfer.js";
-import { type TokenColumns, usageOf } from "./token-columns.js";
+import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 export interface AccountColumns {
   readonly id: string;
+  readonly name: string;
+  readonly create_time_ms: bigint;
+  readonly budget_day_nanos: bigint;
+  readonly budget_month_nanos: bigint;
+  readonly budget_total_nanos: bigint;
+  readonly request_cost_max_nanos: bigint;
   readonly debits_pending: bigint;
   readonly debits_posted: bigint;
   readonly credits_pending: bigint;
@@ -13,20 +20,24 @@ export interface AccountColumns {
 
 export interface TransferColumns {
   readonly sequence: bigint;
-  readonly id: string;
   readonly kind: TransferKind;
-  readonly debit_account: string;
-  readonly credit_account: string;
   readonly account_id: string;
+  readonly hold_sequence: bigint;
+  readonly credit_id: string | null;
   readonly pending_nanos: bigint;
   readonly posted_nanos: bigint;
-  readonly request_id: string;
   readonly create_time_ms: bigint;
-  readonly previous_hash: Buffer;
   readonly hash: Buffer;
+  /** Of its hold; null for credits. */
+  readonly request_id: string | null;
 }
 
-export interface HoldColumns extends TokenColumns {
+/** What a transfer says, with the id of the request that caused it. */
+export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, hold_sequence, credit_id,
+  pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id
+  FROM transfer LEFT JOIN hold ON hold.sequence = hold_sequence`;
+
+export interface TermsColumns {
   readonly request_id: string;
   readonly account_id: string;
   readonly key_id: string;
@@ -37,34 +48,48 @@ export interface HoldColumns extends TokenColumns {
   readonly price: Buffer;
   readonly create_time_ms: bigint;
   readonly expire_time_ms: bigint;
-  readonly state: HoldState;
-  readonly recovered: bigint;
-  readonly end_time_ms: bigint | null;
-  readonly charged_nanos: bigint;
-  readonly overage_nanos: bigint;
-  readonly cost_nanos: bigint;
+}
+
+export interface RequestColumns extends TermsColumns, TokenColumns {
+  readonly sequence: bigint;
+  readonly open_sequence: bigint | null;
+  readonly release_kind: "void" | "expire" | null;
+  readonly release_time_ms: bigint | null;
+  readonly noted_nanos: bigint | null;
+  readonly usage_source: bigint | null;
+  readonly charged_nanos: bigint | null;
+  readonly overage_nanos: bigint | null;
+  readonly usage_time_ms: bigint | null;
   readonly upstream: string;
   readonly attempts: bigint;
 }
 
+/** A request with what is known of it: its usage where it has ended, else its last checkpoint. */
+export const REQUESTS = `SELECT hold.*, open_hold.hold_sequence AS open_sequence, release.kind AS release_kind,
+  release.end_time_ms AS release_time_ms, checkpoint.cost_nanos AS noted_nanos, usage_source, charged_nanos,
+  overage_nanos, usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
+  COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts,
+  ${TOKEN_COLUMNS.map((name) => `COALESCE(usage.${name}, checkpoint.${name}, 0) AS ${name}`).join(", ")}
+  FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
+  LEFT JOIN usage ON usage.hold_sequence = hold.sequence
+  LEFT JOIN release ON release.hold_sequence = hold.sequence
+  LEFT JOIN checkpoint ON checkpoint.hold_sequence = hold.sequence`;
+
 export function toTransfer(row: TransferColumns): Transfer {
   return {
     sequence: Number(row.sequence),
-    id: row.id,
     kind: row.kind,
-    debitAccount: row.debit_account,
-    creditAccount: row.credit_account,
     accountId: row.account_id,
+    causeId: row.credit_id ?? row.request_id ?? "",
+    holdSequence: Number(row.hold_sequence),
     pendingNanos: row.pending_nanos,
     postedNanos: row.posted_nanos,
-    requestId: row.request_id,
     createTimeMs: Number(row.create_time_ms),
-    previousHash: row.previous_hash,
     hash: row.hash,
   };
 }
 
-export function toHold(row: HoldColumns): HoldRow {
+export function toTerms(row: TermsColumns): HoldTerms {
   return {
     requestId: row.request_id,
     accountId: row.account_id,
@@ -76,16 +101,40 @@ export function toHold(row: HoldColumns): HoldRow {
     price: row.price,
     createTimeMs: Number(row.create_time_ms),
     expireTimeMs: Number(row.expire_time_ms),
-    state: row.state,
-    recovered: row.recovered === 1n,
-    endTimeMs: toTimeMs(row.end_time_ms),
-    chargedNanos: row.charged_nanos,
-    overageNanos: row.overage_nanos,
+  };
+}
+
+export function toHold(row: RequestColumns, counters: readonly BudgetRow[]): HoldRow {
+  return {
+    ...toTerms(row),
+    sequence: Number(row.sequence),
+    counters,
+    state: stateOf(row),
+    recovered: row.release_kind !== null || row.usage_source === BigInt(SOURCE_RECOVERED),
+    noted: row.noted_nanos !== null,
+    endTimeMs: endTimeOf(row),
+    chargedNanos: row.charged_nanos ?? 0n,
+    overageNanos: row.overage_nanos ?? 0n,
     usage: usageOf(row),
-    costNanos: row.cost_nanos,
+    costNanos: costOf(row),
     upstream: row.upstream,
     attempts: Number(row.attempts),
   };
+}
+
+/** A late settlement stands beside the release that it came after, and says more. */
+export function stateOf(row: RequestColumns): HoldState {
+  if (row.open_sequence !== null) return "held";
+  if (row.usage_source !== null) return row.usage_source === BigInt(SOURCE_NONE) ? "voided" : "settled";
+  return row.release_kind === "void" ? "voided" : "expired";
+}
+
+export function costOf(row: RequestColumns): bigint {
+  return row.charged_nanos === null ? (row.noted_nanos ?? 0n) : row.charged_nanos + (row.overage_nanos ?? 0n);
+}
+
+export function endTimeOf(row: RequestColumns): number | null {
+  return toTimeMs(row.usage_time_ms ?? row.release_time_ms);
 }
 
 export function toTimeMs(value: bigint | null): number | null {

@@ -1,6 +1,7 @@
 /** The database as its own thread sees it: every call, answered at once. */
 import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import { failpoint } from "../failpoint.js";
+import type { Book } from "../ledger/book.js";
 import { decide } from "../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";
 import { SqliteAccounts } from "./sqlite-accounts.js";
@@ -12,6 +13,11 @@ import { SqliteEntries } from "./sqlite-entries.js";
 import { SqliteKeys } from "./sqlite-keys.js";
 import { SqliteRequests } from "./sqlite-requests.js";
 
+/** What is kept from batch to batch at most. Beyond that it is read again where it is needed. */
+const OPEN_HOLDS_MAX = 10_000;
+const ACCOUNTS_MAX = 10_000;
+const BUDGETS_MAX = 50_000;
+
 /** The calls over an open database. */
 export function sqliteCalls(database: Sqlite): SqliteCalls {
   const reader = new BookReader(database);
@@ -21,18 +27,25 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
   const keys = new SqliteKeys(database);
   const requests = new SqliteRequests(database);
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
-  const commit = database.transaction((operations: readonly LedgerOperation[]): LedgerResult[] => {
-    const book = reader.read(operations);
+  /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
+  let kept: Book | undefined;
+  const commit = database.transaction((operations: readonly LedgerOperation[]): [Book, LedgerResult[]] => {
+    const book = kept ?? reader.start();
+    // Only a commit that reached the disk leaves its book to the next.
+    kept = undefined;
+    reader.read(book, operations);
     const results = operations.map((operation) => decide(book, operation));
     writer.write(book);
-    return results;
+    return [book, results];
   });
   return {
     commit: (operations) => {
       failpoint("before_commit");
-      const results = flattenResults(commit.immediate(readOperations(operations)));
+      const [book, results] = commit.immediate(readOperations(operations));
+      kept = book.accounts.size > ACCOUNTS_MAX || book.budgetCount > BUDGETS_MAX ? undefined : book;
+      kept?.forgetChanges(OPEN_HOLDS_MAX);
       failpoint("after_commit");
-      return results;
+      return flattenResults(results);
     },
     balance: (accountId) => accounts.balance(accountId),
     entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),

@@ -1,17 +1,26 @@
 /** Transfers in SQLite, as they concern one account or one request. */
-import { transferId } from "../ledger/transfer.js";
-import type { TransferColumns } from "./sqlite-columns.js";
+import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
+import { TRANSFERS, type TransferColumns, toTransfer } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type { EntryRow } from "./store.js";
-
-const REQUEST_KINDS = ["hold", "settle", "void", "expire", "overage"] as const;
 
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
 const AVAILABLE = `CASE account_id WHEN credit_account THEN posted_nanos
   WHEN debit_account THEN -pending_nanos - posted_nanos ELSE 0 END`;
 const HELD = `CASE account_id WHEN debit_account THEN pending_nanos ELSE 0 END`;
-const SPAN = `account_id = :accountId AND sequence >= :first AND sequence < :end ORDER BY sequence LIMIT :count`;
+const SPAN = `transfer.account_id = :accountId AND transfer.sequence >= :first AND transfer.sequence < :end
+  ORDER BY transfer.sequence LIMIT :count`;
+
+/** A request's transfers, each found by its place: an overage is the one behind its settlement. */
+const OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :requestId AND transfer.sequence IN (
+  SELECT sequence FROM hold WHERE request_id = :requestId
+  UNION ALL SELECT release.sequence FROM release JOIN hold ON hold.sequence = hold_sequence
+    WHERE request_id = :requestId
+  UNION ALL SELECT usage.sequence FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE request_id = :requestId
+  UNION ALL SELECT usage.sequence + 1 FROM usage JOIN hold ON hold.sequence = hold_sequence
+    WHERE request_id = :requestId AND overage_nanos > 0
+) ORDER BY transfer.sequence`;
 
 interface SumColumns {
   readonly last: bigint | null;
@@ -37,12 +46,10 @@ export class SqliteEntries {
 
   constructor(database: Sqlite) {
     this.#newest = database.prepare<[string, number, number], TransferColumns>(
-      "SELECT * FROM transfer WHERE account_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+      `${TRANSFERS} WHERE transfer.account_id = ? AND transfer.sequence < ? ORDER BY transfer.sequence DESC LIMIT ?`,
     );
-    this.#ofRequest = database.prepare<string[], TransferColumns>(
-      `SELECT * FROM transfer WHERE id IN (${REQUEST_KINDS.map(() => "?").join(", ")}) ORDER BY sequence`,
-    );
-    this.#span = database.prepare<[SpanParameters], TransferColumns>(`SELECT * FROM transfer WHERE ${SPAN}`);
+    this.#ofRequest = database.prepare<[{ requestId: string }], TransferColumns>(OF_REQUEST);
+    this.#span = database.prepare<[SpanParameters], TransferColumns>(`${TRANSFERS} WHERE ${SPAN}`);
     this.#sum = database.prepare<[SpanParameters], SumColumns>(
       `SELECT max(sequence) AS last, sum(available) AS available, sum(held) AS held
         FROM (SELECT sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${SPAN})`,
@@ -63,7 +70,7 @@ export class SqliteEntries {
 
   /** Oldest first. */
   ofRequest(requestId: string): EntryRow[] {
-    return this.#ofRequest.all(...REQUEST_KINDS.map((kind) => transferId(kind, requestId))).map(toEntry);
+    return this.#ofRequest.all({ requestId }).map(toEntry);
   }
 
   /** Oldest first. */
@@ -112,26 +119,26 @@ export class SqliteEntries {
 }
 
 function toEntry(row: TransferColumns): EntryRow {
-  const { pending_nanos: pendingNanos, posted_nanos: postedNanos } = row;
-  const isDebited = row.debit_account === row.account_id;
+  const transfer = toTransfer(row);
+  const { kind, sequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
+  const isDebited = debitAccount(transfer) === accountId;
   return {
-    id: row.id,
-    kind: row.kind,
-    sequence: Number(row.sequence),
+    id: transferId(transfer),
+    kind,
+    sequence,
     // What a hold set aside, what a void or an expiry freed, what all others paid.
-    amountNanos:
-      row.kind === "hold" ? pendingNanos : row.kind === "void" || row.kind === "expire" ? -pendingNanos : postedNanos,
-    availableChangeNanos: availableChange(row),
+    amountNanos: kind === "hold" ? pendingNanos : kind === "void" || kind === "expire" ? -pendingNanos : postedNanos,
+    availableChangeNanos: availableChange(transfer),
     heldChangeNanos: isDebited ? pendingNanos : 0n,
-    requestId: row.request_id,
-    createTimeMs: Number(row.create_time_ms),
-    debitAccount: row.debit_account,
-    creditAccount: row.credit_account,
+    requestId: row.request_id ?? "",
+    createTimeMs,
+    debitAccount: debitAccount(transfer),
+    creditAccount: creditAccount(transfer),
   };
 }
 
 /** An overage concerns the account, but the operator pays it. */
-function availableChange(row: TransferColumns): bigint {
-  if (row.credit_account === row.account_id) return row.posted_nanos;
-  return row.debit_account === row.account_id ? -row.pending_nanos - row.posted_nanos : 0n;
+function availableChange({ kind, pendingNanos, postedNanos }: Transfer): bigint {
+  if (kind === "credit") return postedNanos;
+  return kind === "overage" ? 0n : -pendingNanos - postedNanos;
 }

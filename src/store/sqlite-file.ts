@@ -1,5 +1,5 @@
 /** The database file: its directory, its lock, how it is opened, and how it comes to the newest schema. */
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { MIGRATIONS, type Migration } from "./schema.js";
@@ -58,6 +58,13 @@ export function migrate(database: Sqlite, migrations: readonly Migration[], dire
         " start the newer program that wrote it.",
     );
   }
+  const oldest = migrations[0]?.version ?? 0;
+  if (current > 0 && current < oldest) {
+    throw new Error(
+      `The database in '${directory}' has schema version ${current}, which was never released: this program knows` +
+        ` versions from ${oldest}. Keep the directory, and start with a new one.`,
+    );
+  }
   for (const { version, sql } of migrations) {
     if (version <= current) continue;
     database.transaction(() => {
@@ -101,9 +108,12 @@ function takeLock(directory: string): Sqlite {
   }
 }
 
-/** Makes sure that only the owner can read the file. SQLite gives its log the same mode. */
+/**
+ * Makes sure that only the owner can read the file. SQLite gives its log the same mode. A file that is there is not
+ * opened: closing it again would end every lock that this process has on it.
+ */
 function privateFile(path: string): string {
-  closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
+  if (existsSync(path)) chmodSync(path, 0o600);
+  else closeSync(openSync(path, "ax", 0o600));
   return path;
 }

@@ -22,7 +22,7 @@ const NEWEST_FIRST = "(create_time_ms, id) < (:timeMs, :id) ORDER BY create_time
 type PageParameters = TimeCursor & { readonly count: number; readonly accountId: string };
 
 /** Before the first row: no time is later. */
-export const FIRST_PAGE: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" };
+const FIRST_PAGE: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" };
 
 export class SqliteKeys {
   readonly #insert;

@@ -1,26 +1,20 @@
 /** Requests, running and done, and sums of their usage, in SQLite. */
 import { SOURCE_UNSPECIFIED } from "../ledger/rows.js";
-import type { TimeCursor } from "./sqlite-calls.js";
-import { type HoldColumns, toTimeMs } from "./sqlite-columns.js";
+import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import { FIRST_PAGE } from "./sqlite-keys.js";
 import type { RequestRow, UsageSummaryRow } from "./store.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 /** How many sums one summary gives at most. */
 const SUMMARY_ROWS_MAX = 10_000;
 
-/** A running request has no usage row yet: its hold says what is known of it. */
-const REQUESTS = `SELECT hold.*, usage.usage_source FROM hold LEFT JOIN usage ON usage.request_id = hold.request_id`;
-const NEWEST_FIRST = `(hold.create_time_ms, hold.request_id) < (:timeMs, :id)
-  ORDER BY hold.create_time_ms DESC, hold.request_id DESC LIMIT :count`;
+const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT :count";
 
 const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, ${TOKEN_COLUMNS.join(", ")}
   FROM usage_day WHERE day BETWEEN :fromDay AND :toDay`;
 const SUMMARY_ORDER = `ORDER BY day, account_id, key_id, model LIMIT ${SUMMARY_ROWS_MAX}`;
 
-type RequestColumns = HoldColumns & { readonly usage_source: bigint | null };
-type PageParameters = TimeCursor & { readonly count: number; readonly accountId: string };
+type PageParameters = { readonly before: number; readonly count: number; readonly accountId: string };
 type DayParameters = { readonly fromDay: string; readonly toDay: string; readonly accountId: string };
 
 interface DayColumns extends TokenColumns {
@@ -56,9 +50,10 @@ export class SqliteRequests {
     return row && toRequest(row);
   }
 
-  list(accountId: string | undefined, count: number, before: TimeCursor | undefined): RequestRow[] {
+  list(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[] {
     const statement = accountId === undefined ? this.#list : this.#listOfAccount;
-    return statement.all({ ...(before ?? FIRST_PAGE), count, accountId: accountId ?? "" }).map(toRequest);
+    const before = beforeSequence ?? Number.MAX_SAFE_INTEGER;
+    return statement.all({ before, count, accountId: accountId ?? "" }).map(toRequest);
   }
 
   summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[] {
@@ -74,17 +69,18 @@ function toRequest(row: RequestColumns): RequestRow {
     keyId: row.key_id,
     model: row.model,
     upstream: row.upstream,
-    state: row.state,
+    sequence: Number(row.sequence),
+    state: stateOf(row),
     holdNanos: row.amount_nanos,
-    costNanos: row.cost_nanos,
-    chargedNanos: row.charged_nanos,
-    overageNanos: row.overage_nanos,
+    costNanos: costOf(row),
+    chargedNanos: row.charged_nanos ?? 0n,
+    overageNanos: row.overage_nanos ?? 0n,
     usage: usageOf(row),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
     attempts: Number(row.attempts),
     price: row.price,
     createTimeMs: Number(row.create_time_ms),
-    endTimeMs: toTimeMs(row.end_time_ms),
+    endTimeMs: endTimeOf(row),
   };
 }
 

@@ -91,9 +91,9 @@ function requestStore(thread: SqliteThread): RequestStore {
     receipt: (id) => thread.call("receipt", id),
     list: async (accountId, page) => {
       const size = checkSize(page);
-      const before = decodeToken("requests", page.token, TIME_CURSOR);
+      const before = decodeToken("requests", page.token, SEQUENCE_CURSOR);
       const rows = await thread.call("requests", accountId, size + 1, before);
-      return cutPage("requests", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
+      return cutPage("requests", rows, size, (row) => row.sequence);
     },
     summarize: (accountId, fromDay, toDay) => thread.call("summarize", accountId, fromDay, toDay),
   };

@@ -89,6 +89,8 @@ export interface KeyRow {
 /** What is kept of one request. */
 export interface RequestRow {
   readonly id: string;
+  /** The sequence of its hold's transfer: lists go by it. */
+  readonly sequence: number;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;

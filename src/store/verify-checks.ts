@@ -24,84 +24,122 @@ const BELOW_ZERO = `
 SELECT 'The account ' || id || ' is below zero: ' || (credits_posted - debits_posted - debits_pending) || '.'
 FROM account WHERE kind = 'customer' AND credits_posted - debits_posted - debits_pending < 0`;
 
+/** Which holds are open is kept apart, so that each is found at once: those without a usage and without a release. */
+const OPEN = `
+SELECT 'The hold of the request ' || COALESCE(request_id, '?') || ' is ' || iif(usage.hold_sequence IS NULL AND
+  release.hold_sequence IS NULL, 'open', 'not open') || ', but the list of open holds says otherwise.'
+FROM hold FULL JOIN open_hold ON open_hold.hold_sequence = hold.sequence
+LEFT JOIN usage ON usage.hold_sequence = hold.sequence LEFT JOIN release ON release.hold_sequence = hold.sequence
+WHERE hold.sequence IS NULL
+  OR (open_hold.hold_sequence IS NULL) <> (usage.hold_sequence IS NOT NULL OR release.hold_sequence IS NOT NULL)
+  OR (open_hold.hold_sequence IS NOT NULL
+    AND (open_hold.node_id <> hold.node_id OR open_hold.expire_time_ms <> hold.expire_time_ms))`;
+
 const PENDING = `
-WITH open AS (SELECT account_id, SUM(amount_nanos) AS nanos FROM hold WHERE state = 'held' GROUP BY account_id)
+WITH open AS (
+  SELECT account_id, SUM(amount_nanos) AS nanos FROM open_hold JOIN hold ON hold.sequence = hold_sequence
+  GROUP BY account_id
+)
 SELECT 'The account ' || id || ' has ' || debits_pending || ' pending, but its open holds are ' ||
   COALESCE(nanos, 0) || '.'
 FROM account LEFT JOIN open ON account_id = id
 WHERE kind = 'customer' AND debits_pending <> COALESCE(nanos, 0)`;
 
+const STATE = `CASE
+    WHEN usage.hold_sequence IS NOT NULL THEN iif(usage_source = ${SOURCE_NONE}, 'voided', 'settled')
+    WHEN release.kind IS NOT NULL THEN iif(release.kind = 'void', 'voided', 'expired')
+    ELSE 'held' END`;
+
 /** How a hold ended must be what its transfers say, once. After recovery freed one, it may be charged late. */
 const HOLDS = `
 WITH done AS (
-  SELECT request_id, SUM(pending_nanos) AS pending, SUM(kind = 'hold') AS h, SUM(kind = 'settle') AS s,
+  SELECT hold_sequence, SUM(pending_nanos) AS pending, SUM(kind = 'hold') AS h, SUM(kind = 'settle') AS s,
     SUM(kind = 'void') AS v, SUM(kind = 'expire') AS x, SUM(kind = 'overage') AS o,
     SUM(iif(kind = 'settle', posted_nanos, 0)) AS charged, SUM(iif(kind = 'overage', posted_nanos, 0)) AS overage
-  FROM transfer WHERE request_id <> '' GROUP BY request_id
+  FROM transfer WHERE kind <> 'credit' GROUP BY hold_sequence
+), state AS (
+  SELECT hold.sequence, request_id, amount_nanos, ${STATE} AS state, charged_nanos, overage_nanos,
+    release.kind AS release_kind
+  FROM hold LEFT JOIN usage ON usage.hold_sequence = hold.sequence
+  LEFT JOIN release ON release.hold_sequence = hold.sequence
 )
-SELECT 'The request ' || done.request_id || ' is ' || COALESCE(state, 'unknown') ||
-  ', but its transfers say otherwise: ' || printf('h %d, s %d, v %d, x %d, o %d', h, s, v, x, o) || '.'
-FROM done LEFT JOIN hold ON hold.request_id = done.request_id
-WHERE hold.request_id IS NULL OR h <> 1
-  OR pending <> iif(state = 'held', amount_nanos, 0) OR charged <> charged_nanos OR overage <> overage_nanos
-  OR CASE state
-    WHEN 'held' THEN s + v + x + o > 0
-    WHEN 'settled' THEN s <> 1 OR v + x > recovered OR o > 1
-    WHEN 'voided' THEN v <> 1 OR s + x + o > 0
-    ELSE x <> 1 OR s + v + o > 0 END`;
+SELECT 'The request ' || COALESCE(request_id, '?') || ' is ' || COALESCE(state, 'unknown') ||
+  ', but its transfers say otherwise: ' ||
+  printf('h %d, s %d, v %d, x %d, o %d of the hold %d', h, s, v, x, o, COALESCE(hold_sequence, sequence)) || '.'
+FROM done FULL JOIN state ON sequence = hold_sequence
+WHERE sequence IS NULL OR hold_sequence IS NULL OR h <> 1
+  OR pending <> iif(state = 'held', amount_nanos, 0)
+  OR charged <> COALESCE(charged_nanos, 0) OR overage <> COALESCE(overage_nanos, 0)
+  OR s <> (state = 'settled') OR o > (state = 'settled')
+  OR v <> (COALESCE(release_kind = 'void', 0) OR (state = 'voided' AND release_kind IS NULL))
+  OR x <> COALESCE(release_kind = 'expire', 0)`;
 
 const HELD_AMOUNTS = `
-SELECT 'The hold of the request ' || hold.request_id || ' is ' || amount_nanos || ', but its transfer holds ' ||
+SELECT 'The hold of the request ' || request_id || ' is ' || amount_nanos || ', but its transfer holds ' ||
   COALESCE(pending_nanos, 'nothing') || '.'
-FROM hold LEFT JOIN transfer ON transfer.id = 'h:' || hold.request_id
-WHERE transfer.id IS NULL OR pending_nanos <> amount_nanos OR debit_account <> hold.account_id`;
+FROM hold LEFT JOIN transfer ON transfer.sequence = hold.sequence AND transfer.kind = 'hold'
+WHERE transfer.sequence IS NULL OR pending_nanos <> amount_nanos OR transfer.account_id <> hold.account_id`;
 
 const USAGE = `
-SELECT 'The request ' || COALESCE(hold.request_id, usage.request_id) || ' is ' || COALESCE(state, 'unknown') ||
-  iif(usage.request_id IS NULL, ', but has no usage row.', ', but its usage row does not fit.')
-FROM hold FULL JOIN usage ON usage.request_id = hold.request_id
-WHERE hold.request_id IS NULL
-  OR (usage.request_id IS NOT NULL) <> (state = 'settled' OR (state = 'voided' AND recovered = 0))
-  OR usage.cost_nanos <> charged_nanos + overage_nanos OR usage.account_id <> hold.account_id`;
+SELECT 'The usage row of the hold ' || usage.hold_sequence || ' (request ' || COALESCE(request_id, 'unknown') ||
+  ') does not fit the transfer ' || usage.sequence || '.'
+FROM usage LEFT JOIN hold ON hold.sequence = usage.hold_sequence
+LEFT JOIN transfer ON transfer.sequence = usage.sequence AND transfer.hold_sequence = usage.hold_sequence
+WHERE hold.sequence IS NULL OR transfer.sequence IS NULL
+  OR transfer.kind <> iif(usage_source = ${SOURCE_NONE}, 'void', 'settle') OR posted_nanos <> charged_nanos`;
+
+const RELEASES = `
+SELECT 'The release of the hold ' || release.hold_sequence || ' does not fit the transfer ' || release.sequence || '.'
+FROM release LEFT JOIN transfer ON transfer.sequence = release.sequence
+  AND transfer.hold_sequence = release.hold_sequence AND transfer.kind = release.kind
+WHERE transfer.sequence IS NULL OR transfer.create_time_ms <> release.end_time_ms`;
 
 const BUDGETS = `
 WITH spent AS (
-  SELECT key_id, create_time_ms / 1000 AS second, -iif(state = 'held', amount_nanos, 0) AS pending,
-    -charged_nanos AS spent FROM hold
+  SELECT key_id, account_id, hold.create_time_ms / 1000 AS second,
+    -iif(open_hold.hold_sequence IS NULL, 0, amount_nanos) AS pending, -COALESCE(charged_nanos, 0) AS spent
+  FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
+  LEFT JOIN usage ON usage.hold_sequence = hold.sequence
 ), side AS (
-  SELECT key_id, period, bucket, pending_nanos AS pending, spent_nanos AS spent FROM budget
-  UNION ALL SELECT key_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM spent
-  UNION ALL SELECT key_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM spent
-  UNION ALL SELECT key_id, 'total', '', pending, spent FROM spent
+  SELECT owner, owner_id, period, bucket, pending_nanos AS pending, spent_nanos AS spent FROM budget
+  UNION ALL SELECT 'key', key_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM spent
+  UNION ALL SELECT 'key', key_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM spent
+  UNION ALL SELECT 'key', key_id, 'total', '', pending, spent FROM spent
+  UNION ALL SELECT 'account', account_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM spent
+  UNION ALL SELECT 'account', account_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM spent
 )
-SELECT 'The counter of the key ' || key_id || ' (' || trim(period || ' ' || bucket) ||
+SELECT 'The counter of the ' || owner || ' ' || owner_id || ' (' || trim(period || ' ' || bucket) ||
   ') does not equal its requests: it is off by ' || printf('%d held and %d spent', SUM(pending), SUM(spent)) || '.'
-FROM side GROUP BY key_id, period, bucket HAVING SUM(pending) <> 0 OR SUM(spent) <> 0`;
+FROM side GROUP BY owner, owner_id, period, bucket HAVING SUM(pending) <> 0 OR SUM(spent) <> 0`;
 
 const DAY_SUMS = ["cost_nanos", ...TOKEN_COLUMNS];
 const USAGE_DAYS = `
 WITH side AS (
   SELECT day, account_id, key_id, model, request_count, ${DAY_SUMS.join(", ")} FROM usage_day
-  UNION ALL SELECT day, account_id, key_id, model, -1, ${DAY_SUMS.map((column) => `-${column}`).join(", ")}
-  FROM usage WHERE usage_source <> ${SOURCE_NONE}
+  UNION ALL SELECT strftime('%Y-%m-%d', create_time_ms / 1000, 'unixepoch'), account_id, key_id, model, -1,
+    -charged_nanos - overage_nanos, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")}
+  FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE usage_source <> ${SOURCE_NONE}
 )
 SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||
   ') does not equal its requests.'
 FROM side GROUP BY day, account_id, key_id, model
 HAVING ${["request_count", ...DAY_SUMS].map((column) => `SUM(${column}) <> 0`).join(" OR ")}`;
 
-const FILE = `SELECT 'The database file is damaged: ' || quick_check || '.' FROM pragma_quick_check
-WHERE quick_check <> 'ok'`;
+/** Also what the indexes say: a request that its index does not find could be held twice. */
+const FILE = `SELECT 'The database file is damaged: ' || integrity_check || '.' FROM pragma_integrity_check
+WHERE integrity_check <> 'ok'`;
 
 /** In the order in which a reader wants to know. */
 export const CHECKS: readonly { readonly name: string; readonly sql: string }[] = [
   { name: "accounts against transfers", sql: ACCOUNTS },
   { name: "sum of all accounts", sql: ZERO },
   { name: "accounts below zero", sql: BELOW_ZERO },
+  { name: "open holds", sql: OPEN },
   { name: "pending against open holds", sql: PENDING },
   { name: "holds against transfers", sql: HOLDS },
   { name: "amounts of holds", sql: HELD_AMOUNTS },
   { name: "usage against settlements", sql: USAGE },
+  { name: "releases against transfers", sql: RELEASES },
   { name: "budgets against requests", sql: BUDGETS },
   { name: "days against usage", sql: USAGE_DAYS },
   { name: "database file", sql: FILE },

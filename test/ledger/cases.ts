@@ -4,6 +4,7 @@ import type { Book } from "../../src/ledger/book.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import { available } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
+import { transferId } from "../../src/ledger/transfer.js";
 import { MINUTE_MS, NOON_MS, bookOf, creditOf } from "./operations.js";
 
 /** A case of the state machine. */
@@ -29,12 +30,7 @@ export function run(operations: readonly LedgerOperation[]): { book: Book; resul
 export function check({ operations, want, transfers, balance }: Row): void {
   const { book, results } = run(operations);
   expect(results.at(-1)).toEqual(want);
-  expect(
-    book.transfers
-      .slice(1)
-      .map(({ id }) => id)
-      .join(" "),
-  ).toBe(transfers);
+  expect(book.transfers.slice(1).map(transferId).join(" ")).toBe(transfers);
   const acme = book.account("acme");
   expect([available(acme), acme.debitsPending, acme.debitsPosted]).toEqual(balance);
 }

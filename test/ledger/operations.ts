@@ -77,7 +77,8 @@ export function creditOf(amountNanos: bigint, given: Partial<CreditOperation> = 
 export function bookOf(...customers: readonly string[]): Book {
   const book = new Book();
   for (const id of [...OPERATOR_ACCOUNTS, ...customers]) {
-    const account: Account = { id, debitsPending: 0n, debitsPosted: 0n, creditsPending: 0n, creditsPosted: 0n };
+    const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPending: 0n, creditsPosted: 0n };
+    const account: Account = { id, budgets: [], requestCostMaxNanos: 0n, ...sums };
     book.accounts.set(id, account);
   }
   return book;

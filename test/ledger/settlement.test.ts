@@ -137,6 +137,7 @@ describe("a settlement", () => {
   test("is recorded once, with the day on which its request was admitted", () => {
     const { book } = run([holdOf(), settleOf({ nowMs: Date.UTC(2026, 10, 22) }), settleOf()]);
     expect(book.usages).toHaveLength(1);
-    expect(book.usages[0]).toMatchObject({ requestId: "r1", day: "2026-11-21", costNanos: 4n, usage: usage(3n) });
+    expect(book.usages[0]).toMatchObject({ hold: { requestId: "r1" }, chargedNanos: 4n, usage: usage(3n) });
+    expect(book.usageDays()).toMatchObject([{ day: "2026-11-21", requestCount: 1, costNanos: 4n, usage: usage(3n) }]);
   });
 });

@@ -96,7 +96,7 @@ export class PlainLedger {
         .reduce((sum, one) => sum + (one.state === "held" ? one.granted : one.paid), 0n);
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
       if (remainingNanos < neededNanos)
-        return { kind: "budget_exceeded", period, limitNanos, remainingNanos, neededNanos };
+        return { kind: "budget_exceeded", owner: "key", period, limitNanos, remainingNanos, neededNanos };
       granted = smaller(granted, remainingNanos);
     }
     const note = { cost: 0n, tokens: 0n };

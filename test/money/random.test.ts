@@ -5,7 +5,7 @@ import type { Book } from "../../src/ledger/book.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import { isOperator } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
-import { CHAIN_START, transferHash } from "../../src/ledger/transfer.js";
+import { CHAIN_START, holdRecord, transferHash, transferId, usageRecord } from "../../src/ledger/transfer.js";
 import { bookOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "../store/directory.js";
 import { PlainLedger } from "./plain-ledger.js";
@@ -32,16 +32,18 @@ function checkTransfers(book: Book): void {
   let head = CHAIN_START;
   for (const transfer of book.transfers) {
     expect(transfer.sequence).toBe(head.sequence + 1);
-    expect(transfer.previousHash).toEqual(head.hash);
-    expect(transfer.hash).toEqual(transferHash(transfer));
+    const used = book.usages.find(({ sequence }) => sequence === transfer.sequence);
+    const hold = book.holds.get(transfer.causeId);
+    const record = transfer.kind === "hold" && hold ? holdRecord(hold) : used ? usageRecord(used) : "";
+    expect(transfer.hash).toEqual(transferHash(head.hash, transfer.sequence, transfer, record));
     head = transfer;
   }
-  const ids = book.transfers.map(({ id }) => id);
+  const ids = book.transfers.map(transferId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const hold of book.holds.values()) {
     expect(ids).toContain(`h:${hold.requestId}`);
     expect(ids.includes(`s:${hold.requestId}`)).toBe(hold.state === "settled");
-    const usages = book.usages.filter(({ requestId }) => requestId === hold.requestId).length;
+    const usages = book.usages.filter((row) => row.hold === hold).length;
     expect(usages).toBe(hold.state === "settled" || (hold.state === "voided" && !hold.recovered) ? 1 : 0);
   }
   expect(book.transfers.every(({ accountId }) => !isOperator(accountId))).toBe(true);

@@ -53,8 +53,8 @@ function problemsAfter(sql: string): readonly string[] {
   const database = new Database(join(directory, "tollgate.db"));
   database.pragma("foreign_keys = OFF");
   database.pragma("ignore_check_constraints = ON");
-  for (const trigger of ["transfer_update", "transfer_delete", "usage_update", "usage_delete"])
-    database.exec(`DROP TRIGGER ${trigger}`);
+  for (const table of ["transfer", "hold", "usage", "release"])
+    database.exec(`DROP TRIGGER ${table}_update; DROP TRIGGER ${table}_delete`);
   database.exec(sql);
   database.close();
   return problemsOf(directory);
@@ -71,14 +71,22 @@ test("a sound ledger holds, and the proof says what it counted", async () => {
   });
 });
 
+/** The hold of a request, and the transfer of a kind that it caused. */
+const of = (requestId: string): string => `(SELECT sequence FROM hold WHERE request_id = '${requestId}')`;
+const transfer = (kind: string, requestId: string): string => `kind = '${kind}' AND hold_sequence = ${of(requestId)}`;
+
 test.each([
-  ["UPDATE transfer SET posted_nanos = 5 WHERE id = 's:settled'", "(s:settled) was changed"],
-  ["UPDATE transfer SET create_time_ms = 1 WHERE id = 'h:over'", "(h:over) was changed"],
-  ["UPDATE transfer SET account_id = 'zeta' WHERE id = 'c:c1'", "The transfer 1 (c:c1) was changed"],
-  ["UPDATE transfer SET hash = zeroblob(32) WHERE id = 's:settled'", "(s:settled) was changed"],
-  ["UPDATE transfer SET previous_hash = zeroblob(32) WHERE id = 's:over'", "(s:over) does not carry the hash"],
-  ["DELETE FROM transfer WHERE id = 'c:c1'", "The transfer 2 (h:settled) follows transfer 0"],
-  ["DELETE FROM transfer WHERE id = 's:late'", "The request late is settled, but its transfers say otherwise"],
+  [`UPDATE transfer SET posted_nanos = 5 WHERE ${transfer("settle", "settled")}`, "(s:settled) was changed"],
+  [`UPDATE transfer SET create_time_ms = 1 WHERE ${transfer("hold", "over")}`, "(h:over) was changed"],
+  ["UPDATE transfer SET account_id = 'zeta' WHERE credit_id = 'c1'", "The transfer 1 (c:c1) was changed"],
+  [`UPDATE transfer SET hash = zeroblob(32) WHERE ${transfer("settle", "settled")}`, "(s:settled) was changed"],
+  ["DELETE FROM transfer WHERE credit_id = 'c1'", "The transfer 2 (h:settled) follows transfer 0"],
+  [`DELETE FROM transfer WHERE ${transfer("settle", "late")}`, "The request late is settled, but its transfers say"],
+  ["UPDATE hold SET model = 'sim-2' WHERE request_id = 'over'", "(h:over) was changed"],
+  ["UPDATE hold SET price = zeroblob(2) WHERE request_id = 'over'", "(h:over) was changed"],
+  ["UPDATE hold SET request_id = 'else' WHERE request_id = 'over'", "(h:else) was changed"],
+  [`UPDATE usage SET upstream = 'mis' WHERE hold_sequence = ${of("over")}`, "(s:over) was changed"],
+  [`UPDATE usage SET input_tokens = 1 WHERE hold_sequence = ${of("voided")}`, "(v:voided) was changed"],
   ["UPDATE account SET credits_posted = 1000 WHERE id = 'acme'", "The account acme does not equal its transfers"],
   ["UPDATE account SET credits_posted = 1000 WHERE id = 'acme'", "All accounts together do not come to zero"],
   ["UPDATE account SET debits_posted = 1000 WHERE id = 'acme'", "The account acme is below zero"],
@@ -87,19 +95,33 @@ test.each([
     "The account acme has 9 pending, but its open holds are 10",
   ],
   ["DELETE FROM account WHERE id = 'operator:overage'", "The account operator:overage does not equal its transfers"],
-  ["UPDATE hold SET state = 'held', end_time_ms = NULL WHERE request_id = 'voided'", "The request voided is held"],
   [
-    "UPDATE hold SET charged_nanos = 1 WHERE request_id = 'settled'",
+    `INSERT INTO open_hold VALUES (${of("voided")}, 'voided', 1)`,
+    "The hold of the request voided is not open, but the list",
+  ],
+  ["DELETE FROM open_hold", "The hold of the request held is open, but the list of open holds says otherwise"],
+  ["UPDATE open_hold SET expire_time_ms = 1", "The hold of the request held is open, but the list"],
+  [
+    `UPDATE usage SET charged_nanos = 1 WHERE hold_sequence = ${of("settled")}`,
     "The request settled is settled, but its transfers",
   ],
   ["UPDATE hold SET amount_nanos = 9 WHERE request_id = 'held'", "The hold of the request held is 9"],
-  ["DELETE FROM hold WHERE request_id = 'expired'", "The request expired is unknown"],
-  ["DELETE FROM usage WHERE request_id = 'settled'", "The request settled is settled, but has no usage row"],
-  ["UPDATE usage SET cost_nanos = 1 WHERE request_id = 'over'", "The request over is settled, but its usage row"],
-  ["UPDATE usage SET request_id = 'held' WHERE request_id = 'late'", "The request held is held, but its usage row"],
+  ["DELETE FROM hold WHERE request_id = 'expired'", "The transfer 5 (h:) was changed"],
+  ["DELETE FROM hold WHERE request_id = 'expired'", "The request ? is unknown, but its transfers say otherwise"],
   [
-    "UPDATE budget SET spent_nanos = 0 WHERE period = 'day'",
+    `DELETE FROM usage WHERE hold_sequence = ${of("settled")}`,
+    "The request settled is held, but its transfers say otherwise",
+  ],
+  [`UPDATE usage SET sequence = 3 WHERE hold_sequence = ${of("late")}`, "(request late) does not fit the transfer 3"],
+  [`DELETE FROM release WHERE hold_sequence = ${of("expired")}`, "The request expired is held, but its transfers"],
+  [`UPDATE release SET kind = 'void' WHERE hold_sequence = ${of("expired")}`, "The release of the hold"],
+  [
+    "UPDATE budget SET spent_nanos = 0 WHERE owner = 'key' AND period = 'day'",
     "The counter of the key key_1 (day 2026-11-21) does not equal",
+  ],
+  [
+    "UPDATE budget SET spent_nanos = 0 WHERE owner = 'account' AND period = 'month'",
+    "The counter of the account acme (month 2026-11) does not equal",
   ],
   ["DELETE FROM budget WHERE period = 'total'", "The counter of the key key_1 (total) does not equal"],
   ["UPDATE usage_day SET output_tokens = 1", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
@@ -111,7 +133,10 @@ test("one flipped bit of the file is found, and its transfer named", () => {
   const directory = copyOfLedger();
   const path = join(directory, "tollgate.db");
   const database = new Database(path);
-  const hash = database.prepare<[], Buffer>("SELECT hash FROM transfer WHERE id = 's:settled'").pluck().get();
+  const hash = database
+    .prepare<[], Buffer>(`SELECT hash FROM transfer WHERE ${transfer("settle", "settled")}`)
+    .pluck()
+    .get();
   database.close();
   const bytes = readFileSync(path);
   const at = bytes.indexOf(hash ?? "missing");
