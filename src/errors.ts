@@ -163,7 +163,7 @@ export const REASONS = {
     ...NO_MONEY,
     code: "budget_exceeded",
     say: (m) =>
-      `The key's budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain.`,
+      `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
   ERROR_REASON_INTERNAL: {
     grpc: status.INTERNAL,

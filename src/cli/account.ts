@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import {
   AccountServiceService,
+  type AccountSettings,
   type Entry,
   type GetBalanceResponse,
   type GetStatementResponse,
@@ -28,6 +29,17 @@ export function addAccountCommands(program: Command): void {
       .argument("[id]", "1 to 64 of a-z, 0-9, _, . and - (default: one is made)", "")
       .option("--name <name>", "its name, for people", ""),
   ).action(create);
+  withConnection(
+    account
+      .command("update")
+      .description("change the account's budgets, which count what all its keys spend")
+      .argument("<id>", "the account")
+      .option("--budget-day <usd>", "the most it may spend in a UTC day; 0 is no limit", readUsd)
+      .option("--budget-month <usd>", "the most it may spend in a UTC month; 0 is no limit", readUsd)
+      .option("--budget-total <usd>", "the most it may spend at all; 0 is no limit", readUsd)
+      .option("--request-cost-max <usd>", "the most that one request may cost; 0 is no limit", readUsd)
+      .addHelpText("after", "\nExample:\n  tollgate account update acme --budget-day 5.00"),
+  ).action(update);
   withConnection(
     account
       .command("list")
@@ -72,6 +84,46 @@ async function create(id: string, options: ConnectionOptions & { name: string })
     const answer = await connection.call(method, { id, name: options.name });
     connection.show(method, answer, ({ account }) => `Opened the account ${printable(account?.id ?? id)}.`);
   });
+}
+
+type UpdateOptions = ConnectionOptions & {
+  budgetDay?: bigint;
+  budgetMonth?: bigint;
+  budgetTotal?: bigint;
+  requestCostMax?: bigint;
+};
+
+async function update(id: string, options: UpdateOptions): Promise<void> {
+  const given = {
+    budget_day_nanos: options.budgetDay,
+    budget_month_nanos: options.budgetMonth,
+    budget_total_nanos: options.budgetTotal,
+    request_cost_max_nanos: options.requestCostMax,
+  };
+  const updateMask = Object.entries(given).flatMap(([name, nanos]) => (nanos === undefined ? [] : [name]));
+  if (updateMask.length === 0) throw new CommandFailure("name at least one budget; see --help");
+  const settings = {
+    budgetDayNanos: options.budgetDay ?? 0n,
+    budgetMonthNanos: options.budgetMonth ?? 0n,
+    budgetTotalNanos: options.budgetTotal ?? 0n,
+    requestCostMaxNanos: options.requestCostMax ?? 0n,
+  };
+  await connected(options, async (connection) => {
+    const method = AccountServiceService.updateAccount;
+    const answer = await connection.call(method, { id, settings, updateMask });
+    connection.show(method, answer, ({ account }) => formatBudgets(account?.settings ?? settings));
+  });
+}
+
+function formatBudgets(settings: AccountSettings): string {
+  const amount = (nanos: bigint): string => (nanos === 0n ? "-" : formatUsd(nanos));
+  const columns: Column[] = ["BUDGET", { title: "USD", numeric: true }];
+  return formatTable(columns, [
+    ["day", amount(settings.budgetDayNanos)],
+    ["month", amount(settings.budgetMonthNanos)],
+    ["total", amount(settings.budgetTotalNanos)],
+    ["request", amount(settings.requestCostMaxNanos)],
+  ]);
 }
 
 async function list(options: ConnectionOptions & { limit: number }): Promise<void> {

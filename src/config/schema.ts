@@ -49,7 +49,15 @@ const model = block({
   price: price.optional(),
 });
 
-const account = block({ name: text(256).optional(), credit: usd.default(0n) });
+const amount = usd.default(0n);
+const account = block({
+  name: text(256).optional(),
+  credit: amount,
+  budget_day: amount,
+  budget_month: amount,
+  budget_total: amount,
+  request_cost_max: amount,
+});
 
 /** The whole file. */
 export const settingsSchema = block({
@@ -72,6 +80,12 @@ export const settingsSchema = block({
         id,
         name: value.name ?? id,
         creditNanos: value.credit,
+        budgets: {
+          budgetDayNanos: value.budget_day,
+          budgetMonthNanos: value.budget_month,
+          budgetTotalNanos: value.budget_total,
+          requestCostMaxNanos: value.request_cost_max,
+        },
       })),
   ),
   keys: z.preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys")),

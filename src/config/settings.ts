@@ -1,5 +1,5 @@
 /** What tollgate.yaml says, after it was checked. */
-import type { KeySettings, Price } from "../api/index.js";
+import type { AccountSettings, KeySettings, Price } from "../api/index.js";
 
 export interface UpstreamSettings {
   readonly id: string;
@@ -32,6 +32,7 @@ export interface AccountSeed {
   readonly id: string;
   readonly name: string;
   readonly creditNanos: bigint;
+  readonly budgets: AccountSettings;
 }
 
 export interface KeySeed {

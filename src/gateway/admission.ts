@@ -76,6 +76,7 @@ function holdFor(plan: Plan, model: ServedModel, call: GatewayCall, steps: Steps
   if (most > 0n && plan.leastNanos > most) {
     throw new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
       budget: "request",
+      owner: `key ${caller.keyId}`,
       limit_nanos: String(most),
       remaining_nanos: String(most),
       needed_nanos: String(plan.leastNanos),

@@ -6,9 +6,11 @@ import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type {
+  AccountBudgets,
   AccountRow,
   BalanceRow,
   EntryRow,
+  NewAccountRow,
   Page,
   PageRequest,
   RequestStore,
@@ -21,7 +23,7 @@ import { type Hold, OpenHold } from "./hold.js";
 import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
 import { Lease } from "./lease.js";
 import { NO_USAGE } from "../api/usage.js";
-import { SOURCE_NONE } from "./rows.js";
+import { type Period, SOURCE_NONE, resetTimeMs } from "./rows.js";
 import { Settlements } from "./settlements.js";
 import { LedgerWriter } from "./writer.js";
 
@@ -88,6 +90,13 @@ export interface CreditOutcome {
   readonly repeated: boolean;
 }
 
+/** An account to open; without budgets it has none. */
+export interface NewAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly budgets?: AccountBudgets | undefined;
+}
+
 const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
 
 /** One node's ledger. All methods reject with a GatewayError and nothing else. */
@@ -132,9 +141,10 @@ export class Ledger {
    */
   async hold(request: HoldRequest): Promise<Hold> {
     if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
-    const { requestId, accountId } = request;
-    const result = await this.#submitHold(this.#holdOperation(request));
-    if (result.kind !== "held") throw holdRefusal(result, requestId, accountId);
+    const { requestId } = request;
+    const operation = this.#holdOperation(request);
+    const result = await this.#submitHold(operation);
+    if (result.kind !== "held") throw holdRefusal(result, operation);
     failpoint("after_hold_commit");
     const { amountNanos } = result;
     const [writer, settlements, nowMs] = [this.#writer, this.#settlements, this.#nowMs];
@@ -160,18 +170,27 @@ export class Ledger {
   }
 
   /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
-  async createAccount({ id, name }: { readonly id: string; readonly name: string }): Promise<AccountRow> {
+  async createAccount({ id, name, budgets }: NewAccount): Promise<AccountRow> {
     if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
     if (!isText(name, 0, NAME_CHARACTERS_MAX))
       throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
-    const account: AccountRow = { id, name, createTimeMs: this.#nowMs() };
-    if (await this.#store.accounts.create(account)) return account;
+    checkBudgets(budgets ?? {});
+    const account: NewAccountRow = { id, name, createTimeMs: this.#nowMs(), budgets };
+    if (await this.#store.accounts.create(account)) return this.account(id);
     throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id });
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
   async account(id: string): Promise<AccountRow> {
     const account = await this.#store.accounts.get(id);
+    if (account === undefined) throw unknownAccount(id);
+    return account;
+  }
+
+  /** Changes the budgets that are given. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow> {
+    checkBudgets(budgets);
+    const account = await this.#store.accounts.setBudgets(id, budgets);
     if (account === undefined) throw unknownAccount(id);
     return account;
   }
@@ -292,7 +311,8 @@ export class Ledger {
   }
 }
 
-function holdRefusal(result: LedgerResult, requestId: string, accountId: string): GatewayError {
+function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayError {
+  const { requestId, accountId } = operation;
   switch (result.kind) {
     case "balance_too_low":
       return new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
@@ -303,6 +323,8 @@ function holdRefusal(result: LedgerResult, requestId: string, accountId: string)
     case "budget_exceeded":
       return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
         budget: result.period,
+        owner: result.owner === "key" ? `key ${operation.keyId}` : `account ${accountId}`,
+        ...resetOf(result.period, operation.nowMs),
         limit_nanos: result.limitNanos.toString(),
         remaining_nanos: result.remainingNanos.toString(),
         needed_nanos: result.neededNanos.toString(),
@@ -315,6 +337,24 @@ function holdRefusal(result: LedgerResult, requestId: string, accountId: string)
     default:
   }
   return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
+}
+
+/** When the budget starts anew, where it ever does. */
+function resetOf(period: Period | "request", nowMs: number): { readonly reset_time?: string } {
+  const resetMs = period === "request" ? undefined : resetTimeMs(period, nowMs);
+  return resetMs === undefined ? {} : { reset_time: new Date(resetMs).toISOString() };
+}
+
+function checkBudgets(budgets: Partial<AccountBudgets>): void {
+  for (const [param, nanos] of Object.entries({
+    budget_day_nanos: budgets.budgetDayNanos,
+    budget_month_nanos: budgets.budgetMonthNanos,
+    budget_total_nanos: budgets.budgetTotalNanos,
+    request_cost_max_nanos: budgets.requestCostMaxNanos,
+  })) {
+    if (nanos !== undefined && (nanos < 0n || nanos > AMOUNT_NANOS_MAX))
+      throw invalid(`settings.${param}`, `must be from 0 to ${AMOUNT_NANOS_MAX}`);
+  }
 }
 
 function unknownAccount(id: string): GatewayError {

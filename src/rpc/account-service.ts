@@ -1,5 +1,6 @@
 /** AccountService: the accounts that pay, and the ledger. */
-import type { Account, AccountServiceService, BalancePoint } from "../api/index.js";
+import type { Account, AccountSettings, AccountServiceService, BalancePoint } from "../api/index.js";
+import { GatewayError } from "../errors.js";
 import type { AccountRow } from "../store/store.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
@@ -20,6 +21,9 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
     async getAccount({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
       return { account: accountOf(await ledger.account(id)) };
+    },
+    async updateAccount({ id, settings, updateMask }) {
+      return { account: accountOf(await ledger.setBudgets(required("id", id), maskedBudgets(settings, updateMask))) };
     },
     async listAccounts(request, { caller }) {
       const page = pageOf(request);
@@ -66,7 +70,30 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
 }
 
 function accountOf(row: AccountRow): Account {
-  return { id: row.id, name: row.name, createTime: new Date(row.createTimeMs) };
+  return { id: row.id, name: row.name, createTime: new Date(row.createTimeMs), settings: { ...row.budgets } };
+}
+
+const BUDGETS = {
+  budget_day_nanos: "budgetDayNanos",
+  budget_month_nanos: "budgetMonthNanos",
+  budget_total_nanos: "budgetTotalNanos",
+  request_cost_max_nanos: "requestCostMaxNanos",
+} as const satisfies Record<string, keyof AccountSettings>;
+
+/** Without a mask nothing is changed: to guess it from what is not zero could never turn a budget off. */
+function maskedBudgets(settings: AccountSettings | undefined, mask: readonly string[]): Partial<AccountSettings> {
+  if (mask.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "update_mask" });
+  const known = new Map<string, keyof AccountSettings>(Object.entries(BUDGETS));
+  const budgets: Partial<AccountSettings> = {};
+  for (const name of mask) {
+    const field = known.get(name);
+    if (field === undefined) {
+      const problem = `each must be one of ${[...known.keys()].join(", ")}`;
+      throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "update_mask", problem });
+    }
+    budgets[field] = settings?.[field] ?? 0n;
+  }
+  return budgets;
 }
 
 function pointOf({ availableNanos, heldNanos }: BalancePoint): BalancePoint {

@@ -7,7 +7,7 @@ import type { Settings } from "../config/settings.js";
 import { GatewayError } from "../errors.js";
 import { emptySettings } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
-import type { Ledger } from "../ledger/ledger.js";
+import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { NANOS_PER_USD } from "../money.js";
 
 const OPERATOR = "operator";
@@ -27,7 +27,7 @@ export interface SeedParts {
 
 /** Makes the operator's account and key at the first start, and the demonstration's. */
 export async function firstStart(parts: SeedParts, operatorKey: string | undefined, demo: boolean): Promise<ShownOnce> {
-  const isFirst = await openAccount(parts.ledger, OPERATOR, "Operator");
+  const isFirst = await openAccount(parts.ledger, { id: OPERATOR, name: "Operator" });
   const operator = keySettings("operator", ["operator"]);
   let shown: string | undefined;
   if (operatorKey !== undefined) {
@@ -40,8 +40,8 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
 
 /** Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever. */
 export async function applySeeds(parts: SeedParts, settings: Settings): Promise<void> {
-  for (const { id, name, creditNanos } of settings.accounts) {
-    await openAccount(parts.ledger, id, name);
+  for (const { id, name, creditNanos, budgets } of settings.accounts) {
+    await openAccount(parts.ledger, { id, name, budgets });
     const creditId = `seed:${id}`;
     if (creditNanos > 0n) await creditOnce(parts.ledger, creditId, id, creditNanos);
   }
@@ -49,16 +49,16 @@ export async function applySeeds(parts: SeedParts, settings: Settings): Promise<
 }
 
 async function openDemo(parts: SeedParts): Promise<string | undefined> {
-  if (!(await openAccount(parts.ledger, DEMO, "Demonstration"))) return undefined;
+  if (!(await openAccount(parts.ledger, { id: DEMO, name: "Demonstration" }))) return undefined;
   await creditOnce(parts.ledger, "seed:demo", DEMO, DEMO_CREDIT_NANOS);
   const settings = keySettings("first key", ["chat", "embeddings", "models", "usage"]);
   return (await parts.keys.create({ accountId: DEMO, settings })).secret;
 }
 
 /** True where the account was opened now. */
-async function openAccount(ledger: Ledger, id: string, name: string): Promise<boolean> {
+async function openAccount(ledger: Ledger, account: NewAccount): Promise<boolean> {
   try {
-    await ledger.createAccount({ id, name });
+    await ledger.createAccount(account);
     return true;
   } catch (error) {
     if (isTaken(error)) return false;

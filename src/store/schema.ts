@@ -20,6 +20,7 @@ CREATE TABLE account (
   debits_posted INTEGER NOT NULL DEFAULT 0 CHECK (debits_posted >= 0),
   credits_pending INTEGER NOT NULL DEFAULT 0 CHECK (credits_pending >= 0),
   credits_posted INTEGER NOT NULL DEFAULT 0 CHECK (credits_posted >= 0),
+  digest BLOB CHECK ((digest IS NULL) = (kind = 'operator')),
   CHECK (kind = 'operator' OR credits_posted - debits_posted - debits_pending >= 0)
 ) STRICT, WITHOUT ROWID;
 
@@ -161,7 +162,8 @@ CREATE TABLE key (
   hint TEXT NOT NULL,
   create_time_ms INTEGER NOT NULL,
   revoke_time_ms INTEGER,
-  revision INTEGER NOT NULL CHECK (revision >= 1)
+  revision INTEGER NOT NULL CHECK (revision >= 1),
+  row_digest BLOB NOT NULL
 ) STRICT;
 CREATE INDEX key_previous_digest ON key (previous_digest) WHERE previous_digest IS NOT NULL;
 CREATE INDEX key_time ON key (create_time_ms, id);

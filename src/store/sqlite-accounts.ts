@@ -1,35 +1,47 @@
 /** Accounts and balances in SQLite. */
+import { digestOf } from "./digest.js";
 import type { AccountColumns } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { AccountRow, BalanceRow } from "./store.js";
+import type { AccountBudgets, AccountRow, BalanceRow, NewAccountRow } from "./store.js";
 
-interface NamedColumns {
-  readonly id: string;
-  readonly name: string;
-  readonly create_time_ms: bigint;
-}
+const NO_BUDGETS: AccountBudgets = {
+  budgetDayNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+};
+
+const INSERT = `INSERT INTO account (kind, id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
+  budget_total_nanos, request_cost_max_nanos, digest) VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`;
+const UPDATE = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?, budget_month_nanos = ?,
+  budget_total_nanos = ?, request_cost_max_nanos = ?, digest = ? WHERE id = ? AND kind = 'customer'`;
 
 export class SqliteAccounts {
   readonly #insert;
+  readonly #update;
   readonly #get;
   readonly #list;
-  readonly #sums;
 
   constructor(database: Sqlite) {
-    this.#insert = database.prepare(
-      "INSERT INTO account (id, kind, name, create_time_ms) VALUES (?, 'customer', ?, ?) ON CONFLICT DO NOTHING",
+    this.#insert = database.prepare(INSERT);
+    this.#update = database.prepare(UPDATE);
+    this.#get = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ? AND kind = 'customer'");
+    this.#list = database.prepare<[string, number], AccountColumns>(
+      "SELECT * FROM account WHERE kind = 'customer' AND id > ? ORDER BY id LIMIT ?",
     );
-    this.#get = database.prepare<[string], NamedColumns>(
-      "SELECT id, name, create_time_ms FROM account WHERE id = ? AND kind = 'customer'",
-    );
-    this.#list = database.prepare<[string, number], NamedColumns>(
-      "SELECT id, name, create_time_ms FROM account WHERE kind = 'customer' AND id > ? ORDER BY id LIMIT ?",
-    );
-    this.#sums = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ? AND kind = 'customer'");
   }
 
-  create(account: AccountRow): boolean {
-    return this.#insert.run(account.id, account.name, account.createTimeMs).changes === 1;
+  create(account: NewAccountRow): boolean {
+    return this.#insert.run(...valuesOf({ ...account, budgets: account.budgets ?? NO_BUDGETS })).changes === 1;
+  }
+
+  setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined {
+    const account = this.get(id);
+    if (account === undefined) return undefined;
+    const changed = { ...account, budgets: { ...account.budgets, ...budgets } };
+    this.#update.run(...valuesOf(changed), id);
+    return changed;
   }
 
   get(id: string): AccountRow | undefined {
@@ -42,7 +54,7 @@ export class SqliteAccounts {
   }
 
   balance(accountId: string): BalanceRow | undefined {
-    const row = this.#sums.get(accountId);
+    const row = this.#get.get(accountId);
     if (row === undefined) return undefined;
     return {
       availableNanos: row.credits_posted - row.debits_posted - row.debits_pending,
@@ -53,6 +65,31 @@ export class SqliteAccounts {
   }
 }
 
-function toAccount(row: NamedColumns): AccountRow {
-  return { id: row.id, name: row.name, createTimeMs: Number(row.create_time_ms) };
+/** All but the sums, which the transfers prove, and their digest. */
+function valuesOf({ id, name, createTimeMs, budgets }: AccountRow): unknown[] {
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
+  const values = [
+    id,
+    name,
+    createTimeMs,
+    budgetDayNanos,
+    budgetMonthNanos,
+    budgetTotalNanos,
+    requestCostMaxNanos,
+  ] as const;
+  return [...values, digestOf(...values)];
+}
+
+function toAccount(row: AccountColumns): AccountRow {
+  return {
+    id: row.id,
+    name: row.name,
+    createTimeMs: Number(row.create_time_ms),
+    budgets: {
+      budgetDayNanos: row.budget_day_nanos,
+      budgetMonthNanos: row.budget_month_nanos,
+      budgetTotalNanos: row.budget_total_nanos,
+      requestCostMaxNanos: row.request_cost_max_nanos,
+    },
+  };
 }

@@ -2,10 +2,12 @@
 import type { FlatValue } from "./batch-message.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
+  AccountBudgets,
   AccountRow,
   BalanceRow,
   EntryRow,
   KeyRow,
+  NewAccountRow,
   ReceiptRow,
   RequestRow,
   UsageSummaryRow,
@@ -27,7 +29,8 @@ export interface SqliteCalls {
   statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
-  createAccount(account: AccountRow): boolean;
+  createAccount(account: NewAccountRow): boolean;
+  setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];
   createKey(key: KeyRow): boolean;

@@ -53,6 +53,12 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
     createAccount: (account) => accounts.create(account),
+    setBudgets: (id, budgets) => {
+      const account = accounts.setBudgets(id, budgets);
+      // The next hold reads the account anew.
+      kept?.accounts.delete(id);
+      return account;
+    },
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),
     createKey: (key) => keys.create(key),

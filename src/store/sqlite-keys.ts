@@ -1,8 +1,10 @@
 /** Keys in SQLite. */
+import { digestOf } from "./digest.js";
 import type { TimeCursor } from "./sqlite-calls.js";
 import { toTimeMs } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
 import type { KeyRow } from "./store.js";
+import { placeholders } from "./token-columns.js";
 
 interface KeyColumns {
   readonly id: string;
@@ -36,7 +38,7 @@ export class SqliteKeys {
   constructor(database: Sqlite) {
     this.#insert = database.prepare(
       `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint, create_time_ms,
-       revoke_time_ms, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       revoke_time_ms, revision, row_digest) VALUES (${placeholders(11)}) ON CONFLICT DO NOTHING`,
     );
     this.#get = database.prepare<[string], KeyColumns>("SELECT * FROM key WHERE id = ?");
     this.#byDigest = database.prepare<[Uint8Array], KeyColumns>("SELECT * FROM key WHERE digest = ?");
@@ -49,7 +51,7 @@ export class SqliteKeys {
     );
     this.#replace = database.prepare(
       `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?, previous_until_ms = ?, hint = ?,
-       create_time_ms = ?, revoke_time_ms = ?, revision = ? WHERE id = ? AND revision = ?`,
+       create_time_ms = ?, revoke_time_ms = ?, revision = ?, row_digest = ? WHERE id = ? AND revision = ?`,
     );
   }
 
@@ -78,8 +80,9 @@ export class SqliteKeys {
   }
 }
 
+/** The digest behind them is over all of the row, so that the proof finds a setting that was changed. */
 function changeable(key: KeyRow): unknown[] {
-  return [
+  const values = [
     key.accountId,
     key.settings,
     key.digest,
@@ -90,6 +93,7 @@ function changeable(key: KeyRow): unknown[] {
     key.revokeTimeMs,
     key.revision,
   ];
+  return [...values, digestOf(key.id, ...values)];
 }
 
 function toKey(row: KeyColumns | undefined): KeyRow | undefined {

@@ -6,6 +6,7 @@ import type { Sqlite } from "./sqlite-file.js";
 import type { VerifyReport } from "./store.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 import { CHECKS } from "./verify-checks.js";
+import { changedRows } from "./verify-digests.js";
 
 /** How many sentences a report holds at most, and how many one check adds. */
 const PROBLEMS_MAX = 100;
@@ -14,6 +15,7 @@ const PROBLEMS_PER_CHECK_MAX = 20;
 export function verifyDatabase(database: Sqlite): VerifyReport {
   const problems: string[] = [];
   attempt(problems, "hash chain", () => verifyChain(database));
+  attempt(problems, "digests of rows", () => changedRows(database, PROBLEMS_PER_CHECK_MAX));
   for (const { name, sql } of CHECKS) {
     attempt(problems, name, () => {
       const statement = database.prepare<[number], string>(`SELECT * FROM (${sql}) LIMIT ?`).pluck();

@@ -60,6 +60,7 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
 function accountStore(thread: SqliteThread): AccountStore {
   return {
     create: (account) => thread.call("createAccount", account),
+    setBudgets: (id, budgets) => thread.call("setBudgets", id, budgets),
     get: (id) => thread.call("account", id),
     list: async (page) => {
       const size = checkSize(page);

@@ -14,10 +14,25 @@ export interface PageRequest {
   readonly token: string;
 }
 
-export interface AccountRow {
+/** An account's own budgets, in nano-USD. Zero is no limit. */
+export interface AccountBudgets {
+  readonly budgetDayNanos: bigint;
+  readonly budgetMonthNanos: bigint;
+  readonly budgetTotalNanos: bigint;
+  /** The most that one request may cost. */
+  readonly requestCostMaxNanos: bigint;
+}
+
+export interface NewAccountRow {
   readonly id: string;
   readonly name: string;
   readonly createTimeMs: number;
+  /** Absent: none. */
+  readonly budgets?: AccountBudgets | undefined;
+}
+
+export interface AccountRow extends NewAccountRow {
+  readonly budgets: AccountBudgets;
 }
 
 /** An account's balance in nano-USD: granted = available + held + spent. */
@@ -143,8 +158,10 @@ export interface LedgerStore {
 
 export interface AccountStore {
   /** False where the id is taken. */
-  create(account: AccountRow): Promise<boolean>;
+  create(account: NewAccountRow): Promise<boolean>;
   get(id: string): Promise<AccountRow | undefined>;
+  /** Changes the budgets that are given, between two commits of the ledger; undefined where there is no such account. */
+  setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;
 }
 

@@ -23,7 +23,7 @@ const directory = mkdtempSync(join(tmpdir(), "tollgate-ledger-"));
 const threadsBefore = new Set(readdirSync("/proc/self/task"));
 const store = await openSqliteStore({ directory });
 // The database's thread is the one that its store started; V8's helpers were there before.
-const [databaseThread = ""] = readdirSync("/proc/self/task").filter((id) => !threadsBefore.has(id));
+const databaseThread = readdirSync("/proc/self/task").find((id) => !threadsBefore.has(id)) ?? "";
 const ledger = new Ledger({ store, nodeId: "node_1", nowMs: Date.now });
 await ledger.start();
 await ledger.createAccount({ id: "acme", name: "Acme" });
@@ -62,7 +62,7 @@ const settlement = {
 
 let cycles = 0;
 let made = 0;
-let running = true;
+const state = { running: true };
 /** @type {number[]} */
 const holdMs = [];
 /** @type {number[]} */
@@ -71,7 +71,7 @@ const settleMs = [];
 // As the gateway does: it waits for the hold, and goes on while the settlement is on its way.
 const run = async () => {
   let settled = Promise.resolve();
-  while (running) {
+  while (state.running) {
     made += 1;
     const requestId = Date.now().toString(16).padStart(12, "0") + made.toString(16).padStart(20, "0");
     const beforeMs = performance.now();
@@ -106,7 +106,7 @@ const after = { ...used(), cycles, ms: performance.now() };
 const hold = latencyOf([...holdMs]);
 const settle = latencyOf([...settleMs]);
 stalls.disable();
-running = false;
+state.running = false;
 await Promise.all(ended);
 
 const report = await ledger.verify();

@@ -18,7 +18,7 @@ models:
   sim: { targets: [{ upstream: local }], price: free }
   bare: { targets: [{ upstream: local, weight: 0.5 }] }
 accounts:
-  acme: { credit: "25.00" }
+  acme: { credit: "25.00", budget_day: "5.00", budget_month: 6, budget_total: 7.5, request_cost_max: "0.000000001" }
   empty:
 keys:
   - { account: acme, name: ci, secret: "\${CI_KEY}", models: ["gpt-*"], requests_per_minute: 600 }
@@ -65,8 +65,23 @@ describe("a good file", () => {
       price: undefined,
     });
     expect(settings.accounts).toEqual([
-      { id: "acme", name: "acme", creditNanos: 25_000_000_000n },
-      { id: "empty", name: "empty", creditNanos: 0n },
+      {
+        id: "acme",
+        name: "acme",
+        creditNanos: 25_000_000_000n,
+        budgets: {
+          budgetDayNanos: 5_000_000_000n,
+          budgetMonthNanos: 6_000_000_000n,
+          budgetTotalNanos: 7_500_000_000n,
+          requestCostMaxNanos: 1n,
+        },
+      },
+      {
+        id: "empty",
+        name: "empty",
+        creditNanos: 0n,
+        budgets: { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n },
+      },
     ]);
     expect(settings.keys).toEqual([
       {

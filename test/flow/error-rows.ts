@@ -140,6 +140,22 @@ export const ROWS: readonly Row[] = [
     reason: "BUDGET_EXCEEDED",
   },
   {
+    name: "a budget of the account that is spent",
+    ...noMoney,
+    body: chat("x"),
+    key: "frugal",
+    code: "budget_exceeded",
+    reason: "BUDGET_EXCEEDED",
+  },
+  {
+    name: "a request that costs more than its account allows",
+    ...noMoney,
+    body: chat("x"),
+    key: "careful",
+    code: "budget_exceeded",
+    reason: "BUDGET_EXCEEDED",
+  },
+  {
     name: "a request that costs too much",
     ...noMoney,
     body: chat("x"),

@@ -26,6 +26,14 @@ beforeAll(async () => {
   await key("expired", { expire_time: "2020-01-01T00:00:00Z" });
   await management.call("DELETE", `/keys/${await key("revoked", {})}`);
   await key("budgeted", { budget_day_nanos: "1" });
+  for (const [id, name] of [
+    ["frugal", "budget_day_nanos"],
+    ["careful", "request_cost_max_nanos"],
+  ] as const) {
+    await management.account(id, 10_000_000_000n);
+    await management.call("PATCH", `/accounts/${id}`, { settings: { [name]: "1" }, update_mask: [name] });
+    await key(id, {}, id);
+  }
   await key("thrifty", { request_cost_max_nanos: "1" });
   await key("scopeless", { scopes: ["models"] });
   await key("elsewhere", { addresses: ["203.0.113.0/24"] });

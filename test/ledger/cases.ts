@@ -5,7 +5,7 @@ import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.j
 import { available } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
 import { transferId } from "../../src/ledger/transfer.js";
-import { MINUTE_MS, NOON_MS, bookOf, creditOf } from "./operations.js";
+import { type Limits, MINUTE_MS, NOON_MS, bookOf, creditOf } from "./operations.js";
 
 /** A case of the state machine. */
 export interface Row {
@@ -21,8 +21,11 @@ export interface Row {
 }
 
 /** Decides a credit of 100 to acme, and then the operations. */
-export function run(operations: readonly LedgerOperation[]): { book: Book; results: readonly LedgerResult[] } {
-  const book = bookOf("acme", "other");
+export function run(
+  operations: readonly LedgerOperation[],
+  limits?: Limits,
+): { book: Book; results: readonly LedgerResult[] } {
+  const book = bookOf(["acme", "other"], limits);
   const results = [creditOf(100n), ...operations].map((operation) => decide(book, operation));
   return { book, results };
 }

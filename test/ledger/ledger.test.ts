@@ -93,7 +93,14 @@ describe("a hold", () => {
     {
       given: { budgets: [{ period: "month" as const, limitNanos: 9n }] },
       reason: "ERROR_REASON_BUDGET_EXCEEDED",
-      metadata: { budget: "month", limit_nanos: "9", remaining_nanos: "9", needed_nanos: "10" },
+      metadata: {
+        budget: "month",
+        owner: "key key_1",
+        reset_time: "2026-12-01T00:00:00.000Z",
+        limit_nanos: "9",
+        remaining_nanos: "9",
+        needed_nanos: "10",
+      },
     },
     {
       given: { accountId: "nobody" },
@@ -117,6 +124,33 @@ describe("a hold", () => {
     const asked = Array.from({ length: 1000 }, (_, index) => ledger.hold(request({ requestId: `r${index}` })));
     const answers = await Promise.allSettled(asked);
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  });
+
+  test("is granted to exactly as many of 1,000 as the account's budget covers, on several keys", async () => {
+    const { ledger } = await bench();
+    await ledger.credit({ creditId: "c2", accountId: "acme", amountNanos: 100_000n });
+    const budgets = { budgetDayNanos: 100n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+    expect(await ledger.setBudgets("acme", budgets)).toMatchObject({ id: "acme", budgets });
+    const ask = (index: number): HoldRequest => request({ requestId: `r${index}`, keyId: `key_${index % 7}` });
+    const answers = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => ledger.hold(ask(index))));
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+    const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
+    const metadata = {
+      budget: "day",
+      owner: "account acme",
+      limit_nanos: "100",
+      remaining_nanos: "0",
+      needed_nanos: "10",
+      reset_time: "2026-11-22T00:00:00.000Z",
+    };
+    for (const error of refused) expect(error).toMatchObject({ reason: "ERROR_REASON_BUDGET_EXCEEDED", metadata });
+    // A budget that is raised holds from the next hold on.
+    await ledger.setBudgets("acme", { budgetDayNanos: 110n });
+    await ledger.hold(request({ requestId: "next" }));
+    await expect(ledger.hold(request({ requestId: "last" }))).rejects.toMatchObject({
+      metadata: { remaining_nanos: "0" },
+    });
+    expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 110n });
   });
 
   test("is refused while the database is away, and not granted behind the request's back", async () => {
@@ -267,10 +301,20 @@ describe("accounts and credits", () => {
     await expect(ledger.createAccount({ id, name: "" })).rejects.toMatchObject({ reason });
   });
 
+  test.each([
+    { budgets: { budgetDayNanos: -1n }, param: "settings.budget_day_nanos" },
+    { budgets: { requestCostMaxNanos: AMOUNT_NANOS_MAX + 1n }, param: "settings.request_cost_max_nanos" },
+  ])("a budget out of bounds is refused: $param", async ({ budgets, param }) => {
+    const { ledger } = await bench();
+    const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param } };
+    await expect(ledger.setBudgets("acme", budgets)).rejects.toMatchObject(refusal);
+  });
+
   test("what is unknown is refused", async () => {
     const { ledger } = await bench();
     const refusal = { reason: "ERROR_REASON_RESOURCE_UNKNOWN", metadata: { kind: "account", id: "nobody" } };
     await expect(ledger.account("nobody")).rejects.toMatchObject(refusal);
+    await expect(ledger.setBudgets("nobody", {})).rejects.toMatchObject(refusal);
     await expect(ledger.balance("nobody")).rejects.toMatchObject(refusal);
     await expect(ledger.entries("nobody", { size: 1, token: "" })).rejects.toMatchObject(refusal);
   });

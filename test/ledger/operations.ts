@@ -73,12 +73,15 @@ export function creditOf(amountNanos: bigint, given: Partial<CreditOperation> = 
   return { kind: "credit", creditId: "c1", accountId: "acme", nowMs: NOON_MS, ...given, amountNanos };
 }
 
+export type Limits = Pick<Account, "budgets" | "requestCostMaxNanos">;
+export const NO_LIMITS: Limits = { budgets: [], requestCostMaxNanos: 0n };
+
 /** A book with the operator's accounts and these customers, all at zero. */
-export function bookOf(...customers: readonly string[]): Book {
+export function bookOf(customers: readonly string[], limits: Limits = NO_LIMITS): Book {
   const book = new Book();
   for (const id of [...OPERATOR_ACCOUNTS, ...customers]) {
     const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPending: 0n, creditsPosted: 0n };
-    const account: Account = { id, budgets: [], requestCostMaxNanos: 0n, ...sums };
+    const account: Account = { id, ...limits, ...sums };
     book.accounts.set(id, account);
   }
   return book;

@@ -1,11 +1,11 @@
 /** Holds and credits, case by case. */
 import { describe, expect, test } from "vitest";
 import type { LedgerResult } from "../../src/ledger/operation.js";
-import { USAGE_FIELDS } from "../../src/ledger/rows.js";
+import { type Period, USAGE_FIELDS } from "../../src/ledger/rows.js";
 import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/transfer.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { type Row, run, check, refused, held } from "./cases.js";
-import { creditOf, holdOf, settleOf, voidOf } from "./operations.js";
+import { type Limits, NO_LIMITS, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
 
 describe("a hold", () => {
   const day = (limitNanos: bigint) => ({ period: "day" as const, limitNanos });
@@ -200,6 +200,71 @@ describe("a hold", () => {
     const whose = { kind: "budget_exceeded", owner: "key", period };
     const exceeded = { ...whose, limitNanos: 10n, remainingNanos: remaining, neededNanos: 10n };
     expect(results.at(-1)).toEqual(remaining === undefined ? held(10n) : exceeded);
+  });
+});
+
+describe("an account's budget", () => {
+  const limits = (period: Period, limitNanos: bigint): Limits => ({ ...NO_LIMITS, budgets: [{ period, limitNanos }] });
+  const second = holdOf({ requestId: "r2", keyId: "key_2" });
+  const onNextDay = { nowMs: Date.UTC(2026, 10, 22) };
+  test.each([
+    { name: "counts what all its keys hold", period: "day", first: [holdOf({ amountNanos: 6n })], left: 4n },
+    { name: "counts what they spent", period: "day", first: [holdOf(), settleOf({ costNanos: 6n })], left: 4n },
+    { name: "does not count what is freed", period: "day", first: [holdOf(), voidOf()], left: undefined },
+    {
+      name: "of a day begins anew at midnight UTC",
+      period: "day",
+      first: [holdOf({ amountNanos: 6n })],
+      later: onNextDay,
+      left: undefined,
+    },
+    {
+      name: "of a month counts the next day",
+      period: "month",
+      first: [holdOf({ amountNanos: 6n })],
+      later: onNextDay,
+      left: 4n,
+    },
+    {
+      name: "of a month begins anew on the first",
+      period: "month",
+      first: [holdOf({ amountNanos: 6n })],
+      later: { nowMs: Date.UTC(2026, 11, 1) },
+      left: undefined,
+    },
+    {
+      name: "in total never begins anew",
+      period: "total",
+      first: [holdOf({ amountNanos: 6n })],
+      later: { nowMs: Date.UTC(2036, 11, 1) },
+      left: 4n,
+    },
+  ] as const)("$name", ({ period, first, left, ...rest }) => {
+    const later = "later" in rest ? rest.later : {};
+    const { results } = run([...first, { ...second, ...later }], limits(period, 10n));
+    const amounts = { limitNanos: 10n, remainingNanos: left, neededNanos: 10n };
+    const exceeded = { kind: "budget_exceeded", owner: "account", period, ...amounts };
+    expect(results.at(-1)).toEqual(left === undefined ? held(10n) : exceeded);
+  });
+
+  test("is no other account's", () => {
+    const other = creditOf(10n, { creditId: "c2", accountId: "other" });
+    const { results } = run([holdOf(), other, { ...second, accountId: "other" }], limits("day", 10n));
+    expect(results.at(-1)).toEqual(held(10n));
+  });
+
+  test("lowers a grant that may be lowered, and the smallest of all budgets decides", () => {
+    const budgets = [{ period: "day" as const, limitNanos: 8n }];
+    const clamped = holdOf({ leastNanos: 1n, budgets });
+    expect(run([clamped], limits("month", 5n)).results.at(-1)).toEqual(held(5n));
+    expect(run([clamped], limits("month", 9n)).results.at(-1)).toEqual(held(8n));
+    expect(run([clamped], { budgets: [], requestCostMaxNanos: 3n }).results.at(-1)).toEqual(held(3n));
+  });
+
+  test("of one request refuses one that may cost more", () => {
+    const { results } = run([holdOf()], { budgets: [], requestCostMaxNanos: 9n });
+    const amounts = { limitNanos: 9n, remainingNanos: 9n, neededNanos: 10n };
+    expect(results.at(-1)).toEqual({ kind: "budget_exceeded", owner: "account", period: "request", ...amounts });
   });
 });
 

@@ -52,7 +52,7 @@ function checkTransfers(book: Book): void {
 test("the state machine decides as the plain model does, step by step", () => {
   const seen = new Map<string, number>();
   const life = fc.property(lives(150), (operations) => {
-    const book = bookOf(...ACCOUNTS);
+    const book = bookOf(ACCOUNTS);
     const plain = new PlainLedger(ACCOUNTS);
     for (const operation of operations) {
       const want = plain.decide(operation);

@@ -29,7 +29,20 @@ beforeAll(async () => {
     settleOf({ requestId: "over", costNanos: 13n }),
     voidOf({ requestId: "voided" }),
     checkpointOf({ requestId: "recovered" }),
+    checkpointOf({ requestId: "held" }),
   ]);
+  await store.keys.create({
+    id: "key_1",
+    accountId: "acme",
+    settings: new Uint8Array([10, 1]),
+    digest: new Uint8Array([1]),
+    previousDigest: null,
+    previousUntilMs: null,
+    hint: "sk-a...b",
+    createTimeMs: NOON_MS,
+    revokeTimeMs: NOON_MS,
+    revision: 1,
+  });
   await store.ledger.commit([{ kind: "recover", nodeId: "held", nowMs: NOON_MS + 1 }, settleOf({ requestId: "late" })]);
   await store.close();
 });
@@ -94,6 +107,11 @@ test.each([
     "UPDATE account SET debits_pending = 9 WHERE id = 'acme'",
     "The account acme has 9 pending, but its open holds are 10",
   ],
+  ["UPDATE account SET name = 'Acme, Inc.' WHERE id = 'acme'", "The account acme was changed: its digest"],
+  ["UPDATE account SET budget_day_nanos = 1 WHERE id = 'acme'", "The account acme was changed: its digest"],
+  ["UPDATE checkpoint SET cost_nanos = 1", "The checkpoint of the hold"],
+  ["UPDATE key SET settings = zeroblob(2)", "The key key_1 was changed: its digest does not fit it"],
+  ["UPDATE key SET revoke_time_ms = NULL", "The key key_1 was changed: its digest does not fit it"],
   ["DELETE FROM account WHERE id = 'operator:overage'", "The account operator:overage does not equal its transfers"],
   [
     `INSERT INTO open_hold VALUES (${of("voided")}, 'voided', 1)`,

@@ -20,6 +20,18 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
+/** AccountSettings are an account's own budgets. They count what all its keys hold and have spent; zero is no limit. */
+export interface AccountSettings {
+  /** The most it may spend in a UTC day, in nano-USD. */
+  budgetDayNanos: bigint;
+  /** The most it may spend in a UTC month, in nano-USD. */
+  budgetMonthNanos: bigint;
+  /** The most it may spend at all, in nano-USD. */
+  budgetTotalNanos: bigint;
+  /** The most that one request may cost, in nano-USD. */
+  requestCostMaxNanos: bigint;
+}
+
 /** Account is who pays. */
 export interface Account {
   /** The account's id: 1 to 64 of a-z, 0-9, _, . and -. */
@@ -27,7 +39,11 @@ export interface Account {
   /** Its name, for people. */
   name: string;
   /** When it was opened. */
-  createTime: Date | undefined;
+  createTime:
+    | Date
+    | undefined;
+  /** Its budgets. */
+  settings: AccountSettings | undefined;
 }
 
 /** Entry is one transfer, as it concerns one account. */
@@ -66,6 +82,24 @@ export interface CreateAccountRequest {
 
 /** CreateAccountResponse is the new account. */
 export interface CreateAccountResponse {
+  /** The account. */
+  account: Account | undefined;
+}
+
+/** UpdateAccountRequest is the request of UpdateAccount. */
+export interface UpdateAccountRequest {
+  /** The account's id. */
+  id: string;
+  /** The new values. */
+  settings:
+    | AccountSettings
+    | undefined;
+  /** The names of the settings to change, such as budget_day_nanos. Others stay. */
+  updateMask: string[];
+}
+
+/** UpdateAccountResponse is the changed account. */
+export interface UpdateAccountResponse {
   /** The account. */
   account: Account | undefined;
 }
@@ -218,8 +252,99 @@ export interface VerifyLedgerResponse {
   openHoldCount: bigint;
 }
 
+function createBaseAccountSettings(): AccountSettings {
+  return { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+}
+
+export const AccountSettings: MessageFns<AccountSettings> = {
+  encode(message: AccountSettings, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budgetDayNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetDayNanos) !== message.budgetDayNanos) {
+        throw new globalThis.Error("value provided for field message.budgetDayNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.budgetDayNanos);
+    }
+    if (message.budgetMonthNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetMonthNanos) !== message.budgetMonthNanos) {
+        throw new globalThis.Error("value provided for field message.budgetMonthNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.budgetMonthNanos);
+    }
+    if (message.budgetTotalNanos !== 0n) {
+      if (BigInt.asIntN(64, message.budgetTotalNanos) !== message.budgetTotalNanos) {
+        throw new globalThis.Error("value provided for field message.budgetTotalNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.budgetTotalNanos);
+    }
+    if (message.requestCostMaxNanos !== 0n) {
+      if (BigInt.asIntN(64, message.requestCostMaxNanos) !== message.requestCostMaxNanos) {
+        throw new globalThis.Error("value provided for field message.requestCostMaxNanos of type int64 too large");
+      }
+      writer.uint32(32).int64(message.requestCostMaxNanos);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AccountSettings {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAccountSettings();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.budgetDayNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.budgetMonthNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.budgetTotalNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.requestCostMaxNanos = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseAccount(): Account {
-  return { id: "", name: "", createTime: undefined };
+  return { id: "", name: "", createTime: undefined, settings: undefined };
 }
 
 export const Account: MessageFns<Account> = {
@@ -232,6 +357,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.createTime !== undefined) {
       Timestamp.encode(toTimestamp(message.createTime), writer.uint32(26).fork()).join();
+    }
+    if (message.settings !== undefined) {
+      AccountSettings.encode(message.settings, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -271,6 +399,14 @@ export const Account: MessageFns<Account> = {
             }
 
             message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.settings = AccountSettings.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -533,6 +669,120 @@ export const CreateAccountResponse: MessageFns<CreateAccountResponse> = {
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseCreateAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAccountRequest(): UpdateAccountRequest {
+  return { id: "", settings: undefined, updateMask: [] };
+}
+
+export const UpdateAccountRequest: MessageFns<UpdateAccountRequest> = {
+  encode(message: UpdateAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.settings !== undefined) {
+      AccountSettings.encode(message.settings, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.updateMask) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.settings = AccountSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.updateMask.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAccountResponse(): UpdateAccountResponse {
+  return { account: undefined };
+}
+
+export const UpdateAccountResponse: MessageFns<UpdateAccountResponse> = {
+  encode(message: UpdateAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAccountResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1603,6 +1853,21 @@ export const AccountServiceService = {
     responseSerialize: (value: GetAccountResponse): Buffer => Buffer.from(GetAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetAccountResponse => GetAccountResponse.decode(value),
   },
+  /**
+   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   */
+  updateAccount: {
+    path: "/tollgate.v1.AccountService/UpdateAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateAccountRequest): Buffer => Buffer.from(UpdateAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateAccountRequest => UpdateAccountRequest.decode(value),
+    responseSerialize: (value: UpdateAccountResponse): Buffer =>
+      Buffer.from(UpdateAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateAccountResponse => UpdateAccountResponse.decode(value),
+  },
   /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
   listAccounts: {
     path: "/tollgate.v1.AccountService/ListAccounts" as const,
@@ -1684,6 +1949,12 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
   /** GetAccount shows one account. Refuses with RESOURCE_UNKNOWN. */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
+  /**
+   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   */
+  updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
   /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
   listAccounts: handleUnaryCall<ListAccountsRequest, ListAccountsResponse>;
   /**
@@ -1740,6 +2011,26 @@ export interface AccountServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   */
+  updateAccount(
+    request: UpdateAccountRequest,
+    callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
+  ): ClientUnaryCall;
+  updateAccount(
+    request: UpdateAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
+  ): ClientUnaryCall;
+  updateAccount(
+    request: UpdateAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
   ): ClientUnaryCall;
   /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
   listAccounts(

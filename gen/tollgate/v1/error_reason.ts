@@ -58,7 +58,11 @@ export enum ErrorReason {
    * Example: {"account": "acme", "available_nanos": "12000", "needed_nanos": "90000"}
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,
-  /** ERROR_REASON_BUDGET_EXCEEDED - A budget of the key cannot cover it. Example: {"budget": "day", "limit_nanos": "5", "remaining_nanos": "0", "needed_nanos": "9"} */
+  /**
+   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key, or of its account, cannot cover it. `budget` is day, month, total or request; `reset_time` is there
+   * for a day and a month. Example: {"budget": "day", "owner": "key key_1", "limit_nanos": "5", "remaining_nanos": "0",
+   * "needed_nanos": "9", "reset_time": "2026-11-22T00:00:00.000Z"}
+   */
   ERROR_REASON_BUDGET_EXCEEDED = 22,
   /** ERROR_REASON_INTERNAL - The gateway failed. Example: {} */
   ERROR_REASON_INTERNAL = 23,

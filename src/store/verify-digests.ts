@@ -1,0 +1,35 @@
+/** The check of rows that change: each carries a digest of itself, so that a changed byte is found and its row named. */
+import { type DigestedValue, digestOf } from "./digest.js";
+import type { Sqlite } from "./sqlite-file.js";
+import { TOKEN_COLUMNS } from "./token-columns.js";
+
+/** What each kind of row is called, and its name, its digest, and its values in the order of the digest. */
+const ROWS = [
+  {
+    what: "account",
+    sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
+      request_cost_max_nanos FROM account WHERE kind = 'customer'`,
+  },
+  {
+    what: "checkpoint of the hold",
+    sql: `SELECT hold_sequence, digest, hold_sequence, cost_nanos, upstream, attempts, ${TOKEN_COLUMNS.join(", ")}
+      FROM checkpoint`,
+  },
+  {
+    what: "key",
+    sql: `SELECT id, row_digest, id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
+      create_time_ms, revoke_time_ms, revision FROM key`,
+  },
+] as const;
+
+export function changedRows(database: Sqlite, problemsMax: number): string[] {
+  const problems: string[] = [];
+  for (const { what, sql } of ROWS) {
+    for (const [name, digest, ...values] of database.prepare<[], DigestedValue[]>(sql).raw().iterate()) {
+      if (problems.length === problemsMax) return problems;
+      if (!(digest instanceof Uint8Array) || Buffer.compare(digest, digestOf(...values)) !== 0)
+        problems.push(`The ${what} ${String(name)} was changed: its digest does not fit it.`);
+    }
+  }
+  return problems;
+}
