@@ -64,7 +64,7 @@ async function conclude(
   failure: GatewayError | undefined,
   call: GatewayCall,
 ): Promise<Outcome> {
-  const outcome = await meter.outcome();
+  const outcome = await meter.outcome(failure === undefined);
   const { upstream, attempts } = meter;
   const settled = hold.settle({ ...outcome, upstream, attempts });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;

@@ -4,11 +4,13 @@ import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import type { Hold } from "../ledger/ledger.js";
 import { costNanos } from "../pricing/price.js";
+import { countTokens } from "../pricing/tokens.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { countUsage, generatedTokens, tokensAtLeast } from "./count.js";
+import { countUsage, readUsage, wordEnd } from "./count.js";
 import type { Plan } from "./plan.js";
+import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand characters, which are fewer than a thousand
 // tokens.
@@ -47,8 +49,12 @@ export class Meter implements AnswerReceiver {
   #whole: Batch | undefined;
   #dropped: readonly string[] = [];
   #checkpointMs = performance.now();
-  #checkpointCharacters = 0;
-  #checkpointTokens = 0;
+  #notedCharacters = 0;
+  #notedTokens = 0;
+  /** What was read, once it is noted. */
+  #notedInput: Usage | undefined;
+  #noting = Promise.resolve();
+  #doubt: UsageDoubt | undefined;
 
   constructor(private readonly options: MeterOptions) {}
 
@@ -104,19 +110,38 @@ export class Meter implements AnswerReceiver {
     return this.options.sink.data({ events: batch.events, source: batch.source });
   }
 
-  /** What the answer used and costs, however it ended. */
-  async outcome(): Promise<Outcome> {
+  /** What the answer used and costs, however it ended. `ended`: well, so that its report should have come. */
+  async outcome(ended: boolean): Promise<Outcome> {
     const report = this.#report;
-    const { usage: reported, text } = report ?? { usage: undefined, text: "" };
-    if (reported !== undefined && !contradicts(reported, text)) {
+    if (report === undefined) return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
+    const { usage, text } = report;
+    const { request, model, plan } = this.options;
+    const doubt = doubtOf(report, model.contextTokens, ended);
+    if (text === "") {
       // A request for no output at all only warms a cache, and has what it asked for.
-      const isWarming = this.options.request.facts.outputTokensMax === 0;
-      const generated = isWarming || text !== "" || reported.reasoningTokens + reported.audioOutputTokens > 0n;
-      if (generated) return this.#outcome(reported, UsageSource.USAGE_SOURCE_REPORTED);
+      const isWarming = request.facts.outputTokensMax === 0;
+      const generated = isWarming || (usage !== undefined && usage.reasoningTokens + usage.audioOutputTokens > 0n);
+      if (usage === undefined || doubt !== undefined || !generated) return this.#none(doubt);
+      return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
     }
-    if (text === "") return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
-    const counted = await countUsage(this.options.request, text, this.options.plan.inputTokensMax);
-    return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
+    if (usage === undefined || doubt !== undefined) {
+      if (ended || doubt !== "zero") this.#doubt = doubt;
+      const counted = await countUsage(request, text, plan.inputTokensMax);
+      return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
+    }
+    if (mustCompare(report, ended)) {
+      const counted = await countTokens(text);
+      if (isTooLow(usage, counted)) {
+        if (ended) this.#doubt = "missing";
+        return this.#outcome(withCountedOutput(usage, BigInt(counted)), UsageSource.USAGE_SOURCE_COUNTED);
+      }
+    }
+    return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
+  }
+
+  /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
+  get doubt(): UsageDoubt | undefined {
+    return this.#doubt;
   }
 
   /** Ends a good answer: the last batch, with the finish. */
@@ -138,23 +163,46 @@ export class Meter implements AnswerReceiver {
     return { ...outcome, usage: reported };
   }
 
-  #outcome(usage: Usage, usageSource: UsageSource): Outcome {
-    const free = usageSource === UsageSource.USAGE_SOURCE_NONE;
-    return { usage, usageSource, costNanos: free ? 0n : costNanos(usage, this.options.model.price) };
+  /** Nothing was generated. An answer without content owes no usage, so only a false one is a lie. */
+  #none(doubt: UsageDoubt | undefined): Outcome {
+    if (doubt !== "missing") this.#doubt = doubt;
+    return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
   }
 
-  /** Notes what was delivered. It never notes more than was generated, so that a crash never overcharges. */
+  #outcome(usage: Usage, usageSource: UsageSource): Outcome {
+    const { model, hold } = this.options;
+    const free = usageSource === UsageSource.USAGE_SOURCE_NONE;
+    const cost = free ? 0n : costNanos(usage, model.price);
+    if (cost > hold.amountNanos) this.#doubt ??= "above_hold";
+    return { usage, usageSource, costNanos: cost };
+  }
+
+  /** Notes what was delivered, behind what was noted before. */
   #checkpoint(nowMs: number): void {
     const text = this.#report?.text ?? "";
-    const grown = text.length - this.#checkpointCharacters;
+    const grown = text.length - this.#notedCharacters;
     if (grown < CHECKPOINT_CHARACTERS && (grown === 0 || nowMs - this.#checkpointMs < CHECKPOINT_MS)) return;
-    this.#checkpointTokens += Math.max(0, tokensAtLeast(text.slice(this.#checkpointCharacters)) - 1);
-    this.#checkpointCharacters = text.length;
+    const end = wordEnd(text, this.#notedCharacters);
+    const piece = text.slice(this.#notedCharacters, end);
+    this.#notedCharacters = end;
     this.#checkpointMs = nowMs;
-    const usage = { ...NO_USAGE, outputTokens: BigInt(this.#checkpointTokens) };
-    this.options.hold.checkpoint({
+    const isLong = nowMs - this.options.startMs >= CHECKPOINT_MS;
+    this.#noting = this.#noting.then(() => this.#note(piece, isLong));
+  }
+
+  /**
+   * Counts one more piece and notes all of them. It is the count that a cut would be charged by, so a crash charges no
+   * more than that. The input joins once the stream is older than what a crash may lose, so that short ones never pay
+   * for its count.
+   */
+  async #note(piece: string, isLong: boolean): Promise<void> {
+    const { request, plan, model, hold } = this.options;
+    this.#notedTokens += await countTokens(piece);
+    if (isLong) this.#notedInput ??= await readUsage(this.#report?.usage, request, plan.inputTokensMax);
+    const usage = { ...(this.#notedInput ?? NO_USAGE), outputTokens: BigInt(this.#notedTokens) };
+    hold.checkpoint({
       usage,
-      costNanos: costNanos(usage, this.options.model.price),
+      costNanos: costNanos(usage, model.price),
       upstream: this.upstream,
       attempts: this.#attempts,
     });
@@ -177,9 +225,4 @@ export class Meter implements AnswerReceiver {
 /** The names of parameters as a header: each once, as far as they fit. */
 function droppedText(params: readonly string[]): string {
   return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
-}
-
-/** True where the upstream's report cannot be true: nothing generated, although something came. */
-function contradicts(usage: Usage, text: string): boolean {
-  return text !== "" && generatedTokens(usage) === 0n;
 }

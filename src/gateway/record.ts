@@ -30,6 +30,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
+  const { doubt } = meter;
+  if (doubt !== undefined) metrics.usageDoubts.inc({ upstream: meter.upstream, doubt });
   if (meter.firstBatchMs !== undefined) metrics.firstTokenSeconds.note(model.id, meter.firstBatchMs / 1000);
   const fields = {
     request_id: call.requestId,
@@ -40,6 +42,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     attempts: meter.attempts,
     end,
     usage_source: source,
+    ...(doubt === undefined ? {} : { usage_doubt: doubt }),
     input_tokens: Number(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens),
     output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
     cost_nanos: String(costNanos),

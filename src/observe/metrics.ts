@@ -31,6 +31,17 @@ export class Metrics {
   readonly attempts = new Tally("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
   /** How many requests to models run now. */
   running = 0;
+  readonly usageDoubts = this.#counter(
+    "tollgate_usage_doubts_total",
+    "Answers whose upstream reported no usage, or one that cannot be true.",
+    ["upstream", "doubt"],
+  );
+  readonly drains = this.#counter(
+    "tollgate_drains_total",
+    "Answers that nobody waited for any more: read on for their usage, or cut because too many were.",
+    ["upstream", "result"],
+  );
+  readonly drainsRunning = this.#gauge("tollgate_drains_running", "Answers that are read on for their usage now.");
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
   readonly orphans = this.#counter("tollgate_orphans_total", "Holds that a crash left, by how they ended.", ["end"]);
 

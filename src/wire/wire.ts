@@ -79,6 +79,10 @@ export interface StreamDecoder {
 export interface AnswerReport {
   /** The last usage that the upstream told, in normal form. */
   readonly usage: Usage | undefined;
+  /** True where that usage holds what can be no count. */
+  readonly usageBroken?: boolean;
+  /** True where that usage was told before the text, and what was generated is still to be told. */
+  readonly usageEarly?: boolean;
   /** True once the upstream said that the answer is whole. */
   readonly complete: boolean;
   /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */

@@ -1,30 +1,36 @@
-/** What a checkpoint notes is never more than was generated. */
+/** What a note counts piece by piece is what the whole text counts. */
 import fc from "fast-check";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
-import { tokensAtLeast } from "../../src/gateway/count.js";
+import { wordEnd } from "../../src/gateway/count.js";
 
 test.each([
-  ["", 0],
-  ["Hello", 1],
-  ["Hello, world! It's 2026.", 9],
-  ["    indented\n\tcode()", 4],
-])("notes at least some tokens of %j", (text, most) => {
-  expect(tokensAtLeast(text)).toBeLessThanOrEqual(encode(text).length);
-  expect(tokensAtLeast(text)).toBeLessThanOrEqual(most === 0 ? 0 : encode(text).length);
+  ["cuts before the last word", "one two three", 0, 7],
+  ["cuts where the text ends, without blanks", "试验试验试验", 0, 6],
+  ["cuts not before a number", "part 12", 0, 7],
+  ["cuts not before what was noted", "one two three", 8, 13],
+])("%s", (_name, text, start, end) => {
+  expect(wordEnd(text, start)).toBe(end);
 });
 
-test("never notes more tokens than the tokenizer makes", () => {
-  const word = fc.oneof(
-    fc.lorem(),
-    fc.string({ unit: "grapheme" }),
-    fc.constantFrom("  ", "\n\n", "don't", "δοκιμή", "试验", "١٢٣٤"),
-  );
+test("the counts of the pieces are the count of the whole", () => {
+  const word = fc.oneof(fc.lorem(), fc.string(), fc.constantFrom("  ", "\n\n", "don't", "café", "x = {'a': 12};"));
+  const seed = 20_261_121;
   fc.assert(
-    fc.property(fc.array(word, { maxLength: 40 }), (words) => {
+    fc.property(fc.array(word, { minLength: 1, maxLength: 60 }), fc.integer({ min: 20, max: 90 }), (words, step) => {
       const text = words.join(" ");
-      expect(tokensAtLeast(text)).toBeLessThanOrEqual(encode(text).length);
+      let [start, tokens] = [0, 0];
+      // The text grows by steps, as a stream does, and each step notes what is whole by then.
+      for (let length = step; length < text.length; length += step) {
+        const end = wordEnd(text.slice(0, length), start);
+        // Where no word ends, the cut may cross a token.
+        if (end === length) continue;
+        tokens += encode(text.slice(start, end)).length;
+        start = end;
+      }
+      tokens += encode(text.slice(start)).length;
+      expect(tokens).toBe(encode(text).length);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 2_000, seed },
   );
 });

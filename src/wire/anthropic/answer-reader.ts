@@ -17,6 +17,7 @@ export class AnswerReader implements AnswerReport, Collector {
   text = "";
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
+  usageEarly = false;
   readonly tools: AskedTools;
   private readonly counts = new UsageReader();
   private readonly blocks: BlockReader;
@@ -39,10 +40,15 @@ export class AnswerReader implements AnswerReport, Collector {
     return this.counts.usage;
   }
 
+  get usageBroken(): boolean {
+    return this.counts.broken;
+  }
+
   /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
   read(event: JsonObject): GatewayError | undefined {
     switch (event["type"]) {
       case "message_start":
+        this.usageEarly = true;
         this.start(objectOf(event["message"]) ?? {});
         return undefined;
       case "content_block_start":
@@ -57,6 +63,7 @@ export class AnswerReader implements AnswerReport, Collector {
       case "message_delta":
         this.noteEnd(objectOf(event["delta"]) ?? {});
         this.counts.note(event["usage"]);
+        if (objectOf(event["usage"])?.["output_tokens"] !== undefined) this.usageEarly = false;
         return undefined;
       case "message_stop":
         this.finish();

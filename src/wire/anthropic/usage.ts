@@ -1,9 +1,7 @@
 /** Usage between the wire's counts, which come in two pieces, and the normal form. */
 import type { Usage } from "../../api/index.js";
 import { type JsonObject, listOf, objectOf } from "../json/value.js";
-
-/** More than any request can use: what is above is no count. */
-const TOKENS_MAX = 1e12;
+import { hasBrokenCount, TOKENS_MAX, tokenCount } from "../token-count.js";
 
 const COUNTS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"] as const;
 
@@ -17,19 +15,27 @@ export class UsageReader {
     return this.isTold ? normal(this.told) : undefined;
   }
 
+  /** True where a count was told that can be none, so that nothing of it is to be believed. */
+  get broken(): boolean {
+    return hasBrokenCount(this.told, COUNTS);
+  }
+
   note(value: unknown): void {
     const usage = objectOf(value);
     if (usage === undefined) return;
     for (const [key, count] of Object.entries(usage)) if (count !== null && count !== undefined) this.told[key] = count;
-    this.isTold ||= COUNTS.some((key) => tokens(usage[key]) !== undefined);
+    this.isTold ||= COUNTS.some((key) => tokenCount(usage[key]) !== undefined);
   }
 }
 
 function normal(told: JsonObject): Usage {
   const [input, written, read, output] = COUNTS.map((key) => totalOf(told, key));
-  const reasoning = Math.min(tokens(objectOf(told["output_tokens_details"])?.["thinking_tokens"]) ?? 0, output ?? 0);
+  const reasoning = Math.min(
+    tokenCount(objectOf(told["output_tokens_details"])?.["thinking_tokens"]) ?? 0,
+    output ?? 0,
+  );
   const writtenHour = Math.min(
-    tokens(objectOf(told["cache_creation"])?.["ephemeral_1h_input_tokens"]) ?? 0,
+    tokenCount(objectOf(told["cache_creation"])?.["ephemeral_1h_input_tokens"]) ?? 0,
     written ?? 0,
   );
   return {
@@ -48,10 +54,10 @@ function normal(told: JsonObject): Usage {
 /** One count. An answer in several rounds tells only the last of them at the top, and all of them in a list. */
 function totalOf(told: JsonObject, key: string): number {
   const rounds = listOf(told["iterations"]).reduce<number>(
-    (sum, round) => sum + (tokens(objectOf(round)?.[key]) ?? 0),
+    (sum, round) => sum + (tokenCount(objectOf(round)?.[key]) ?? 0),
     0,
   );
-  return Math.min(Math.max(tokens(told[key]) ?? 0, rounds), TOKENS_MAX);
+  return Math.min(Math.max(tokenCount(told[key]) ?? 0, rounds), TOKENS_MAX);
 }
 
 /** The wire's form: input without the cache's, output with the thinking. */
@@ -70,8 +76,4 @@ export function encodeUsage(usage: Usage): JsonObject {
     server_tool_use: null,
     service_tier: "standard",
   };
-}
-
-function tokens(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : undefined;
 }

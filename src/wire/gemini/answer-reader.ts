@@ -5,13 +5,14 @@ import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
-import { decodeUsage } from "./usage.js";
+import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const CANDIDATES_MAX = 128;
 
 /** One answer, as far as it was read. An error is looked for before candidates. */
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
+  usageBroken = false;
   text = "";
   answerId = "";
   /** True once the upstream refused the prompt: then there are no candidates. */
@@ -40,7 +41,11 @@ export class AnswerReader implements AnswerReport, Collector {
     const error = chunk["error"];
     if (error !== undefined && error !== null) return decodeToldError(chunk);
     // The last report counts, never the sum: each tells the whole answer so far.
-    this.usage = decodeUsage(chunk["usageMetadata"]) ?? this.usage;
+    const usage = chunk["usageMetadata"];
+    if (usage !== undefined) {
+      this.usage = decodeUsage(usage) ?? this.usage;
+      this.usageBroken = isBrokenUsage(usage);
+    }
     this.start(chunk);
     const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
     if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;

@@ -2,9 +2,14 @@
 import type { Usage } from "../../api/index.js";
 import { type JsonObject, listOf, objectOf } from "../json/value.js";
 import { Remainder } from "../remainder.js";
+import { hasBrokenCount, tokenCount } from "../token-count.js";
 
-/** More than any request can use: what is above is no count. */
-const TOKENS_MAX = 1e12;
+const COUNTS = ["promptTokenCount", "candidatesTokenCount", "responseTokenCount", "thoughtsTokenCount"] as const;
+
+/** True where the usage tells counts that can be none, so that nothing in it is to be believed. */
+export function isBrokenUsage(value: unknown): boolean {
+  return hasBrokenCount(objectOf(value), COUNTS);
+}
 
 /**
  * The normal form of a usage; undefined where the value is none. The prompt includes what was cached, the candidates
@@ -13,12 +18,12 @@ const TOKENS_MAX = 1e12;
 export function decodeUsage(value: unknown): Usage | undefined {
   const usage = objectOf(value);
   if (usage === undefined) return undefined;
-  const prompt = tokens(usage["promptTokenCount"]);
-  const candidates = tokens(usage["candidatesTokenCount"] ?? usage["responseTokenCount"]);
-  const total = tokens(usage["totalTokenCount"]);
+  const prompt = tokenCount(usage["promptTokenCount"]);
+  const candidates = tokenCount(usage["candidatesTokenCount"] ?? usage["responseTokenCount"]);
+  const total = tokenCount(usage["totalTokenCount"]);
   if (prompt === undefined && candidates === undefined && total === undefined) return undefined;
-  const tools = tokens(usage["toolUsePromptTokenCount"]) ?? 0;
-  const thoughts = tokens(usage["thoughtsTokenCount"]) ?? 0;
+  const tools = tokenCount(usage["toolUsePromptTokenCount"]) ?? 0;
+  const thoughts = tokenCount(usage["thoughtsTokenCount"]) ?? 0;
   const rest = Math.max(0, (total ?? 0) - tools - thoughts);
   // A count that is missing is what the others leave of the total.
   const output = new Remainder(candidates ?? Math.max(0, rest - (prompt ?? rest)));
@@ -26,7 +31,7 @@ export function decodeUsage(value: unknown): Usage | undefined {
   const cached = usage["cacheTokensDetails"];
   const read = usage["promptTokensDetails"];
   return {
-    cacheReadTokens: input.take(tokens(usage["cachedContentTokenCount"])),
+    cacheReadTokens: input.take(tokenCount(usage["cachedContentTokenCount"])),
     cacheWriteTokens: 0n,
     cacheWrite1hTokens: 0n,
     imageTokens: input.take(Math.max(0, ofModality(read, "IMAGE") - ofModality(cached, "IMAGE"))),
@@ -67,11 +72,7 @@ function ofModality(details: unknown, modality: string): number {
   let sum = 0;
   for (const item of listOf(details)) {
     const detail = objectOf(item);
-    if (detail?.["modality"] === modality) sum += tokens(detail["tokenCount"]) ?? 0;
+    if (detail?.["modality"] === modality) sum += tokenCount(detail["tokenCount"]) ?? 0;
   }
   return sum;
-}
-
-function tokens(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : undefined;
 }

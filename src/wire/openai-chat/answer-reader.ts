@@ -7,7 +7,7 @@ import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
 import { shortenedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
-import { decodeUsage } from "./usage.js";
+import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const CANDIDATES_MAX = 128;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
@@ -15,6 +15,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
+  usageBroken = false;
   /** The client's own names of tools whose names were too long. */
   readonly names: ReadonlyMap<string, string>;
   text = "";
@@ -86,6 +87,7 @@ export class AnswerReader implements AnswerReport, Collector {
     if (value === undefined || value === null) return;
     // The last report counts, never the sum: each tells the whole answer so far.
     this.usage = decodeUsage(value) ?? this.usage;
+    this.usageBroken = isBrokenUsage(value);
   }
 
   private start(chunk: JsonObject): void {

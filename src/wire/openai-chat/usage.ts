@@ -2,21 +2,24 @@
 import type { Usage } from "../../api/index.js";
 import { type JsonObject, objectOf } from "../json/value.js";
 import { Remainder } from "../remainder.js";
+import { hasBrokenCount, tokenCount } from "../token-count.js";
 
-/** More than any request can use: what is above is no count. */
-const TOKENS_MAX = 1e12;
+/** True where the usage tells counts that can be none, so that nothing in it is to be believed. */
+export function isBrokenUsage(value: unknown): boolean {
+  return hasBrokenCount(objectOf(value), ["prompt_tokens", "completion_tokens"]);
+}
 
 /** The normal form of a usage; undefined where the value is none. Nothing in it is negative, whatever was said. */
 export function decodeUsage(value: unknown): Usage | undefined {
   const usage = objectOf(value);
   if (usage === undefined) return undefined;
-  const prompt = tokens(usage["prompt_tokens"]);
-  const completion = tokens(usage["completion_tokens"]);
-  const total = tokens(usage["total_tokens"]);
+  const prompt = tokenCount(usage["prompt_tokens"]);
+  const completion = tokenCount(usage["completion_tokens"]);
+  const total = tokenCount(usage["total_tokens"]);
   if (prompt === undefined && completion === undefined && total === undefined) return undefined;
   const read = objectOf(usage["prompt_tokens_details"]) ?? {};
   const written = objectOf(usage["completion_tokens_details"]) ?? {};
-  const reasoning = tokens(written["reasoning_tokens"]) ?? 0;
+  const reasoning = tokenCount(written["reasoning_tokens"]) ?? 0;
   const cached = first(read["cached_tokens"], usage["prompt_cache_hit_tokens"], usage["cached_tokens"]);
   const input = new Remainder(prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0)));
   const output = new Remainder(outputTotal(completion, prompt, total, reasoning));
@@ -24,11 +27,11 @@ export function decodeUsage(value: unknown): Usage | undefined {
     cacheReadTokens: input.take(cached),
     cacheWriteTokens: input.take(first(read["cache_write_tokens"], read["cache_creation_tokens"])),
     cacheWrite1hTokens: 0n,
-    imageTokens: input.take(tokens(read["image_tokens"])),
-    audioInputTokens: input.take(tokens(read["audio_tokens"])),
+    imageTokens: input.take(tokenCount(read["image_tokens"])),
+    audioInputTokens: input.take(tokenCount(read["audio_tokens"])),
     inputTokens: input.rest(),
     reasoningTokens: output.take(reasoning),
-    audioOutputTokens: output.take(tokens(written["audio_tokens"])),
+    audioOutputTokens: output.take(tokenCount(written["audio_tokens"])),
     outputTokens: output.rest(),
   };
 }
@@ -69,13 +72,9 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-function tokens(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : undefined;
-}
-
 function first(...values: readonly unknown[]): number | undefined {
   for (const value of values) {
-    const count = tokens(value);
+    const count = tokenCount(value);
     if (count !== undefined) return count;
   }
   return undefined;
