@@ -48,6 +48,7 @@ export const anthropic: Family = {
   baseUrl: "https://api.anthropic.com",
   needsKey: true,
   abortStopsBilling: true,
+  wholeAnswersBillOn: true,
   pricedAs: "anthropic",
   countsLikeOurs: false,
   generatePath: () => "/v1/messages",

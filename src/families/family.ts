@@ -24,6 +24,8 @@ export interface Family {
   readonly needsKey: boolean;
   /** True where the family stops billing when a request is aborted. */
   readonly abortStopsBilling: boolean;
+  /** True where that holds for streams alone, and a whole answer is billed to its end all the same. */
+  readonly wholeAnswersBillOn?: boolean;
   /** How the prices' package names the family; undefined where it does not know it. */
   readonly pricedAs: string | undefined;
   /** True where the gateway's tokenizer counts at least about what the family counts. */

@@ -11,6 +11,7 @@ export const openai: Family = {
   baseUrl: "https://api.openai.com/v1",
   needsKey: true,
   abortStopsBilling: true,
+  wholeAnswersBillOn: true,
   pricedAs: "openai",
   countsLikeOurs: true,
   generatePath: () => "/chat/completions",

@@ -198,8 +198,9 @@ class Attempt implements UpstreamHandler {
   /** The client left: stop where that stops the bill, else read on for the usage, within bounds. */
   #leave(): void {
     if (this.#phase === "done" || this.#draining) return;
-    const reads = this.#phase === "stream" || this.#phase === "whole" || this.#phase === "head";
-    if (this.plan.target.served.family.abortStopsBilling || !reads || !this.plan.mayDrain()) {
+    const { abortStopsBilling, wholeAnswersBillOn } = this.plan.target.served.family;
+    const isFree = abortStopsBilling && (this.plan.owned.stream || wholeAnswersBillOn !== true);
+    if (isFree || this.#phase === "error" || !this.plan.mayDrain()) {
       return this.#fail(abortReason(this.plan.signal));
     }
     this.#draining = true;

@@ -34,6 +34,8 @@ export interface RoutingOptions {
   readonly random: () => number;
   readonly timeouts: AttemptTimeouts;
   readonly onAttempt: (target: Target, error: GatewayError | undefined) => void;
+  /** Called where a client left an answer that must be read on, and when that ends; with how many are read on now. */
+  readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
 
 const RETRIES_MAX = 2;
@@ -135,10 +137,8 @@ export class Routing {
           form: options.acceptWire === family.wire.name ? "source" : "events",
           timeouts: this.options.timeouts,
           signal: options.signal,
-          mayDrain: () => this.#takeDrain(),
-          drained: () => {
-            this.#drains -= 1;
-          },
+          mayDrain: () => this.#takeDrain(target),
+          drained: () => this.#endDrain(target),
         },
         gate,
       );
@@ -177,10 +177,16 @@ export class Routing {
     await pause(asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX), signal);
   }
 
-  #takeDrain(): boolean {
-    if (this.#drains >= DRAINS_MAX) return false;
-    this.#drains += 1;
-    return true;
+  #takeDrain(target: Target): boolean {
+    const taken = this.#drains < DRAINS_MAX;
+    if (taken) this.#drains += 1;
+    this.options.onDrain(target, taken ? "begun" : "refused", this.#drains);
+    return taken;
+  }
+
+  #endDrain(target: Target): void {
+    this.#drains -= 1;
+    this.options.onDrain(target, "ended", this.#drains);
   }
 }
 

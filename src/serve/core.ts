@@ -142,6 +142,10 @@ function createRouting(metrics: Metrics, nowMs: () => number): Routing {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
       metrics.attempts.add(target.served.id, result);
     },
+    onDrain: (target, step, running) => {
+      metrics.drains.inc({ upstream: target.served.id, result: step });
+      metrics.drainsRunning.set(running);
+    },
   });
 }
 
