@@ -96,27 +96,22 @@ export async function readUsage(told: Usage | undefined, request: WireRequest, i
   return countUsage(request, "", inputTokensMax);
 }
 
-// How far back a note looks for a place to cut at. In a language without blanks it cuts where the text ends.
+// How far back a note looks for a place to cut at.
 const WORD_CHARACTERS_MAX = 200;
+const LETTER = /\p{L}/u;
+// A mark belongs to its letter, and what follows an apostrophe may; half a pair is no character.
+const GOES_ON = /[\p{L}\p{M}\p{N}\p{Cs}'\u2019]/u;
 
 /**
- * Where to cut a text that still grows: before its last word. No token crosses that place, so the counts of the pieces
- * are the count of the whole.
+ * Where to cut a text that still grows: behind its last whole word, in any script. No token crosses that place, so the
+ * counts of the pieces are the count of the whole. Undefined where there is none close by.
  */
-export function wordEnd(text: string, start: number): number {
+export function wordEnd(text: string, start: number): number | undefined {
   const least = Math.max(start + 1, text.length - WORD_CHARACTERS_MAX);
-  for (let at = text.length - 2; at >= least; at -= 1) {
-    if (text.charCodeAt(at) === BLANK && isLetter(text.charCodeAt(at + 1)) && isLetter(text.charCodeAt(at - 1)))
-      return at;
+  for (let at = text.length - 1; at >= least; at -= 1) {
+    if (!GOES_ON.test(text.charAt(at)) && LETTER.test(text.charAt(at - 1))) return at;
   }
-  return text.length;
-}
-
-const BLANK = 0x20;
-
-function isLetter(code: number): boolean {
-  const letter = code | 0x20;
-  return letter >= 0x61 && letter <= 0x7a;
+  return undefined;
 }
 
 function collectText(part: Part, texts: string[]): void {

@@ -16,6 +16,8 @@ import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } fr
 // tokens.
 const CHECKPOINT_MS = 2_000;
 const CHECKPOINT_CHARACTERS = 1_000;
+// A cut inside a word may make some tokens of one; a note must not say more than was generated.
+const CROSSED_TOKENS_MAX = 4;
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
@@ -184,10 +186,11 @@ export class Meter implements AnswerReceiver {
     if (grown < CHECKPOINT_CHARACTERS && (grown === 0 || nowMs - this.#checkpointMs < CHECKPOINT_MS)) return;
     const end = wordEnd(text, this.#notedCharacters);
     const piece = text.slice(this.#notedCharacters, end);
-    this.#notedCharacters = end;
+    this.#notedCharacters = end ?? text.length;
     this.#checkpointMs = nowMs;
+    const crossed = end === undefined ? CROSSED_TOKENS_MAX : 0;
     const isLong = nowMs - this.options.startMs >= CHECKPOINT_MS;
-    this.#noting = this.#noting.then(() => this.#note(piece, isLong));
+    this.#noting = this.#noting.then(() => this.#note(piece, crossed, isLong));
   }
 
   /**
@@ -195,9 +198,9 @@ export class Meter implements AnswerReceiver {
    * more than that. The input joins once the stream is older than what a crash may lose, so that short ones never pay
    * for its count.
    */
-  async #note(piece: string, isLong: boolean): Promise<void> {
+  async #note(piece: string, crossed: number, isLong: boolean): Promise<void> {
     const { request, plan, model, hold } = this.options;
-    this.#notedTokens += await countTokens(piece);
+    this.#notedTokens += Math.max(0, (await countTokens(piece)) - crossed);
     if (isLong) this.#notedInput ??= await readUsage(this.#report?.usage, request, plan.inputTokensMax);
     const usage = { ...(this.#notedInput ?? NO_USAGE), outputTokens: BigInt(this.#notedTokens) };
     hold.checkpoint({

@@ -12,8 +12,8 @@ export interface AnswerScript {
   /** Call these tools instead of speaking. */
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
   readonly finish?: string;
-  /** `final` (default): as OpenAI does. `every`: on each chunk. `none`: nowhere, whatever was asked. */
-  readonly usage?: "final" | "every" | "none";
+  /** `final` (default): as OpenAI does. `every`: on each chunk. `late`: behind the end. `none`: nowhere. */
+  readonly usage?: "final" | "every" | "late" | "none";
   /** Members of the usage that are told instead of the default ones. */
   readonly usageIs?: Readonly<Record<string, unknown>>;
 }
@@ -59,6 +59,7 @@ export function* streamEvents(script: AnswerScript, body: unknown): Generator<st
   }
   if (mode === "final" && asked) yield event([], true);
   yield "data: [DONE]\n\n";
+  if (mode === "late") yield `data: ${JSON.stringify({ id: ID, choices: [], usage: usageOf(script) })}\n\n`;
 }
 
 function* deltas(script: AnswerScript, model: string): Generator<object, void> {

@@ -17,6 +17,8 @@ export interface AnthropicScript {
   readonly stopSequence?: string;
   readonly stopDetails?: object;
   readonly usage?: object;
+  /** Where a stream tells it: default at its start and end. `late`: behind its end. `never`: a whole answer neither. */
+  readonly usageAt?: "start" | "late" | "twice" | "never";
   /** Refuse with this status and body. */
   readonly status?: number;
   readonly body?: unknown;
@@ -138,12 +140,17 @@ function stopOf(script: AnthropicScript): object {
 
 function answerOf(script: AnthropicScript, body: AnthropicRequest["body"]): object {
   const head = { id: "msg_fake", type: "message", role: "assistant", model: body["model"], container: null };
-  return { ...head, content: blocksOf(script, body), ...stopOf(script), usage: { ...USAGE, ...script.usage } };
+  return { ...head, content: blocksOf(script, body), ...stopOf(script), ...usageOf(script) };
+}
+
+function usageOf(script: AnthropicScript): object {
+  return script.usageAt === "never" ? {} : { usage: { ...USAGE, ...script.usage } };
 }
 
 function* eventsOf(script: AnthropicScript, body: AnthropicRequest["body"]): Generator<object, void> {
-  const usage = { ...USAGE, ...script.usage };
-  const begun = { ...answerOf({}, body), content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
+  const { usageAt } = script;
+  const first = usageAt === "never" ? { usageAt } : { usage: { ...script.usage, output_tokens: 1 } };
+  const begun = { ...answerOf(first, body), content: [], stop_reason: null };
   yield { type: "message_start", message: begun };
   yield { type: "ping" };
   for (const [index, block] of blocksOf(script, body).entries()) {
@@ -152,8 +159,11 @@ function* eventsOf(script: AnthropicScript, body: AnthropicRequest["body"]): Gen
     for (const delta of deltas) yield { type: "content_block_delta", index, delta };
     yield { type: "content_block_stop", index };
   }
-  yield { type: "message_delta", delta: stopOf(script), usage };
+  const end = { type: "message_delta", delta: stopOf(script), ...usageOf(script) };
+  if (usageAt === "twice") yield end;
+  yield usageAt === "start" || usageAt === "late" ? { ...end, usage: {} } : end;
   yield { type: "message_stop" };
+  if (usageAt === "late") yield end;
 }
 
 function piecesOf(block: Readonly<Record<string, unknown>>): { start: object; deltas: object[] } {

@@ -12,8 +12,8 @@ export interface GeminiScript {
   readonly parts?: readonly object[];
   /** The reason that ends each candidate; default STOP. Empty: none comes. */
   readonly finish?: string;
-  /** Members of the usage that are told instead of the default ones. */
-  readonly usage?: object;
+  /** Members of the usage that are told instead of the default ones; null: none is told at all. */
+  readonly usage?: object | null;
   /** True where the usage comes with the last chunk alone. */
   readonly usageLast?: boolean;
   /** The prompt is refused for this reason. */
@@ -106,7 +106,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, request
 
 function* steps(script: GeminiScript, body: GeminiRequest["body"], model: string): Generator<object, void> {
   const top = { modelVersion: model, responseId: "resp-fake" };
-  const usageMetadata = { ...USAGE, ...script.usage };
+  const told = usageOf(script);
   if (script.blocked !== undefined) {
     yield { promptFeedback: { blockReason: script.blocked }, usageMetadata: { promptTokenCount: 10 }, ...top };
     return;
@@ -115,25 +115,29 @@ function* steps(script: GeminiScript, body: GeminiRequest["body"], model: string
     for (const part of partsOf(script, model))
       yield {
         candidates: [{ content: { parts: [part], role: "model" }, index }],
-        ...(script.usageLast === true ? {} : { usageMetadata }),
+        ...(script.usageLast === true ? {} : told),
         ...top,
       };
   for (let index = 0; index < countIn(body); index++)
     yield {
       candidates: [{ content: { parts: [{ text: "" }], role: "model" }, ...endOf(script), index }],
-      usageMetadata,
+      ...told,
       ...top,
     };
 }
 
 function whole(script: GeminiScript, body: GeminiRequest["body"], model: string): object {
-  const top = { usageMetadata: { ...USAGE, ...script.usage }, modelVersion: model, responseId: "resp-fake" };
+  const top = { ...usageOf(script), modelVersion: model, responseId: "resp-fake" };
   if (script.blocked !== undefined) return { promptFeedback: { blockReason: script.blocked }, ...top };
   const candidates = Array.from({ length: countIn(body) }, (_, index) => {
     const parts = partsOf(script, model);
     return { ...(parts.length === 0 ? {} : { content: { parts, role: "model" } }), ...endOf(script), index };
   });
   return { candidates, ...top };
+}
+
+function usageOf({ usage }: GeminiScript): object {
+  return usage === null ? {} : { usageMetadata: { ...USAGE, ...usage } };
 }
 
 function partsOf(script: GeminiScript, model: string): readonly object[] {
