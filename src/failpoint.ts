@@ -1,17 +1,22 @@
 /**
  * Named places on the way of money where a test can make the process fail. Off unless TOLLGATE_FAILPOINTS names them.
  */
+import { writeSync } from "node:fs";
 
 /** Every failpoint there is. */
 export const FAILPOINTS = [
   "before_hold",
   "after_hold_commit",
   "before_checkpoint",
+  "after_checkpoint_commit",
   "before_settle",
   "after_settle_commit",
+  "before_last_bytes",
   "before_commit",
+  "during_commit",
   "after_commit",
   "during_recovery",
+  "after_recovery_commit",
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
@@ -61,6 +66,8 @@ export function failpoint(name: Failpoint): void {
   if (point === undefined) return;
   point.passes += 1;
   if (point.passes < point.fromPass) return;
+  // At once, and whatever follows: a test must know that it was reached.
+  if (point.passes === point.fromPass) writeSync(2, `failpoint ${name}=${point.action}\n`);
   switch (point.action) {
     case "throw":
       throw new FailpointError(`failpoint ${name}`);

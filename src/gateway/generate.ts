@@ -2,6 +2,7 @@
 import type { Generation, StreamGenerateResponse } from "../api/index.js";
 import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
+import { failpoint } from "../failpoint.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { WireRequest } from "../wire/wire.js";
 import { admit, findModel, openHold } from "./admission.js";
@@ -68,6 +69,7 @@ async function conclude(
   const { upstream, attempts } = meter;
   const settled = hold.settle({ ...outcome, upstream, attempts });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
+  failpoint("before_last_bytes");
   if (failure === undefined && !call.signal.aborted) meter.end(outcome);
   return outcome;
 }

@@ -92,6 +92,7 @@ export class OpenHold implements Hold {
       try {
         failpoint("before_checkpoint");
         await writer.submit({ kind: "checkpoint", requestId, nowMs: nowMs(), ...charge });
+        failpoint("after_checkpoint_commit");
       } catch {
         // The next checkpoint says all that this one did, and the settlement says more.
       }

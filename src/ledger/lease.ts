@@ -65,6 +65,7 @@ export class Lease {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       failpoint("during_recovery");
       const result = await writer.submit({ kind: "recover", nodeId, nowMs: nowMs() });
+      failpoint("after_recovery_commit");
       if (result.kind !== "recovered") return;
       const { settled, voided } = result;
       if (settled + voided === 0) return;

@@ -36,6 +36,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     reader.read(book, operations);
     const results = operations.map((operation) => decide(book, operation));
     writer.write(book);
+    failpoint("during_commit");
     return [book, results];
   });
   return {

@@ -1,0 +1,142 @@
+/** One gateway and its data, killed again and again: each start is checked, put under load, and dies. */
+import { rmSync } from "node:fs";
+import { expect } from "vitest";
+import { tollgate } from "../support/command.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { Load, pause } from "./load.js";
+import type { Death } from "./plan.js";
+import { Reckoning, type Tally } from "./reckoning.js";
+import { type HonestUpstream, startHonestUpstream } from "./upstream.js";
+
+const ACCOUNT = "acme";
+const CREDIT_NANOS = 1_000_000_000_000n;
+/** How long a hold may outlive its process. */
+const RESOLVE_MS_MAX = 20_000;
+
+/** How often each failpoint acted, by `name=action`. */
+export type Reached = Map<string, number>;
+
+export class Lane {
+  readonly #name: string;
+  readonly #upstream: HonestUpstream;
+  readonly #directory: string;
+  readonly #secret: string;
+  readonly #tally: Tally;
+  readonly #reached: Reached;
+  /** What ran when the process died last. */
+  #last: { readonly load: Load; readonly death: Death } | undefined;
+  #deaths = 0;
+
+  private constructor(name: string, upstream: HonestUpstream, first: GatewayProcess, secret: string, rest: Shared) {
+    this.#name = name;
+    this.#upstream = upstream;
+    this.#directory = first.dataDirectory;
+    this.#secret = secret;
+    this.#tally = rest.tally;
+    this.#reached = rest.reached;
+  }
+
+  static async open(name: string, shared: Shared): Promise<Lane> {
+    const upstream = await startHonestUpstream();
+    const first = await startGateway({ settings: settingsFor(upstream.url) });
+    const management = new Management(first);
+    await management.account(ACCOUNT, CREDIT_NANOS);
+    const { secret } = await management.makeKey(ACCOUNT);
+    await first.kill();
+    return new Lane(name, upstream, first, secret, shared);
+  }
+
+  /** One death. Resolves once the process is gone. */
+  async die(death: Death): Promise<void> {
+    const { failpoint, action, fromPass, afterMs } = death;
+    const armed = failpoint === undefined ? {} : { TOLLGATE_FAILPOINTS: `${failpoint}=${action}:${fromPass}` };
+    const gateway = await this.#start(armed).catch((error: unknown) => this.#diedAtStart(death, error));
+    if (gateway === undefined) return;
+    await this.#check(gateway);
+    this.#deaths += 1;
+    this.#upstream.forget();
+    const name = `${this.#name}-${this.#deaths}`;
+    const load = new Load({ gateway, secret: this.#secret, account: ACCOUNT, name });
+    await load.run(gone(gateway, afterMs));
+    this.#last = { load, death };
+    this.#noteReached(death, gateway.told.join("\n"));
+  }
+
+  /** The last start, which no failpoint disturbs, and the whole proof. */
+  async close(): Promise<void> {
+    const gateway = await this.#start({});
+    await this.#check(gateway);
+    const env = { TOLLGATE_CORE: gateway.grpc, TOLLGATE_KEY: OPERATOR_KEY };
+    expect(await tollgate(["ledger", "verify"], env)).toMatchObject({ code: 0, stderr: "" });
+    expect(await new Management(gateway).verify()).toMatchObject({ open_hold_count: "0" });
+    expect(await gateway.stop()).toBe(0);
+    await this.#upstream.close();
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  #start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
+    return startGateway({ settings: settingsFor(this.#upstream.url), dataDirectory: this.#directory, env });
+  }
+
+  /** A failpoint of the recovery acts before the gateway serves; another start must do what that one did not. */
+  #diedAtStart(death: Death, error: unknown): undefined {
+    if (!String(error).includes(`failpoint ${death.failpoint}=${death.action}`)) throw error;
+    this.#noteReached(death, String(error));
+    return undefined;
+  }
+
+  #noteReached({ failpoint, action }: Death, told: string): void {
+    const name = failpoint === undefined ? "kill from outside" : `${failpoint}=${action}`;
+    if (failpoint !== undefined && !told.includes(`failpoint ${name}`)) return;
+    this.#reached.set(name, (this.#reached.get(name) ?? 0) + 1);
+  }
+
+  /** Checks what the death before left. */
+  async #check(gateway: GatewayProcess): Promise<void> {
+    const management = new Management(gateway);
+    const startMs = performance.now();
+    while ((await management.balance(ACCOUNT)).heldNanos > 0n) {
+      if (performance.now() - startMs > RESOLVE_MS_MAX) throw new Error(`${this.#name}: a hold is left after 20 s`);
+      await pause(20);
+    }
+    this.#tally.resolveMsMost = Math.max(this.#tally.resolveMsMost, Math.round(performance.now() - startMs));
+    if (this.#last === undefined) return;
+    const { load, death } = this.#last;
+    await new Reckoning(ACCOUNT, management, this.#upstream, this.#tally).check(load, death);
+    this.#last = undefined;
+  }
+}
+
+/** What all lanes add to. */
+export interface Shared {
+  readonly tally: Tally;
+  readonly reached: Reached;
+}
+
+/** Resolves once the process is gone: by itself, or killed after so long. */
+async function gone(gateway: GatewayProcess, afterMs: number): Promise<void> {
+  const endMs = performance.now() + afterMs;
+  while (isAlive(gateway.pid)) {
+    if (performance.now() >= endMs) return gateway.kill();
+    await pause(5);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function settingsFor(upstreamUrl: string): string {
+  return [
+    "upstreams:",
+    `  honest: { family: openai-compatible, base_url: "${upstreamUrl}" }`,
+    "models:",
+    `  kill-1: { targets: [{ upstream: honest }], context_tokens: 200000, output_tokens_max: 50000, price: { input: "0.01", output: "0.1" } }`,
+    "",
+  ].join("\n");
+}

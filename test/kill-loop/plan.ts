@@ -1,0 +1,75 @@
+/** Where and when the gateway dies: every failpoint in every way, and plain kills, in an order that a seed decides. */
+import { FAILPOINTS, type Failpoint } from "../../src/failpoint.js";
+
+/** One death. */
+export interface Death {
+  /** Undefined where the process is killed from outside alone. */
+  readonly failpoint: Failpoint | undefined;
+  readonly action: "kill" | "throw" | "stall";
+  readonly fromPass: number;
+  /** When it is killed from outside, where it still lives, in milliseconds of load. */
+  readonly afterMs: number;
+}
+
+const ACTIONS = ["kill", "throw", "stall"] as const;
+/** Kills from outside, for each turn through the failpoints. */
+const PLAIN_KILLS = 5;
+/** Passes within about a second of load; the last is drawn evenly from these. */
+const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
+  before_hold: [1, 20],
+  after_hold_commit: [1, 20],
+  before_checkpoint: [1, 5],
+  after_checkpoint_commit: [1, 5],
+  before_settle: [1, 15],
+  after_settle_commit: [1, 15],
+  before_last_bytes: [1, 15],
+  // The start itself commits a few times, and must come so far that the load begins.
+  before_commit: [4, 40],
+  during_commit: [4, 40],
+  after_commit: [4, 40],
+  during_recovery: [1, 1],
+  after_recovery_commit: [1, 1],
+};
+/** A failpoint that kills is given this long before somebody else does it. */
+const PATIENCE_MS = 5_000;
+/** From outside: early, or after the first notes. */
+const AFTER_MS = [50, 1_500] as const;
+
+/** A number from 0 to below 1, the same sequence for the same seed. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** So many deaths, spread evenly over all failpoints and ways. */
+export function planDeaths(kills: number, seed: number): Death[] {
+  const random = randomOf(seed);
+  const between = ([low, high]: readonly [number, number]): number => low + Math.floor(random() * (high - low + 1));
+  const turn = (): Death[] => [
+    ...FAILPOINTS.flatMap((failpoint) =>
+      ACTIONS.map((action) => ({
+        failpoint,
+        action,
+        fromPass: between(PASSES[failpoint]),
+        afterMs: action === "kill" ? PATIENCE_MS : between(AFTER_MS),
+      })),
+    ),
+    ...Array.from({ length: PLAIN_KILLS }, () => ({
+      failpoint: undefined,
+      action: "kill" as const,
+      fromPass: 1,
+      afterMs: between(AFTER_MS),
+    })),
+  ];
+  const deaths: Death[] = [];
+  while (deaths.length < kills) {
+    const order = turn().map((death) => ({ death, place: random() }));
+    deaths.push(...order.sort((a, b) => a.place - b.place).map(({ death }) => death));
+  }
+  return deaths.slice(0, kills);
+}
