@@ -114,6 +114,18 @@ export function wordEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
+// Every tokenizer of the field splits text first by a pattern like this one and makes at least one token of each piece.
+const WORD = String.raw`[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+(?:'(?:[sdmt]|ll|ve|re))?`;
+const REST = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+const PIECES = new RegExp(`${WORD}|${REST}`, "giu");
+
+/** A number of tokens that the text has at least: for a note that cannot wait for the count. */
+export function tokensAtLeast(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(PIECES)) count += 1;
+  return count;
+}
+
 function collectText(part: Part, texts: string[]): void {
   const kind = part.kind;
   switch (kind?.$case) {

@@ -8,7 +8,7 @@ import { countTokens } from "../pricing/tokens.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { countUsage, readUsage, wordEnd } from "./count.js";
+import { countUsage, readUsage, tokensAtLeast, wordEnd } from "./count.js";
 import type { Plan } from "./plan.js";
 import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
@@ -18,6 +18,7 @@ const CHECKPOINT_MS = 2_000;
 const CHECKPOINT_CHARACTERS = 1_000;
 // A cut inside a word may make some tokens of one; a note must not say more than was generated.
 const CROSSED_TOKENS_MAX = 4;
+const COUNT_WAIT_MS = 50;
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
@@ -55,7 +56,6 @@ export class Meter implements AnswerReceiver {
   #notedTokens = 0;
   /** What was read, once it is noted. */
   #notedInput: Usage | undefined;
-  #noting = Promise.resolve();
   #doubt: UsageDoubt | undefined;
 
   constructor(private readonly options: MeterOptions) {}
@@ -190,22 +190,37 @@ export class Meter implements AnswerReceiver {
     this.#checkpointMs = nowMs;
     const crossed = end === undefined ? CROSSED_TOKENS_MAX : 0;
     const isLong = nowMs - this.options.startMs >= CHECKPOINT_MS;
-    this.#noting = this.#noting.then(() => this.#note(piece, crossed, isLong));
+    void this.#note(piece, crossed, isLong);
   }
 
   /**
    * Counts one more piece and notes all of them. It is the count that a cut would be charged by, so a crash charges no
    * more than that. The input joins once the stream is older than what a crash may lose, so that short ones never pay
-   * for its count.
+   * for its count. Pieces may overtake each other: what is noted is never more than was generated.
    */
   async #note(piece: string, crossed: number, isLong: boolean): Promise<void> {
-    const { request, plan, model, hold } = this.options;
-    this.#notedTokens += Math.max(0, (await countTokens(piece)) - crossed);
-    if (isLong) this.#notedInput ??= await readUsage(this.#report?.usage, request, plan.inputTokensMax);
+    const counting = countTokens(piece);
+    let least = 0;
+    // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
+    if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) {
+      least = Math.max(0, tokensAtLeast(piece) - 1);
+      this.#notedTokens += least;
+      this.#submitNote();
+    }
+    this.#notedTokens += Math.max(0, (await counting) - crossed) - least;
+    this.#submitNote();
+    if (!isLong || this.#notedInput !== undefined) return;
+    const { request, plan } = this.options;
+    this.#notedInput = NO_USAGE;
+    this.#notedInput = await readUsage(this.#report?.usage, request, plan.inputTokensMax);
+    this.#submitNote();
+  }
+
+  #submitNote(): void {
     const usage = { ...(this.#notedInput ?? NO_USAGE), outputTokens: BigInt(this.#notedTokens) };
-    hold.checkpoint({
+    this.options.hold.checkpoint({
       usage,
-      costNanos: costNanos(usage, model.price),
+      costNanos: costNanos(usage, this.options.model.price),
       upstream: this.upstream,
       attempts: this.#attempts,
     });
@@ -228,4 +243,9 @@ export class Meter implements AnswerReceiver {
 /** The names of parameters as a header: each once, as far as they fit. */
 function droppedText(params: readonly string[]): string {
   return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
+}
+
+/** Resolves with nothing. Keeps no process alive. */
+function pause(durationMs: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), durationMs).unref());
 }

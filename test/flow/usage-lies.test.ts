@@ -96,13 +96,13 @@ interface Case extends Lie, Omit<WireRow, "steer" | "late"> {
   readonly content: string;
 }
 
-function casesOf({ wire, model, steer, late }: WireRow): Case[] {
+function* casesOf({ wire, model, steer, late }: WireRow): Generator<Case, void> {
   const behind: Lie = { name: "the truth too late", input: 10, output: 17, when: "late", streamOnly: true, ...late };
-  return [...LIES, behind].flatMap((lie) =>
-    (lie.streamOnly ? [true] : [false, true]).map((stream) => ({ ...lie, wire, model, stream, content: steer(lie) })),
-  );
+  for (const lie of [...LIES, behind])
+    for (const stream of lie.streamOnly ? [true] : [false, true])
+      yield { ...lie, wire, model, stream, content: steer(lie) };
 }
-const CASES = WIRES.flatMap(casesOf);
+const CASES = WIRES.flatMap((row) => [...casesOf(row)]);
 
 let openai: FakeUpstream;
 let anthropic: FakeAnthropic;

@@ -1,4 +1,4 @@
-/** Kills the gateway under load at every step of money, again and again, and proves after each that nothing is wrong. */
+/** Kills the gateway under load at every step of money, and proves after each death that nothing is wrong. */
 import { expect, test } from "vitest";
 import { FAILPOINTS } from "../../src/failpoint.js";
 import { Lane, type Reached } from "./lane.js";
