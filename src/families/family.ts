@@ -10,12 +10,20 @@ export interface ListedModel {
   readonly createdSeconds: number | undefined;
 }
 
-/** A model family. A new one is one file in this folder and touches nothing else. */
-export interface Family {
-  /** As in the settings, such as openai-compatible. */
-  readonly name: string;
+/** A wire as a family speaks it. */
+export interface Speech {
   readonly wire: Wire;
   readonly dialect: Dialect;
+  /** Path of a generation under the base address. */
+  generatePath(model: string, stream: boolean): string;
+}
+
+/** A model family. A new one is one file in this folder and touches nothing else. */
+export interface Family extends Speech {
+  /** As in the settings, such as openai-compatible. */
+  readonly name: string;
+  /** Wires that the family speaks beside its own, for requests that come in them: so nothing of these is lost. */
+  readonly alsoSpeaks?: readonly Speech[];
   /** The environment variable that usually holds the key; set, the family is served with no settings file. */
   readonly keyVariable: string | undefined;
   /** Where the family is served; undefined where the settings must say. */
@@ -30,8 +38,6 @@ export interface Family {
   readonly pricedAs: string | undefined;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
   readonly countsLikeOurs: boolean;
-  /** Path of a generation under the base address. */
-  generatePath(model: string, stream: boolean): string;
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
   /** Headers of one request beside those of each; they count over them. Absent where there are none. */
@@ -46,6 +52,14 @@ export interface Family {
   readonly connect: (() => Upstream) | undefined;
   /** Models that the family serves without being asked; empty where its list or the settings say. */
   readonly builtInModels: readonly BuiltInModel[];
+}
+
+/** How a family is spoken to for a request: in the request's own wire where it speaks that. */
+export function speechFor(family: Family, request: WireRequest): Speech {
+  const { alsoSpeaks } = family;
+  if (alsoSpeaks === undefined || request.source === undefined) return family;
+  const { wire } = request.source;
+  return wire === family.wire.name ? family : (alsoSpeaks.find((speech) => speech.wire.name === wire) ?? family);
 }
 
 /** An upstream's own count of the tokens that a request brings it to read. */

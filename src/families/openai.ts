@@ -1,5 +1,6 @@
 /** OpenAI itself. */
 import { wire } from "../wire/openai-chat/index.js";
+import { wire as responses } from "../wire/openai-responses/index.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -15,6 +16,7 @@ export const openai: Family = {
   pricedAs: "openai",
   countsLikeOurs: true,
   generatePath: () => "/chat/completions",
+  alsoSpeaks: [{ wire: responses, dialect: {}, generatePath: () => "/responses" }],
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

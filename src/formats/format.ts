@@ -2,7 +2,7 @@
 import type { GatewayError } from "../errors.js";
 import type { Wire, WireError } from "../wire/wire.js";
 
-export type { RequestFacts, SourceBody, StreamEncoder, Wire, WireError } from "../wire/wire.js";
+export type { RequestFacts, SourceBody, StreamEncoder, Wire, WireError, WireRequest } from "../wire/wire.js";
 
 /** What a format may read of a request besides its body. Header names are lower-case; duplicates are joined. */
 export interface FormatRequest {

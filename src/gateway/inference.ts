@@ -71,7 +71,7 @@ async function generateWhole(
     source: request.source,
     facts: { ...request.facts, stream: false },
     prompt: () => request.prompt(),
-    checkForeign: (model) => request.checkForeign?.(model),
+    checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
   };
   await generate({ request: whole, generation: given, acceptWire }, call, sink, steps);
   return { answer: fold.answer(), source: Buffer.concat(sources) };

@@ -155,7 +155,8 @@ export class Meter implements AnswerReceiver {
       sink.head(head);
     }
     const last = { kind: { $case: "finish" as const, value: this.#told(outcome) } };
-    sink.data({ events: [...(this.#whole?.events ?? []), last], source: this.#whole?.source ?? EMPTY });
+    const source = this.#whole?.source ?? this.#report?.ending ?? EMPTY;
+    sink.data({ events: [...(this.#whole?.events ?? []), last], source });
   }
 
   /** What the caller is told: an answer without content is free, but its upstream's report is told as it is. */

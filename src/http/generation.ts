@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Event, InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { Format, RequestFacts, SourceBody, StreamEncoder, StreamFraming } from "../formats/format.js";
+import type { Format, SourceBody, StreamEncoder, StreamFraming, WireRequest } from "../formats/format.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
@@ -49,7 +49,6 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   readonly #stream: StreamReply;
   #head: CallMetadata = {};
   #streams = false;
-  #facts: RequestFacts | undefined;
   #encoder: StreamEncoder | undefined;
   #whole: WholeAnswer | undefined;
   #sourceSeen = false;
@@ -160,7 +159,7 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
 
   #collect(message: StreamGenerateResponse): boolean {
     this.#finished ||= isFinish(message.events.at(-1));
-    this.#whole ??= new WholeAnswer(this.#format.wire);
+    this.#whole ??= new WholeAnswer(this.#format.wire, () => this.#asked());
     this.#whole.push(message);
     return true;
   }
@@ -176,9 +175,16 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   }
 
   #encode(): StreamEncoder {
-    this.#facts ??= this.#format.wire.readRequest(this.#source).facts;
-    this.#encoder ??= this.#format.wire.encodeStream(this.#facts);
+    if (this.#encoder === undefined) {
+      const asked = this.#asked();
+      this.#encoder = this.#format.wire.encodeStream(asked.facts, asked);
+    }
     return this.#encoder;
+  }
+
+  /** What the client asked, read once more where an answer in its wire is written. */
+  #asked(): WireRequest {
+    return this.#format.wire.readRequest(this.#source);
   }
 
   /** The call ended well. An answer without its finish is cut all the same. */

@@ -1,15 +1,18 @@
 /** A whole answer as its batches come: nothing of it is sent before all of it is there. */
 import { AnswerFold } from "../api/fold.js";
 import type { StreamGenerateResponse } from "../api/index.js";
-import type { Wire } from "../formats/format.js";
+import type { Wire, WireRequest } from "../formats/format.js";
 
 export class WholeAnswer {
   readonly #wire: Wire;
+  readonly #asked: () => WireRequest;
   readonly #fold = new AnswerFold();
   readonly #sources: Buffer[] = [];
 
-  constructor(wire: Wire) {
+  /** `asked` reads what the client asked. */
+  constructor(wire: Wire, asked: () => WireRequest) {
     this.#wire = wire;
+    this.#asked = asked;
   }
 
   push({ source, events }: StreamGenerateResponse): void {
@@ -19,6 +22,8 @@ export class WholeAnswer {
   }
 
   body(): Buffer {
-    return this.#sources.length > 0 ? Buffer.concat(this.#sources) : this.#wire.encodeAnswer(this.#fold.answer());
+    return this.#sources.length > 0
+      ? Buffer.concat(this.#sources)
+      : this.#wire.encodeAnswer(this.#fold.answer(), this.#asked);
   }
 }

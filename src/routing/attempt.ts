@@ -2,7 +2,8 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { AnswerReport, Batch, OwnedFields, StreamDecoder, WireRequest } from "../wire/wire.js";
+import type { Speech } from "../families/family.js";
+import type { AnswerReport, Batch, OwnedFields, StreamDecoder, Wire, WireRequest } from "../wire/wire.js";
 import type { Target } from "./model.js";
 
 /** How long each phase may take, in milliseconds. */
@@ -33,6 +34,8 @@ export interface BatchReceiver {
 export interface AttemptPlan {
   readonly request: WireRequest;
   readonly target: Target;
+  /** How the target is spoken to. */
+  readonly speech: Speech;
   readonly owned: OwnedFields;
   /** What the batches carry. */
   readonly form: "events" | "source";
@@ -80,18 +83,19 @@ class Attempt implements UpstreamHandler {
 
   start(): void {
     const { plan } = this;
+    const { speech } = plan;
     const { served, model } = plan.target;
     if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
     try {
       const { source } = plan.request;
-      if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model);
       const dropped: string[] = [];
-      const body = this.#wire.encodeRequest(plan.request, plan.owned, served.family.dialect, dropped);
+      if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model, dropped);
+      const body = this.#wire.encodeRequest(plan.request, plan.owned, speech.dialect, dropped);
       if (dropped.length > 0) this.receiver.dropped?.(dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.receiver.onDrain(() => this.#resume());
       this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
-      const path = served.family.generatePath(model, plan.owned.stream);
+      const path = speech.generatePath(model, plan.owned.stream);
       const own = served.family.requestHeaders?.(plan.request);
       const headers = own === undefined ? served.headers : { ...served.headers, ...own };
       this.#exchange = served.upstream.send({ method: "POST", path, headers, body }, this);
@@ -147,8 +151,8 @@ class Attempt implements UpstreamHandler {
     this.#fail(this.#failed(problem, error));
   }
 
-  get #wire(): Target["served"]["family"]["wire"] {
-    return this.plan.target.served.family.wire;
+  get #wire(): Wire {
+    return this.plan.speech.wire;
   }
 
   #endStream(): void {

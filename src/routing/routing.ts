@@ -1,6 +1,7 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
+import { speechFor } from "../families/family.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { runAttempt, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
@@ -120,6 +121,7 @@ export class Routing {
     gate: FirstBatchGate,
   ): Promise<GatewayError | undefined> {
     const { health, family } = target.served;
+    const speech = speechFor(family, request);
     const owned: OwnedFields = {
       model: target.model,
       outputTokensMax: options.outputTokensMax,
@@ -133,8 +135,9 @@ export class Routing {
         {
           request,
           target,
+          speech,
           owned,
-          form: options.acceptWire === family.wire.name ? "source" : "events",
+          form: options.acceptWire === speech.wire.name ? "source" : "events",
           timeouts: this.options.timeouts,
           signal: options.signal,
           mayDrain: () => this.#takeDrain(target),

@@ -26,6 +26,7 @@ import { createHttpUpstream } from "../upstream/http.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
 import { wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
+import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { RouteKeeper } from "./routes.js";
 import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
 
@@ -69,7 +70,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keeper = new RouteKeeper(routing, loadOptions(nowMs), log);
   const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
   const limits = new Limits({ coordination });
-  const wires = new Map([openAiChat, anthropic, gemini].map((wire) => [wire.name, wire]));
+  const wires = new Map([openAiChat, openAiResponses, anthropic, gemini].map((wire) => [wire.name, wire]));
   const gateway = createGateway({ wires, routing, limits, ledger, log, metrics, nowMs });
   const frontToken = deriveKey(rootSecret, "front token").toString("hex");
   const dispatcher = createDispatcher({

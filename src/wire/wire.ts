@@ -38,9 +38,10 @@ export interface WireRequest {
   prompt(): Prompt;
   /**
    * Called before it goes to an upstream of another wire. Throws PARAMETER_UNSUPPORTED where it asks for what only its
-   * own wire can say, and what would change the meaning of the answer.
+   * own wire can say, and what would change the meaning of the answer. `dropped` takes the names of what only its own
+   * wire has and no other wire will see.
    */
-  checkForeign?(model: string): void;
+  checkForeign?(model: string, dropped?: string[]): void;
 }
 
 /** What the gateway owns in a request that goes upstream, whatever the client wrote. */
@@ -87,6 +88,8 @@ export interface AnswerReport {
   readonly complete: boolean;
   /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */
   readonly text: string;
+  /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
+  readonly ending?: Buffer | undefined;
 }
 
 /** A whole answer, read. */
@@ -134,10 +137,10 @@ export interface Wire {
   decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder;
   /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
   decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
-  /** Writes a streamed answer for a client. */
-  encodeStream(request: RequestFacts): StreamEncoder;
-  /** Writes a whole answer for a client. */
-  encodeAnswer(answer: Answer): Buffer;
+  /** Writes a streamed answer for a client. `asked` is its request, where the answer repeats what it asked. */
+  encodeStream(request: RequestFacts, asked?: WireRequest): StreamEncoder;
+  /** Writes a whole answer for a client. `asked` reads its request, where the answer repeats what it asked. */
+  encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer;
   /** What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. */
   decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError;
   /** Our refusal in the client's envelope. */

@@ -1,0 +1,15 @@
+/** OpenAI's newer client format: responses under `/v1`. */
+import { wire } from "../wire/openai-responses/index.js";
+import type { Format } from "./format.js";
+
+export const openaiResponses: Format = {
+  name: "openai-responses",
+  wire,
+  routes: [{ method: "POST", path: "/v1/responses", kind: "generate" }],
+  // Organization and project name the client's account at OpenAI; the gateway's upstreams have their own.
+  wireHeaders: () => ({}),
+  // Its envelope is the one of chat completions, which everybody gets whom no other format recognises.
+  recognises: () => false,
+  encodeError: (error) => wire.encodeError(error),
+  replyHeaders: () => ({}),
+};

@@ -1,0 +1,130 @@
+/** Reads the events of a stream, and whole responses as the events that would have made them, into text and steps. */
+import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { decodeToldError } from "../openai-error.js";
+import type { AnswerReport, WireRequest } from "../wire.js";
+import { AskedTools } from "./asked-tools.js";
+import { ItemsReader } from "./items-reader.js";
+import { WIRE_NAME } from "./schema.js";
+import { decodeUsage } from "./usage.js";
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ["max_output_tokens", FinishReason.FINISH_REASON_LENGTH],
+  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
+]);
+
+/** One answer, as far as it was read. */
+export class AnswerReader implements AnswerReport {
+  text = "";
+  usage: Usage | undefined;
+  /** True once the upstream said that the response is completed, or that it will not be. */
+  complete = false;
+  /** The bytes of the event that said so, where the caller takes bytes. */
+  ending: Buffer | undefined;
+  readonly tools: AskedTools;
+  private readonly items: ItemsReader;
+  private events: Event[] = [];
+  /** The beginning, until something follows it: errors come behind it too, and another target may still be asked. */
+  private start: Event | undefined;
+  private hasStarted = false;
+
+  /** `isTyped` says whether steps are built; the text is gathered either way. */
+  constructor(
+    readonly isTyped: boolean,
+    asked?: WireRequest,
+  ) {
+    const source = isTyped ? asked?.source : undefined;
+    this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
+    this.items = new ItemsReader(this);
+  }
+
+  /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
+  read(event: JsonObject): GatewayError | undefined {
+    const type = textOf(event["type"]);
+    const response = objectOf(event["response"]);
+    switch (type) {
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        this.begin(response ?? {});
+        return undefined;
+      case "response.completed":
+      case "response.incomplete":
+        return this.end(response ?? {});
+      case "response.failed":
+        return decodeToldError(response?.["error"] ?? {});
+      case "error":
+      case "":
+        return toldIn(event, type);
+      default:
+        this.items.read(type, event);
+        return undefined;
+    }
+  }
+
+  /** Reads a whole response. Returns the error that it tells. */
+  readWhole(response: JsonObject): GatewayError | undefined {
+    const error = response["error"];
+    if (error !== undefined && error !== null) return decodeToldError(error);
+    if (!Array.isArray(response["output"])) return undefined;
+    const status = textOf(response["status"]);
+    if (status !== "" && status !== "completed" && status !== "incomplete")
+      return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: `its answer is ${status.slice(0, 32)}` });
+    return this.end(response);
+  }
+
+  /** The steps since the last time. */
+  takeEvents(): Event[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  add(event: Event): void {
+    if (!this.isTyped) return;
+    if (this.start !== undefined) {
+      this.events.push(this.start);
+      this.start = undefined;
+    }
+    this.events.push(event);
+  }
+
+  addPart(part: Part): void {
+    this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
+  }
+
+  addText(text: string): void {
+    this.text += text;
+  }
+
+  private begin(response: JsonObject): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    const created = response["created_at"];
+    const isTime = typeof created === "number" && created > 0 && created < 1e11;
+    const createTime = isTime ? new Date(Math.floor(created) * 1000) : undefined;
+    const value = { id: textOf(response["id"]), model: textOf(response["model"]), createTime };
+    this.start = { kind: { $case: "start", value } };
+  }
+
+  private end(response: JsonObject): GatewayError | undefined {
+    this.begin(response);
+    this.usage = decodeUsage(response["usage"]) ?? this.usage;
+    // What no event told stands in the response itself.
+    listOf(response["output"]).forEach((item, index) => this.items.end(index, objectOf(item) ?? {}));
+    this.complete = true;
+    const told = REASONS.get(textOf(objectOf(response["incomplete_details"])?.["reason"]));
+    const plain = this.items.hasCalls ? FinishReason.FINISH_REASON_TOOL_CALLS : FinishReason.FINISH_REASON_END;
+    const value = { candidate: 0, reason: told ?? plain, stopString: undefined };
+    this.add({ kind: { $case: "candidateEnd", value } });
+    return undefined;
+  }
+}
+
+/** The error of an event that is one, flat or nested; of an event without a name only where it holds one. */
+function toldIn(event: JsonObject, type: string): GatewayError | undefined {
+  const nested = event["error"];
+  if (nested !== undefined && nested !== null) return decodeToldError(nested);
+  return type === "error" ? decodeToldError({ ...event, type: event["code"] }) : undefined;
+}

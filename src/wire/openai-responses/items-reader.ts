@@ -1,0 +1,196 @@
+/** Reads the items of a response, from their events or whole. */
+import type { Event, Part } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { decodeTokens } from "../openai-logprobs.js";
+import type { AskedTools } from "./asked-tools.js";
+import { partOf } from "./part-decode.js";
+import { WIRE_NAME } from "./schema.js";
+import { decodeProof } from "./signature.js";
+
+/** Where a reader puts what it finds. */
+export interface Collector {
+  /** True where steps are wanted; else only the text counts. */
+  readonly isTyped: boolean;
+  readonly tools: AskedTools;
+  add(event: Event): void;
+  addPart(part: Part): void;
+  addText(text: string): void;
+}
+
+const ITEMS_MAX = 10_000;
+const PARAGRAPH = "\n\n";
+
+/** One item, as far as it was told. */
+interface Item {
+  readonly type: string;
+  /** Of a call: its number among the calls. */
+  readonly call: number;
+  /** What of its text, thought or arguments was told. */
+  told: string;
+  /** Of a thought: which part of its summary was told last. */
+  part: unknown;
+  hasEnded: boolean;
+}
+
+export class ItemsReader {
+  private readonly items = new Map<number, Item>();
+  private calls = 0;
+  /** State of the call that follows, from the reasoning before it. */
+  private state: string | undefined;
+
+  constructor(private readonly to: Collector) {}
+
+  get hasCalls(): boolean {
+    return this.calls > 0;
+  }
+
+  read(type: string, event: JsonObject): void {
+    const place = event["output_index"];
+    if (typeof place !== "number") return;
+    const item = this.items.get(place);
+    switch (type) {
+      case "response.output_item.added":
+        if (item === undefined) this.open(place, objectOf(event["item"]) ?? {});
+        return;
+      case "response.output_item.done":
+        return this.end(place, objectOf(event["item"]) ?? {});
+      case "response.output_text.delta":
+        return this.text(item ?? this.openOf(place, "message"), textOf(event["delta"]), event["logprobs"]);
+      case "response.refusal.delta":
+        return this.refusal(item ?? this.openOf(place, "message"), textOf(event["delta"]));
+      case "response.reasoning_summary_text.delta":
+        return this.thought(item ?? this.openOf(place, "reasoning"), textOf(event["delta"]), event["summary_index"]);
+      case "response.reasoning_text.delta":
+        return this.thought(item ?? this.openOf(place, "reasoning"), textOf(event["delta"]), event["content_index"]);
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        if (item !== undefined) this.arguments(item, textOf(event["delta"]));
+        return;
+      default:
+    }
+  }
+
+  /** The end of an item, which holds all of it: what was not told before is told now. */
+  end(place: number, whole: JsonObject): void {
+    const item = this.items.get(place) ?? this.open(place, whole);
+    if (item.hasEnded) return;
+    item.hasEnded = true;
+    switch (item.type) {
+      case "message":
+        if (item.told === "") for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
+        return;
+      case "reasoning":
+        return this.endThought(item, whole);
+      case "function_call":
+      case "custom_tool_call": {
+        const text = textOf(whole[item.type === "function_call" ? "arguments" : "input"]);
+        if (text.startsWith(item.told)) this.arguments(item, text.slice(item.told.length));
+        return;
+      }
+      case "image_generation_call":
+        if (textOf(whole["result"]) !== "") return this.image(whole);
+        return this.opaque(whole);
+      default:
+        return this.opaque(whole);
+    }
+  }
+
+  private openOf(place: number, type: string): Item {
+    return this.open(place, { type });
+  }
+
+  private open(place: number, start: JsonObject): Item {
+    if (this.items.size === ITEMS_MAX)
+      throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: "its answer has too many pieces" });
+    const type = textOf(start["type"]);
+    const custom = type === "custom_tool_call";
+    const isCall = custom || type === "function_call";
+    const item: Item = { type, call: isCall ? this.calls++ : -1, told: "", part: undefined, hasEnded: false };
+    this.items.set(place, item);
+    if (isCall) this.startCall(item, start, custom);
+    return item;
+  }
+
+  private startCall(item: Item, start: JsonObject, custom: boolean): void {
+    const name = this.to.tools.flat(textOf(start["namespace"]) || undefined, textOf(start["name"]));
+    this.to.addText(name);
+    const id = textOf(start["call_id"]) || textOf(start["id"]);
+    const value = { candidate: 0, index: item.call, id, name, custom, signature: this.state };
+    this.state = undefined;
+    this.to.add({ kind: { $case: "toolCallStart", value } });
+  }
+
+  private arguments(item: Item, fragment: string): void {
+    if (fragment === "" || item.call < 0) return;
+    item.told += fragment;
+    this.to.addText(fragment);
+    const value = { candidate: 0, index: item.call, arguments: fragment };
+    this.to.add({ kind: { $case: "toolCallDelta", value } });
+  }
+
+  private text(item: Item, text: string, logprobs: unknown): void {
+    if (text === "") return;
+    item.told += text;
+    this.to.addText(text);
+    this.to.add({ kind: { $case: "text", value: { candidate: 0, text } } });
+    const content = this.to.isTyped ? decodeTokens(logprobs) : [];
+    if (content.length > 0) this.to.add({ kind: { $case: "logprobs", value: { candidate: 0, content, refusal: [] } } });
+  }
+
+  private refusal(item: Item, text: string): void {
+    if (text === "") return;
+    item.told += text;
+    this.to.addText(text);
+    this.to.add({ kind: { $case: "refusal", value: { candidate: 0, text } } });
+  }
+
+  /** One part of a message that came whole. */
+  private content(item: Item, content: JsonObject | undefined): void {
+    if (content?.["type"] === "refusal") return this.refusal(item, textOf(content["refusal"]));
+    const text = textOf(content?.["text"]);
+    const annotations = listOf(content?.["annotations"]);
+    if (annotations.length === 0) return this.text(item, text, content?.["logprobs"]);
+    this.to.addText(text);
+    this.to.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }));
+  }
+
+  /** A thought goes on; each part of it is a paragraph. */
+  private thought(item: Item, text: string, part: unknown): void {
+    if (text === "") return;
+    const isNext = item.told !== "" && item.part !== part;
+    const told = isNext ? PARAGRAPH + text : text;
+    item.part = part;
+    item.told += told;
+    this.to.addText(told);
+    this.to.add({ kind: { $case: "thinking", value: { candidate: 0, text: told, signature: undefined } } });
+  }
+
+  private endThought(item: Item, whole: JsonObject): void {
+    const proof = decodeProof(textOf(whole["id"]), textOf(whole["encrypted_content"]));
+    if (proof.kind === "call") {
+      this.state = proof.signature;
+      return;
+    }
+    if (proof.kind === "redacted")
+      return this.to.addPart(partOf({ $case: "redactedThinking", value: { data: proof.data } }));
+    const summary = listOf(whole["summary"]);
+    if (item.told === "")
+      (summary.length > 0 ? summary : listOf(whole["content"])).forEach((part, index) =>
+        this.thought(item, textOf(objectOf(part)?.["text"]), index),
+      );
+    if (proof.signature === undefined) return;
+    this.to.add({ kind: { $case: "thinking", value: { candidate: 0, text: "", signature: proof.signature } } });
+  }
+
+  private image(whole: JsonObject): void {
+    const mediaType = `image/${textOf(whole["output_format"]) || "png"}`;
+    const value = { mediaType, data: Buffer.from(textOf(whole["result"]), "base64") };
+    this.to.addPart(partOf({ $case: "image", value: { source: { $case: "inline", value }, detail: undefined } }));
+  }
+
+  private opaque(whole: JsonObject): void {
+    if (!this.to.isTyped || textOf(whole["type"]) === "") return;
+    this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(whole) } }));
+  }
+}

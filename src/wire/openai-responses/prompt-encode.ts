@@ -1,0 +1,181 @@
+/** From the typed prompt to a body for an upstream of this wire. */
+import { createHash } from "node:crypto";
+import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import { JsonCursor } from "../json/cursor.js";
+import { readMembers } from "../json/splice.js";
+import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import type { OwnedFields } from "../wire.js";
+import { encodeItems } from "./items-encode.js";
+import { WIRE_NAME } from "./schema.js";
+
+const USER_CHARACTERS_MAX = 128;
+
+/**
+ * Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. `isForeign` tells that the prompt
+ * came in another wire; `dropped` takes the names of what has no place and changes no meaning.
+ */
+export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: boolean, dropped: string[]): Buffer {
+  const { model } = owned;
+  checkPlaces(prompt, owned, dropped);
+  const { reasoning } = prompt;
+  const members: MemberTexts = [
+    ["model", jsonOf(model)],
+    ["input", arrayText(encodeItems(prompt.messages, { model, isForeign }))],
+    ["tools", encodeTools(prompt.tools)],
+    ["tool_choice", encodeToolChoice(prompt.toolChoice)],
+    ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
+    ["text", encodeText(prompt)],
+    ["reasoning", reasoning && encodeReasoning(reasoning.effort, reasoning.include)],
+    ["include", encodeInclude(prompt)],
+    ["temperature", jsonOf(prompt.temperature)],
+    ["top_p", jsonOf(prompt.topP)],
+    ["top_logprobs", jsonOf(prompt.topLogprobs)],
+    ["safety_identifier", jsonOf(encodeUser(prompt.user))],
+    ["metadata", encodeMetadata(prompt.metadata)],
+    ["service_tier", jsonOf(prompt.serviceTier)],
+    ["prompt_cache_key", jsonOf(prompt.promptCacheKey)],
+    ["max_output_tokens", jsonOf(owned.outputTokensMax)],
+    ["stream", owned.stream ? "true" : undefined],
+    // Nobody will ask for it again.
+    ["store", "false"],
+  ];
+  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+}
+
+/** Fields that the wire has no place for. */
+function checkPlaces(prompt: Prompt, { model, candidateCount }: OwnedFields, dropped: string[]): void {
+  const refuse = (param: string, problem: string): never => {
+    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
+  };
+  if (prompt.stop.length > 0) refuse("stop", "it cannot end at a string");
+  if (candidateCount > 1) refuse("n", "it gives one answer");
+  const { topK, presencePenalty, frequencyPenalty, seed, logitBias } = prompt;
+  const absent = { top_k: topK, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty, seed };
+  for (const [param, value] of Object.entries(absent)) if (value !== undefined) dropped.push(param);
+  if (Object.keys(logitBias).length > 0) dropped.push("logit_bias");
+}
+
+/** Members that the gateway owns and no one else may write. */
+const OWNED = ["model", "input", "instructions", "max_output_tokens", "stream", "store", "background"];
+
+/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
+function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
+  if (prompt.extra?.wire !== WIRE_NAME) return [];
+  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
+  const taken = new Set(OWNED);
+  for (const [key, json] of members) if (json !== undefined) taken.add(key);
+  return readMembers(new JsonCursor(bytes))
+    .filter((member) => !taken.has(member.key))
+    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
+}
+
+function encodeTools(tools: readonly Tool[]): string | undefined {
+  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`));
+  return texts.length === 0 ? undefined : arrayText(texts);
+}
+
+function encodeTool({ kind }: Tool, path: string): string[] {
+  switch (kind?.$case) {
+    case "function": {
+      const { name, description, parametersJson, strict } = kind.value;
+      const tool = objectText([
+        ["type", '"function"'],
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["parameters", checkedJson(parametersJson, `${path}.parameters`)],
+        // Left out, it would mean true.
+        ["strict", strict === true ? "true" : "false"],
+      ]);
+      return [tool];
+    }
+    case "custom": {
+      const { name, description, formatJson } = kind.value;
+      const tool = objectText([
+        ["type", '"custom"'],
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["format", checkedJson(formatJson, `${path}.format`)],
+      ]);
+      return [tool];
+    }
+    case "opaque":
+      // A tool that only another wire understands cannot be offered here.
+      return kind.value.wire === WIRE_NAME ? [checkedJson(kind.value.json, path) ?? "{}"] : [];
+    case undefined:
+      return [];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): string | undefined {
+  if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
+  if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
+  const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
+  if (choice.names.length === 0) return isRequired ? '"required"' : '"auto"';
+  const type = choice.custom ? "custom" : "function";
+  const tools = choice.names.map((name) => `{"type":"${type}","name":${JSON.stringify(name)}}`);
+  if (isRequired && tools.length === 1) return tools[0];
+  return `{"type":"allowed_tools","mode":"${isRequired ? "required" : "auto"}","tools":${arrayText(tools)}}`;
+}
+
+function encodeText({ outputFormat, verbosity }: Prompt): string | undefined {
+  const format = encodeFormat(outputFormat);
+  if (format === undefined && verbosity === undefined) return undefined;
+  return objectText([
+    ["format", format],
+    ["verbosity", jsonOf(verbosity)],
+  ]);
+}
+
+function encodeFormat(format: OutputFormat | undefined): string | undefined {
+  const kind = format?.kind;
+  switch (kind?.$case) {
+    case "text":
+      return '{"type":"text"}';
+    case "jsonObject":
+      return '{"type":"json_object"}';
+    case "jsonSchema": {
+      const { name, description, schemaJson, strict } = kind.value;
+      return objectText([
+        ["type", '"json_schema"'],
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["schema", checkedJson(schemaJson, "output_format.schema")],
+        ["strict", jsonOf(strict)],
+      ]);
+    }
+    case undefined:
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function encodeReasoning(effort: string | undefined, include: boolean | undefined): string | undefined {
+  if (effort === undefined && include !== true) return undefined;
+  return objectText([
+    ["effort", jsonOf(effort)],
+    ["summary", include === true ? '"auto"' : undefined],
+  ]);
+}
+
+/** Thoughts must come with what they are known by, since nobody keeps them. */
+function encodeInclude({ logprobs, reasoning }: Prompt): string | undefined {
+  const include: string[] = [];
+  if (reasoning !== undefined && reasoning.effort !== "none") include.push("reasoning.encrypted_content");
+  if (logprobs === true) include.push("message.output_text.logprobs");
+  return include.length === 0 ? undefined : JSON.stringify(include);
+}
+
+function encodeMetadata(metadata: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(metadata);
+  return entries.length === 0 ? undefined : objectText(entries.map(([key, value]) => [key, JSON.stringify(value)]));
+}
+
+/** OpenAI refuses a longer id; its hash is as stable, and as good against abuse. */
+function encodeUser(user: string | undefined): string | undefined {
+  if (user === undefined || user.length <= USER_CHARACTERS_MAX) return user;
+  return createHash("sha256").update(user).digest("hex");
+}

@@ -1,0 +1,83 @@
+/** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
+import type { Prompt, Tool } from "../../api/index.js";
+import { splice } from "../json/splice.js";
+import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { withFunctions } from "./custom-tools.js";
+import { checkForeign } from "./foreign.js";
+import { decodePrompt } from "./prompt-decode.js";
+import { encodePrompt } from "./prompt-encode.js";
+import { type Scan, scanRequest } from "./scan.js";
+import { WIRE_NAME } from "./schema.js";
+
+export class ResponsesRequest implements WireRequest {
+  readonly facts: RequestFacts;
+  private decoded: Prompt | undefined;
+  private built: Prompt | undefined;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  /** As other wires take it: only they and whoever counts ask for it. */
+  prompt(): Prompt {
+    this.built ??= forOthers(this.whole());
+    return this.built;
+  }
+
+  checkForeign(model: string, dropped: string[] = []): void {
+    checkForeign(this.whole(), model, dropped);
+  }
+
+  private whole(): Prompt {
+    this.decoded ??= decodePrompt(this.source.body);
+    return this.decoded;
+  }
+}
+
+/** The prompt without what only this wire has: tools of free text become functions, and hosted tools go. */
+function forOthers(prompt: Prompt): Prompt {
+  const isOurs = ({ kind }: Tool): boolean => kind?.$case === "opaque";
+  const plain = withFunctions(prompt);
+  return plain.tools.some(isOurs) ? { ...plain, tools: plain.tools.filter((tool) => !isOurs(tool)) } : plain;
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new ResponsesRequest(source, scanRequest(source.body));
+}
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
+    return spliceOwned(source.body, scan, owned);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  return encodePrompt(request.prompt(), { ...owned, outputTokensMax }, source !== undefined, dropped);
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+  const { facts, members, open, found } = scan;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
+    edits.set("max_output_tokens", String(owned.outputTokensMax));
+  if (found.ours.size > 0) {
+    // Thoughts that only stood in for another upstream's, which OpenAI would refuse.
+    const left = found.items.filter((_, place) => !found.ours.has(place));
+    const texts = left.map(({ start, end }) => body.toString("utf8", start, end));
+    edits.set("input", `[${texts.join(",")}]`);
+  }
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}

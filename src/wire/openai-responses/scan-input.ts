@@ -1,0 +1,191 @@
+/** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
+import { GatewayError } from "../../errors.js";
+import type { JsonCursor } from "../json/cursor.js";
+import { wrong } from "./fields.js";
+import { isOurs } from "./signature.js";
+import { keptItem } from "./stateless.js";
+
+/** From a value's first byte to behind its last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is noted on the way. */
+export interface Found {
+  imageCount: number;
+  fileCount: number;
+  audioCount: number;
+  /** Bytes of media inside the body: their tokens do not follow from them. */
+  mediaBytes: number;
+  /** Every item. */
+  items: Span[];
+  /** The places of the items that must not go to OpenAI: thoughts that only stand in for another upstream's. */
+  ours: Set<number>;
+}
+
+/** Items that are what their bytes say. What others bring to read no one knows. */
+const TEXT_ITEMS: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "local_shell_call",
+  "local_shell_call_output",
+  "shell_call",
+  "shell_call_output",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "web_search_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "additional_tools",
+]);
+
+const TEXT_PARTS: ReadonlySet<string> = new Set([
+  "input_text",
+  "output_text",
+  "text",
+  "refusal",
+  "summary_text",
+  "reasoning_text",
+]);
+
+const DATA_URL = Buffer.from('"data:');
+
+/** Reads the array of items that comes next, all of it. Returns the first thing that is wrong with it. */
+export function scanInput(cursor: JsonCursor, found: Found): GatewayError | undefined {
+  let problem: GatewayError | undefined;
+  cursor.enterArray();
+  for (let place = 0; cursor.nextItem(); place++) {
+    const start = cursor.at;
+    const wrongItem = scanItem(cursor, found, place);
+    problem ??= wrongItem;
+    found.items.push({ start, end: cursor.at });
+  }
+  if (found.items.length === 0) return wrong("input", "it must hold at least one item", "empty_array");
+  return problem;
+}
+
+/** What an item says of itself. */
+interface Item {
+  type: string;
+  hasRole: boolean;
+  id: string;
+  encrypted: string;
+}
+
+function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError | undefined {
+  const path = `input[${place}]`;
+  const kind = cursor.kind();
+  if (kind !== "object") {
+    cursor.skip();
+    return wrong(path, `it must be an object, not ${kind}`);
+  }
+  const item: Item = { type: "", hasRole: false, id: "", encrypted: "" };
+  let problem: GatewayError | undefined;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    const isText = cursor.kind() === "string";
+    if (key === "type" && isText) item.type = cursor.readString();
+    else if (key === "id" && isText) item.id = cursor.readString();
+    else if (key === "encrypted_content" && isText) item.encrypted = readStart(cursor);
+    else if (key === "content" || key === "output") {
+      const wrongPart = scanContent(cursor, found, `${path}.${key}`);
+      problem ??= wrongPart;
+    } else {
+      if (key === "role" && isText) item.hasRole = true;
+      cursor.skip();
+    }
+  }
+  return problem ?? noteItem(item, found, place);
+}
+
+/** The first characters of a string, which tell whose it is. */
+function readStart(cursor: JsonCursor): string {
+  const start = cursor.at;
+  cursor.skip();
+  return cursor.bytes.toString("latin1", start + 1, Math.min(start + 33, cursor.at - 1));
+}
+
+function noteItem(item: Item, found: Found, place: number): GatewayError | undefined {
+  const type = item.type === "" && item.hasRole ? "message" : item.type;
+  if (type === "") return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `input[${place}].type` });
+  if (type === "message" && !item.hasRole)
+    return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `input[${place}].role` });
+  if (type === "item_reference") return keptItem(`input[${place}]`);
+  if (type === "reasoning") {
+    if (isOurs(item.id, item.encrypted)) found.ours.add(place);
+    // Of a thought that OpenAI keeps, only its id is here.
+    else if (item.encrypted === "") found.fileCount++;
+  } else if (!TEXT_ITEMS.has(type)) found.fileCount++;
+  return undefined;
+}
+
+function scanContent(cursor: JsonCursor, found: Found, path: string): GatewayError | undefined {
+  if (cursor.kind() !== "array") {
+    // What a hosted tool returned may be anything; of what is said the typed form checks it.
+    cursor.skip();
+    return undefined;
+  }
+  let problem: GatewayError | undefined;
+  cursor.enterArray();
+  for (let place = 0; cursor.nextItem(); place++) {
+    const wrongPart = scanPart(cursor, found, `${path}[${place}]`);
+    problem ??= wrongPart;
+  }
+  return problem;
+}
+
+function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError | undefined {
+  const kind = cursor.kind();
+  if (kind !== "object") {
+    cursor.skip();
+    return wrong(path, `it must be an object, not ${kind}`);
+  }
+  let type: string | undefined;
+  let mediaBytes = 0;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === "type" && cursor.kind() === "string") type = cursor.readString();
+    else if (key === "image_url") mediaBytes += mediaBytesOf(cursor, true);
+    else if (key === "file_data") mediaBytes += mediaBytesOf(cursor, false);
+    else if (key === "input_audio") mediaBytes += scanAudio(cursor);
+    else cursor.skip();
+  }
+  if (type === undefined) return undefined;
+  if (type === "input_image") found.imageCount++;
+  else if (type === "input_audio") found.audioCount++;
+  else if (type === "input_file") found.fileCount++;
+  else {
+    // A kind we do not know may be a film behind an address: nothing in the request bounds what it reads as.
+    if (!TEXT_PARTS.has(type)) found.fileCount++;
+    return undefined;
+  }
+  found.mediaBytes += mediaBytes;
+  return undefined;
+}
+
+function scanAudio(cursor: JsonCursor): number {
+  if (cursor.kind() !== "object") {
+    cursor.skip();
+    return 0;
+  }
+  let bytes = 0;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === "data") bytes += mediaBytesOf(cursor, false);
+    else cursor.skip();
+  }
+  return bytes;
+}
+
+/** Passes a value. Of a string that is media it returns the bytes; an address elsewhere is text. */
+function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
+  const start = cursor.at;
+  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
+  cursor.skip();
+  return isMedia ? cursor.at - start : 0;
+}

@@ -1,0 +1,75 @@
+/** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
+import { GatewayError } from "../../errors.js";
+import { invalid, JsonCursor } from "../json/cursor.js";
+import { claimKey, type Member } from "../json/splice.js";
+import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { RequestFacts } from "../wire.js";
+import { checkField, type FieldValue } from "./fields.js";
+import { type Found, scanInput } from "./scan-input.js";
+import { keptState } from "./stateless.js";
+
+/** A body that was read: its facts, and all its top-level members. */
+export interface Scan {
+  readonly facts: RequestFacts;
+  readonly open: number;
+  readonly members: readonly Member[];
+  readonly found: Found;
+}
+
+/** Tools that the client runs itself, so that they bring the upstream no more to read than the request holds. */
+const CLIENTS_TOOLS = /^(function|custom|namespace|local_shell|shell|apply_patch|tool_search)$/;
+
+/** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function scanRequest(body: Buffer): Scan {
+  const cursor = new JsonCursor(body);
+  if (body.length === 0) throw invalid("it is empty");
+  if (cursor.kind() !== "object") throw invalid("no JSON object");
+  const open = cursor.at;
+  const members: Member[] = [];
+  const values = new Map<string, FieldValue>();
+  const keys = new Set<string>();
+  const found: Found = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0, items: [], ours: new Set() };
+  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
+  let refusal: GatewayError | undefined;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    claimKey(keys, key);
+    const start = cursor.memberStart;
+    const valueStart = cursor.at;
+    let problem: GatewayError | undefined;
+    if (key === "input" && cursor.kind() === "array") {
+      problem = scanInput(cursor, found);
+      values.set(key, true);
+    } else problem = checkField(cursor, key, values);
+    if (key === "tools" && hasHostedTool(body.subarray(valueStart, cursor.at))) found.fileCount++;
+    refusal ??= problem;
+    members.push({ key, start, valueStart, end: cursor.at });
+  }
+  cursor.finish();
+  refusal ??= keptState(values);
+  if (refusal !== undefined) throw refusal;
+  for (const key of ["model", "input"])
+    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
+  return { facts: factsOf(values, found, body.length), open, members, found };
+}
+
+/** True where one of the tools is run by the upstream itself, which then reads what no one can know before. */
+function hasHostedTool(tools: Buffer): boolean {
+  return listOf(parsed(tools.toString())).some((tool) => !CLIENTS_TOOLS.test(textOf(objectOf(tool)?.["type"])));
+}
+
+function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyBytes: number): RequestFacts {
+  const outputTokensMax = values.get("max_output_tokens");
+  return {
+    model: String(values.get("model")),
+    stream: values.get("stream") === true,
+    // The wire tells the usage of every stream.
+    includeUsage: true,
+    candidateCount: 1,
+    outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : undefined,
+    textBytes: bodyBytes - found.mediaBytes,
+    imageCount: found.imageCount,
+    fileCount: found.fileCount,
+    audioCount: found.audioCount,
+  };
+}
