@@ -1,6 +1,6 @@
 /** From the content of a message to typed parts. */
 import type { Audio, CacheMark, File, Image, Part } from "../../api/index.js";
-import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
+import { type JsonNode, ObjectReader } from "../json/node.js";
 import { addressOrData, decodeAudioFormat, decodeTtl } from "../openai-media.js";
 import { WIRE_NAME } from "./schema.js";
 

@@ -48,7 +48,7 @@ export class AskedTools {
     if (name === "" || (type !== "function" && type !== "custom")) return;
     let flat = flatName(namespace, name);
     // Two that come to the same name stay two.
-    while (namespace !== undefined && this.byFlat.has(flat)) flat += "_";
+    if (namespace !== undefined) while (this.byFlat.has(flat)) flat += "_";
     this.flats.set(keyOf(namespace, name), flat);
     this.byFlat.set(flat, { namespace, name, custom: type === "custom" });
   }

@@ -13,7 +13,6 @@ import {
 } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { JsonEnd } from "../json/json-end.js";
-import { jsonOf } from "../json/text.js";
 import type { RequestFacts, StreamEncoder, WireRequest } from "../wire.js";
 import { encodeAnnotations } from "./annotations.js";
 import { AskedTools } from "./asked-tools.js";
