@@ -6,11 +6,11 @@ import type { Target } from "./targets.js";
 /** What the client must be told of a reply. */
 export function wantedTold(reply: Reply, client: Client, target: Target): Told {
   const { thinking = "", text = "", calls = [], tokens } = reply;
-  const refusal = target.refuses === "silent" ? "" : (reply.refusal ?? "");
+  const isShown = target.refuses === "spoken" || (target.refuses === "explained" && client.showsExplanation);
   return {
     thinking: target.tellsThinking && client.showsThinking ? thinking : "",
     // Words that were refused stand where the client looks for them: its own text, or a place for refusals.
-    text: text + (client.showsRefusal ? refusal : ""),
+    text: text + (isShown ? (reply.refusal ?? "") : ""),
     refusal: "",
     calls,
     end: wantedEnd(reply, client, target),

@@ -96,7 +96,7 @@ function toolsProblem(body: Json): string | undefined {
     if (!NAME.test(String(called["name"]))) return `Invalid 'tools[${place}].function.name'`;
     const { parameters } = called;
     if (parameters !== undefined && object(parameters)["type"] !== "object")
-      return `Invalid schema for function '${String(called["name"])}': schema must be a JSON Schema of 'type: "object"'`;
+      return "Invalid schema for function: schema must be a JSON Schema of type object";
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ const CAN: Omit<Client, "name" | "open"> = {
   format: "messages",
   showsThinking: true,
   returnsThinking: true,
-  showsRefusal: true,
+  showsExplanation: true,
   endOfSpokenRefusal: "blocked",
   showsStop: true,
 };

@@ -25,8 +25,8 @@ export interface Client {
   readonly showsThinking: boolean;
   /** True where it sends thoughts back with what proves them. */
   readonly returnsThinking: boolean;
-  /** True where it tells a refusal in words. */
-  readonly showsRefusal: boolean;
+  /** True where it shows the words that explain why an answer was withheld. */
+  readonly showsExplanation: boolean;
   /** How it tells the end of an answer in which the model itself refused, in words. */
   readonly endOfSpokenRefusal: "end" | "blocked";
   /** True where it tells that a stop string ended the answer. */

@@ -10,7 +10,7 @@ export const googleGenai: Client = {
   format: "gemini",
   showsThinking: true,
   returnsThinking: true,
-  showsRefusal: true,
+  showsExplanation: true,
   endOfSpokenRefusal: "end",
   showsStop: false,
   open: (opening) => new Talk(opening),

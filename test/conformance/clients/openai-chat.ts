@@ -18,7 +18,7 @@ export const openAiChat: Client = {
   format: "chat",
   showsThinking: true,
   returnsThinking: true,
-  showsRefusal: true,
+  showsExplanation: true,
   endOfSpokenRefusal: "end",
   showsStop: false,
   open: (opening) => new Chat(opening),

@@ -91,13 +91,19 @@ function eventsOf(answering: Answering): object[] {
   return [
     { type: "message_start", message: { ...begun, usage: { ...usage, output_tokens: 1 } } },
     { type: "ping" },
-    ...blocksOf(answering).flatMap((block, index) => [
-      { type: "content_block_start", index, content_block: Object.assign({}, block, EMPTY[String(block["type"])]) },
-      ...deltasOf(block).map((delta) => ({ type: "content_block_delta", index, delta })),
-      { type: "content_block_stop", index },
-    ]),
+    ...blocksOf(answering).flatMap(blockEvents),
     { type: "message_delta", delta: stopOf(answering.reply), usage },
     { type: "message_stop" },
+  ];
+}
+
+function blockEvents(block: Json, index: number): object[] {
+  const opening = Object.assign({}, block, EMPTY[String(block["type"])]);
+  const told = deltasOf(block).map((delta): object => ({ type: "content_block_delta", index, delta }));
+  return [
+    { type: "content_block_start", index, content_block: opening },
+    ...told,
+    { type: "content_block_stop", index },
   ];
 }
 

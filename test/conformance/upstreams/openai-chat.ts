@@ -85,7 +85,6 @@ function callsOf({
 function deltasOf(answering: Answering, thought: (thinking: string) => Json): object[] {
   const { reply } = answering;
   const { thinking = "", text, refusal } = reply;
-  const calls = callsOf(answering);
   return [
     { role: "assistant", content: text === undefined ? null : "", refusal: null },
     ...fragments(thinking)
@@ -93,11 +92,15 @@ function deltasOf(answering: Answering, thought: (thinking: string) => Json): ob
       .filter((delta) => Object.keys(delta).length > 0),
     ...fragments(text ?? "").map((content) => ({ content })),
     ...fragments(refusal ?? "").map((piece) => ({ refusal: piece })),
-    ...calls.flatMap(({ id, type, function: called }, index) => [
-      { tool_calls: [{ index, id, type, function: { name: called.name, arguments: "" } }] },
-      ...fragments(called.arguments).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
-    ]),
+    ...callsOf(answering).flatMap(callDeltas),
   ];
+}
+
+/** A call opens with its name, and brings its arguments after it. */
+function callDeltas({ id, type, function: called }: ReturnType<typeof callsOf>[number], index: number): object[] {
+  const opening = { index, id, type, function: { name: called.name, arguments: "" } };
+  const more = fragments(called.arguments).map((piece) => ({ index, function: { arguments: piece } }));
+  return [opening, ...more].map((call) => ({ tool_calls: [call] }));
 }
 
 function usageOf({ tokens }: Reply): object {
