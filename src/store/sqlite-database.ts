@@ -55,10 +55,9 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
     createAccount: (account) => accounts.create(account),
     setBudgets: (id, budgets) => {
-      const account = accounts.setBudgets(id, budgets);
-      // The next hold reads the account anew.
-      kept?.accounts.delete(id);
-      return account;
+      // The next commit reads everything anew: open holds in the book count on their account being there.
+      kept = undefined;
+      return accounts.setBudgets(id, budgets);
     },
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),

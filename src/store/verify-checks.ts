@@ -57,22 +57,19 @@ WITH done AS (
     SUM(kind = 'void') AS v, SUM(kind = 'expire') AS x, SUM(kind = 'overage') AS o,
     SUM(iif(kind = 'settle', posted_nanos, 0)) AS charged, SUM(iif(kind = 'overage', posted_nanos, 0)) AS overage
   FROM transfer WHERE kind <> 'credit' GROUP BY hold_sequence
-), state AS (
-  SELECT hold.sequence, request_id, amount_nanos, ${STATE} AS state, charged_nanos, overage_nanos,
-    release.kind AS release_kind
-  FROM hold LEFT JOIN usage ON usage.hold_sequence = hold.sequence
-  LEFT JOIN release ON release.hold_sequence = hold.sequence
 )
-SELECT 'The request ' || COALESCE(request_id, '?') || ' is ' || COALESCE(state, 'unknown') ||
-  ', but its transfers say otherwise: ' ||
-  printf('h %d, s %d, v %d, x %d, o %d of the hold %d', h, s, v, x, o, COALESCE(hold_sequence, sequence)) || '.'
-FROM done FULL JOIN state ON sequence = hold_sequence
-WHERE sequence IS NULL OR hold_sequence IS NULL OR h <> 1
-  OR pending <> iif(state = 'held', amount_nanos, 0)
+SELECT 'The request ' || COALESCE(request_id, '?') || ' is ' || iif(hold.sequence IS NULL, 'unknown', ${STATE}) ||
+  ', but its transfers say otherwise: ' || printf('h %d, s %d, v %d, x %d, o %d of the hold %d', h, s, v, x, o,
+  done.hold_sequence) || '.'
+FROM done LEFT JOIN hold ON hold.sequence = done.hold_sequence
+LEFT JOIN usage ON usage.hold_sequence = done.hold_sequence
+LEFT JOIN release ON release.hold_sequence = done.hold_sequence
+WHERE hold.sequence IS NULL OR h <> 1
+  OR pending <> iif(${STATE} = 'held', amount_nanos, 0)
   OR charged <> COALESCE(charged_nanos, 0) OR overage <> COALESCE(overage_nanos, 0)
-  OR s <> (state = 'settled') OR o > (state = 'settled')
-  OR v <> (COALESCE(release_kind = 'void', 0) OR (state = 'voided' AND release_kind IS NULL))
-  OR x <> COALESCE(release_kind = 'expire', 0)`;
+  OR s <> (${STATE} = 'settled') OR o > (${STATE} = 'settled')
+  OR v <> (COALESCE(release.kind = 'void', 0) OR (${STATE} = 'voided' AND release.kind IS NULL))
+  OR x <> COALESCE(release.kind = 'expire', 0)`;
 
 const HELD_AMOUNTS = `
 SELECT 'The hold of the request ' || request_id || ' is ' || amount_nanos || ', but its transfer holds ' ||

@@ -1,0 +1,127 @@
+/** An endless random life of a ledger from one seed: what two nodes, five keys and a jumping clock could do next. */
+import { UsageSource } from "../../src/api/index.js";
+import type { Budget, LedgerOperation } from "../../src/ledger/operation.js";
+import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+import type { Limits } from "./running-ledger.js";
+
+export const LIFE_ACCOUNTS = ["acme", "other", "third"] as const;
+/** How far back a life still names its requests. */
+export const REACH = 250;
+/** Shortly before a new month. */
+const START_MS = Date.UTC(2026, 10, 30, 23, 58);
+const OPEN_MAX = 150;
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export class RandomLife {
+  readonly #random: () => number;
+  #nowMs = START_MS;
+  #made = 0;
+  #credits = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  whole(below: number): number {
+    return Math.floor(this.#random() * below);
+  }
+
+  /** New budgets of an account; zero is none. */
+  limits(): Limits {
+    const some = (most: number): bigint => (this.whole(2) === 0 ? 0n : BigInt(this.whole(most)));
+    return { day: some(2_000), month: some(20_000), total: 0n, request: some(60) };
+  }
+
+  /** The next operation, where so many holds are open. */
+  next(openCount: number): LedgerOperation {
+    this.#nowMs += this.#advanceMs();
+    const roll = this.whole(1_000);
+    if (openCount > OPEN_MAX) return roll < 950 ? this.#settle() : this.#recover();
+    if (roll < 330) return this.#hold();
+    if (roll < 780) return this.#settle();
+    if (roll < 870) return this.#checkpoint();
+    if (roll < 960) return this.#credit();
+    return roll < 997 ? this.#beat() : this.#recover();
+  }
+
+  /** The clock stands, goes, and now and then leaps or jumps back. */
+  #advanceMs(): number {
+    const roll = this.whole(2_000);
+    if (roll > 10) return this.whole(4);
+    return [16_000, 130_000, -20_000, -90_000, 3_600_000, 86_400_000][roll] ?? 1_000;
+  }
+
+  #node(): string {
+    return `node_${this.whole(2) + 1}`;
+  }
+
+  /** One of the last requests, or now and then one that does not exist. */
+  #requestId(): string {
+    return `r${this.#made + 1 - this.whole(Math.min(REACH, this.#made + 1))}`;
+  }
+
+  #account(): string {
+    return this.whole(200) === 0 ? "nobody" : (LIFE_ACCOUNTS[this.whole(LIFE_ACCOUNTS.length)] ?? "acme");
+  }
+
+  #hold(): LedgerOperation {
+    const again = this.whole(40) === 0;
+    if (!again) this.#made += 1;
+    const amountNanos = BigInt(this.whole(this.whole(10) === 0 ? 1_000 : 40));
+    const share = BigInt(this.whole(3));
+    const budgets: Budget[] = [];
+    if (this.whole(3) === 0) budgets.push({ period: "day", limitNanos: BigInt(this.whole(3_000)) });
+    if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)) });
+    if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)) });
+    return holdOf({
+      requestId: again ? this.#requestId() : `r${this.#made}`,
+      accountId: this.#account(),
+      keyId: `key_${this.whole(5)}`,
+      nodeId: this.#node(),
+      amountNanos,
+      leastNanos: (amountNanos * share) / 2n,
+      budgets,
+      nowMs: this.#nowMs,
+      expireTimeMs: this.#nowMs + 1 + this.whole(120_000),
+    });
+  }
+
+  #settle(): LedgerOperation {
+    const requestId = this.#requestId();
+    const nowMs = this.#nowMs;
+    if (this.whole(6) === 0) return voidOf({ requestId, nowMs });
+    const usageSource = this.whole(2) === 0 ? UsageSource.USAGE_SOURCE_REPORTED : UsageSource.USAGE_SOURCE_COUNTED;
+    return settleOf({ requestId, costNanos: BigInt(this.whole(60)), usageSource, nowMs });
+  }
+
+  #checkpoint(): LedgerOperation {
+    const [costNanos, tokens] = [BigInt(this.whole(20)), BigInt(this.whole(20))];
+    return checkpointOf({ requestId: this.#requestId(), costNanos, usage: usage(tokens), nowMs: this.#nowMs });
+  }
+
+  #credit(): LedgerOperation {
+    const again = this.#credits > 0 && this.whole(4) === 0;
+    if (!again) this.#credits += 1;
+    const creditId = `c${again ? 1 + this.whole(this.#credits) : this.#credits}`;
+    return creditOf(BigInt(this.whole(70)), { creditId, accountId: this.#account(), nowMs: this.#nowMs });
+  }
+
+  #beat(): LedgerOperation {
+    const nowMs = this.#nowMs;
+    return { kind: "beat", nodeId: this.#node(), nowMs, leaseUntilMs: nowMs + 15_000 };
+  }
+
+  #recover(): LedgerOperation {
+    return { kind: "recover", nodeId: this.#node(), nowMs: this.#nowMs };
+  }
+}

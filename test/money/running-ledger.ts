@@ -1,0 +1,237 @@
+/**
+ * The ledger once more, with running sums instead of recounts, so that a million operations can be compared one by one.
+ * It knows neither transfers nor rows nor batches.
+ */
+import type {
+  CheckpointOperation,
+  HoldOperation,
+  LedgerOperation,
+  LedgerResult,
+  SettleOperation,
+} from "../../src/ledger/operation.js";
+import { UsageSource } from "../../src/api/index.js";
+
+export interface Limits {
+  readonly day: bigint;
+  readonly month: bigint;
+  readonly total: bigint;
+  readonly request: bigint;
+}
+
+export interface Sums {
+  granted: bigint;
+  held: bigint;
+  spent: bigint;
+}
+
+interface Request {
+  readonly hold: HoldOperation;
+  readonly granted: bigint;
+  /** What counts it. */
+  readonly names: readonly string[];
+  state: "held" | "settled" | "voided" | "expired";
+  byRecovery: boolean;
+  paid: bigint;
+  overage: bigint;
+  noteCost: bigint;
+  noteTokens: bigint;
+}
+
+const LENGTHS = { day: 10, month: 7, total: 0 } as const;
+const PERIODS = ["day", "month", "total"] as const;
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+const days = new Map<number, string>();
+
+function dayOf(timeMs: number): string {
+  const number = Math.floor(timeMs / 86_400_000);
+  const known = days.get(number) ?? new Date(timeMs).toISOString().slice(0, 10);
+  days.set(number, known);
+  return known;
+}
+
+export class RunningLedger {
+  readonly accounts = new Map<string, Sums>();
+  readonly limits = new Map<string, Limits>();
+  /** What the operator paid. */
+  overage = 0n;
+  readonly open = new Map<string, Request>();
+  readonly #requests = new Map<string, Request>();
+  readonly #credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
+  readonly #leases = new Map<string, number>();
+  /** Held and spent together, by owner, period and bucket. */
+  readonly #used = new Map<string, bigint>();
+  readonly #windowMax: number;
+
+  /** Requests that ended are forgotten once so many came after them. */
+  constructor(accounts: readonly string[], windowMax: number) {
+    for (const id of accounts) this.accounts.set(id, { granted: 0n, held: 0n, spent: 0n });
+    this.#windowMax = windowMax;
+  }
+
+  /** A start of the process ends all leases: nobody else can be alive. */
+  restart(): void {
+    this.#leases.clear();
+  }
+
+  decide(operation: LedgerOperation): LedgerResult {
+    switch (operation.kind) {
+      case "hold":
+        return this.#hold(operation);
+      case "settle":
+        return this.#settle(operation);
+      case "checkpoint":
+        return this.#checkpoint(operation);
+      case "credit":
+        return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
+      case "beat":
+        this.#leases.set(operation.nodeId, operation.leaseUntilMs);
+        return { kind: "noted" };
+      case "recover":
+        return this.#recover(operation.nodeId, operation.nowMs);
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  #hold(hold: HoldOperation): LedgerResult {
+    const known = this.#requests.get(hold.requestId);
+    if (known !== undefined) {
+      const who = (one: HoldOperation): string => [one.accountId, one.keyId, one.nodeId, one.amountNanos].join(" ");
+      const same = known.state === "held" && who(known.hold) === who(hold) && known.granted >= hold.leastNanos;
+      return same ? { kind: "held", amountNanos: known.granted } : { kind: "refused", problem: "id_taken" };
+    }
+    const sums = this.accounts.get(hold.accountId);
+    if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
+    const { leastNanos: neededNanos } = hold;
+    const availableNanos = sums.granted - sums.held - sums.spent;
+    if (availableNanos < neededNanos) return { kind: "balance_too_low", availableNanos, neededNanos };
+    let granted = least(availableNanos, hold.amountNanos);
+    for (const limit of this.#limitsOf(hold)) {
+      const remainingNanos = limit.used > limit.limitNanos ? 0n : limit.limitNanos - limit.used;
+      const { owner, period, limitNanos } = limit;
+      if (remainingNanos < neededNanos)
+        return { kind: "budget_exceeded", owner, period, limitNanos, remainingNanos, neededNanos };
+      granted = least(granted, remainingNanos);
+    }
+    const none = { byRecovery: false, paid: 0n, overage: 0n, noteCost: 0n, noteTokens: 0n };
+    const request: Request = { hold, granted, names: this.#namesOf(hold), state: "held", ...none };
+    this.#requests.set(hold.requestId, request);
+    this.open.set(hold.requestId, request);
+    sums.held += granted;
+    this.#use(request, granted);
+    this.#forget();
+    return { kind: "held", amountNanos: granted };
+  }
+
+  *#limitsOf(hold: HoldOperation) {
+    for (const { period, limitNanos } of hold.budgets)
+      yield { owner: "key" as const, period, limitNanos, used: this.#usedOf("key", hold, period) };
+    const limits = this.limits.get(hold.accountId);
+    if (limits === undefined) return;
+    const owner = "account" as const;
+    if (limits.request > 0n) yield { owner, period: "request" as const, limitNanos: limits.request, used: 0n };
+    for (const period of PERIODS)
+      if (limits[period] > 0n)
+        yield { owner, period, limitNanos: limits[period], used: this.#usedOf(owner, hold, period) };
+  }
+
+  #name(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS): string {
+    const id = owner === "key" ? hold.keyId : hold.accountId;
+    return `${owner} ${id} ${dayOf(hold.nowMs).slice(0, LENGTHS[period])}`;
+  }
+
+  #namesOf(hold: HoldOperation): string[] {
+    const owners = ["key", "account"] as const;
+    return owners.flatMap((owner) => PERIODS.map((period) => this.#name(owner, hold, period)));
+  }
+
+  #usedOf(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS): bigint {
+    return this.#used.get(this.#name(owner, hold, period)) ?? 0n;
+  }
+
+  #use({ names }: Request, nanos: bigint): void {
+    for (const name of names) this.#used.set(name, (this.#used.get(name) ?? 0n) + nanos);
+  }
+
+  #checkpoint({ requestId, costNanos, usage }: CheckpointOperation): LedgerResult {
+    const request = this.#requests.get(requestId);
+    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const tokens = usage.outputTokens;
+    if (request.state !== "held" || costNanos < request.noteCost || tokens < request.noteTokens)
+      return { kind: "noted" };
+    request.noteCost = costNanos;
+    request.noteTokens = tokens;
+    return { kind: "noted" };
+  }
+
+  #settle(settle: SettleOperation): LedgerResult {
+    const request = this.#requests.get(settle.requestId);
+    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const nothing = settle.usageSource === UsageSource.USAGE_SOURCE_NONE;
+    const late = request.byRecovery && request.state !== "settled";
+    const counts = request.state === "held" || (late && !nothing);
+    if (counts && nothing) this.#free(request, "voided");
+    else if (counts) this.#charge(request, settle.costNanos);
+    return { kind: "settled", chargedNanos: request.paid, overageNanos: request.overage, repeated: !counts };
+  }
+
+  #free(request: Request, state: "voided" | "expired"): void {
+    this.accounts.get(request.hold.accountId)!.held -= request.granted;
+    this.#use(request, -request.granted);
+    this.open.delete(request.hold.requestId);
+    request.state = state;
+  }
+
+  #charge(request: Request, cost: bigint): void {
+    if (request.state === "held") this.#free(request, "voided");
+    const sums = this.accounts.get(request.hold.accountId)!;
+    request.paid = least(least(cost, request.granted), sums.granted - sums.held - sums.spent);
+    request.overage = cost - request.paid;
+    request.state = "settled";
+    sums.spent += request.paid;
+    this.overage += request.overage;
+    this.#use(request, request.paid);
+  }
+
+  #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {
+    const sums = this.accounts.get(accountId);
+    if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
+    const known = this.#credits.get(creditId);
+    const same = known === undefined || (known.accountId === accountId && known.amount === amount);
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    if (known === undefined) {
+      this.#credits.set(creditId, { accountId, amount });
+      sums.granted += amount;
+    }
+    const availableNanos = sums.granted - sums.held - sums.spent;
+    return { kind: "credited", availableNanos, repeated: known !== undefined };
+  }
+
+  #recover(nodeId: string, nowMs: number): LedgerResult {
+    let [settled, voided] = [0, 0];
+    for (const request of this.open.values()) {
+      const expired = request.hold.expireTimeMs < nowMs;
+      const gone = request.hold.nodeId !== nodeId && (this.#leases.get(request.hold.nodeId) ?? -Infinity) < nowMs;
+      if (!expired && !gone) continue;
+      request.byRecovery = true;
+      if (request.noteCost > 0n || request.noteTokens > 0n) {
+        this.#charge(request, request.noteCost);
+        settled += 1;
+      } else {
+        this.#free(request, expired ? "expired" : "voided");
+        voided += 1;
+      }
+    }
+    return { kind: "recovered", settled, voided };
+  }
+
+  #forget(): void {
+    if (this.#requests.size <= this.#windowMax) return;
+    for (const [requestId, { state }] of this.#requests) {
+      if (this.#requests.size <= this.#windowMax) return;
+      if (state === "held") return;
+      this.#requests.delete(requestId);
+    }
+  }
+}
