@@ -1,5 +1,5 @@
 /**
- * A real HTTP server that answers as an upstream of the openai-chat wire, and that the request itself steers.
+ * A real HTTP server that answers as OpenAI does, chat completions and responses, and that the request itself steers.
  *
  * A request carries its script as JSON, in the first of these places that holds one:
  *   - the header `x-fake`;
@@ -16,6 +16,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerJson, streamEvents, type AnswerScript } from "./fake-answer.js";
+import { responseEvents, responseJson } from "./fake-response.js";
 
 /** What one request asks the server to do. All members are optional. */
 export interface FakeScript extends AnswerScript {
@@ -149,9 +150,23 @@ async function serve(
   if (told.cutAfter === 0) return void response.destroy();
   const fake: FakeScript = told.echo ? { ...told, text: JSON.stringify({ ...seen, raw: undefined }) } : told;
   if (fake.status !== undefined) return refuse(response, fake.status, fake);
-  if (!url.endsWith("/chat/completions")) return refuse(response, 404, {});
-  return isStream(seen.body) ? sendStream(response, fake, seen.body) : sendAnswer(response, fake, seen.body);
+  const speech = SPEECHES.find(({ path }) => url.endsWith(path));
+  if (speech === undefined) return refuse(response, 404, {});
+  const { body } = seen;
+  return isStream(body) ? sendStream(response, fake, body, speech) : sendAnswer(response, fake, body, speech);
 }
+
+/** What the server answers at one address. */
+interface FakeSpeech {
+  readonly path: string;
+  readonly whole: (fake: FakeScript, body: unknown) => string;
+  readonly events: (fake: FakeScript, body: unknown) => Iterable<string>;
+}
+
+const SPEECHES: readonly FakeSpeech[] = [
+  { path: "/chat/completions", whole: answerJson, events: streamEvents },
+  { path: "/responses", whole: responseJson, events: responseEvents },
+];
 
 const MODELS = JSON.stringify({
   object: "list",
@@ -163,19 +178,24 @@ function refuse(response: ServerResponse, status: number, fake: FakeScript): voi
   sendJson(response, status, fake.body ?? JSON.stringify({ error }), fake.headers);
 }
 
-function sendAnswer(response: ServerResponse, fake: FakeScript, body: unknown): void {
+function sendAnswer(response: ServerResponse, fake: FakeScript, body: unknown, { whole }: FakeSpeech): void {
   const recorded = fake.answerFile === undefined ? undefined : readFileSync(fake.answerFile, "utf8");
-  const text = fake.body ?? recorded ?? answerJson(fake, body);
+  const text = fake.body ?? recorded ?? whole(fake, body);
   if (fake.cutAfter === undefined) return sendJson(response, 200, text, fake.headers);
   response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
   response.write(text.slice(0, text.length / 2), () => response.destroy());
 }
 
-async function sendStream(response: ServerResponse, fake: FakeScript, body: unknown): Promise<void> {
+async function sendStream(
+  response: ServerResponse,
+  fake: FakeScript,
+  body: unknown,
+  { events }: FakeSpeech,
+): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...fake.headers });
   response.flushHeaders();
   let sent = 0;
-  for (const event of eventsOf(fake, body)) {
+  for (const event of eventsOf(fake, body, events)) {
     if (sent === fake.stallAfter) return;
     if (sent === fake.endAfter) break;
     if (sent === fake.cutAfter) return void response.destroy();
@@ -192,9 +212,9 @@ async function sendStream(response: ServerResponse, fake: FakeScript, body: unkn
   response.end();
 }
 
-function eventsOf(fake: FakeScript, body: unknown): Iterable<string> {
+function eventsOf(fake: FakeScript, body: unknown, events: FakeSpeech["events"]): Iterable<string> {
   if (fake.streamText !== undefined) return [fake.streamText];
-  if (fake.chunksFile === undefined) return streamEvents(fake, body);
+  if (fake.chunksFile === undefined) return events(fake, body);
   const lines = readFileSync(fake.chunksFile, "utf8").split("\n");
   return [...lines.filter((line) => line.trim() !== "").map((line) => `data: ${line}\n\n`), "data: [DONE]\n\n"];
 }
@@ -234,7 +254,8 @@ function readScript(request: FakeRequest): FakeScript {
   if (typeof header === "string") return asScript(parse(header));
   const metadata = member(member(request.body, "metadata"), "fake");
   if (metadata !== undefined) return asScript(typeof metadata === "string" ? parse(metadata) : metadata);
-  const messages = member(request.body, "messages");
+  const messages = member(request.body, "messages") ?? member(request.body, "input");
+  if (typeof messages === "string") return asScript(member(parse(messages), "fake"));
   if (!Array.isArray(messages)) return {};
   const last: unknown = messages.findLast((message) => member(message, "role") === "user");
   return asScript(member(parse(textOf(member(last, "content"))), "fake"));

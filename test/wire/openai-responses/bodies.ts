@@ -95,17 +95,20 @@ const turn = fc
 
 const functionTool = fc
   // Not strict is how every other wire takes a tool that does not say.
-  .record({ name, description: maybe(text), parametersJson: maybe(jsonObject), strict: fc.constantFrom(undefined, true) })
+  .record({
+    name,
+    description: maybe(text),
+    parametersJson: maybe(jsonObject),
+    strict: fc.constantFrom(undefined, true),
+  })
   .map((value): Tool => ({ kind: { $case: "function", value }, cacheMark: undefined }));
 const customTool = fc
   .record({ name, description: maybe(text), formatJson: maybe(jsonObject) })
   .map((value): Tool => ({ kind: { $case: "custom", value }, cacheMark: undefined }));
-const opaqueTool = jsonObject.map(
-  (json): Tool => ({
-    kind: { $case: "opaque", value: { wire: "openai-responses", json: `{"type":"web_search",${json.slice(1)}` } },
-    cacheMark: undefined,
-  }),
-);
+const opaqueTool = jsonObject.map((json): Tool => ({
+  kind: { $case: "opaque", value: { wire: "openai-responses", json: `{"type":"web_search",${json.slice(1)}` } },
+  cacheMark: undefined,
+}));
 
 const mode = fc.constantFrom(ToolChoice_Mode.MODE_AUTO, ToolChoice_Mode.MODE_NONE, ToolChoice_Mode.MODE_REQUIRED);
 const toolChoice: fc.Arbitrary<ToolChoice> = fc.oneof(
@@ -177,7 +180,15 @@ const usage: fc.Arbitrary<Usage> = fc.record({
 
 /** Thoughts of any upstream's: with a proof, without, or such as only it can read. */
 const answerThought = fc
-  .tuple(text, maybe(fc.oneof(fc.base64String({ minLength: 4 }), text.map((value) => `gemini:${value}`))))
+  .tuple(
+    text,
+    maybe(
+      fc.oneof(
+        fc.base64String({ minLength: 4 }),
+        text.map((value) => `gemini:${value}`),
+      ),
+    ),
+  )
   .map(([thought, signature]) => plain({ $case: "thinking", value: { text: thought, signature } }));
 const redactedPart = text.map((value) => plain({ $case: "redactedThinking", value: { data: value } }));
 const pictureMade = inline("image/png").map((source) =>

@@ -21,7 +21,8 @@ export function owned(changes: Partial<OwnedFields> = {}): OwnedFields {
 }
 
 export function request(body: string | Buffer | object): WireRequest {
-  const bytes = typeof body === "string" || Buffer.isBuffer(body) ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
+  const bytes =
+    typeof body === "string" || Buffer.isBuffer(body) ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
   return wire.readRequest({ wire: wire.name, body: bytes, headers: {} });
 }
 
@@ -46,7 +47,9 @@ export function readStream(bytes: Buffer, form: "events" | "source", cuts: reado
   const { report } = decoder;
   return {
     events: batches.flatMap((batch) => batch.events),
-    source: Buffer.concat([...batches.map(({ source }) => source), report.ending ?? Buffer.alloc(0)]).toString("latin1"),
+    source: Buffer.concat([...batches.map(({ source }) => source), report.ending ?? Buffer.alloc(0)]).toString(
+      "latin1",
+    ),
     error: batches.find((batch) => batch.error !== undefined)?.error,
     report,
   };

@@ -1,0 +1,92 @@
+/** What the fake upstream says as OpenAI's responses do, whole and as events, built apart from the program's own code. */
+import type { AnswerScript } from "./fake-answer.js";
+
+const CREATED = 1_700_000_000;
+/** What only OpenAI can read. */
+export const FAKE_ENCRYPTED = "gAAAA_fake-encrypted==";
+
+type Item = Readonly<Record<string, unknown>>;
+
+export function responseJson(script: AnswerScript, body: unknown): string {
+  const response = whole(script, body, "completed", itemsOf(script, body), usageOf(script));
+  return JSON.stringify(response);
+}
+
+/** The events of a stream. Each word is one. */
+export function* responseEvents(script: AnswerScript, body: unknown): Generator<string, void> {
+  let sequence = 0;
+  const event = (type: string, members: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members, obfuscation: "x1y" })}\n\n`;
+  yield event("response.created", { response: whole(script, body, "in_progress", [], null) });
+  yield event("response.in_progress", { response: whole(script, body, "in_progress", [], null) });
+  const items = itemsOf(script, body);
+  for (const [index, item] of items.entries()) {
+    const at = { item_id: item["id"], output_index: index };
+    const opened = { ...item, content: [], arguments: "", summary: [], status: "in_progress" };
+    const shown = Object.fromEntries(Object.entries(opened).filter(([key]) => key in item));
+    yield event("response.output_item.added", { output_index: index, item: shown });
+    if (item["type"] === "message") yield* message(item, at, event);
+    if (item["type"] === "function_call") {
+      for (const delta of String(item["arguments"]).match(/[^]{1,5}/g) ?? [])
+        yield event("response.function_call_arguments.delta", { ...at, delta });
+      yield event("response.function_call_arguments.done", { ...at, arguments: item["arguments"] });
+    }
+    yield event("response.output_item.done", { output_index: index, item });
+  }
+  const isCut = script.finish === "length";
+  yield event(isCut ? "response.incomplete" : "response.completed", {
+    response: whole(script, body, isCut ? "incomplete" : "completed", items, usageOf(script)),
+  });
+}
+
+function* message(item: Item, at: object, event: (type: string, members: object) => string): Generator<string, void> {
+  const [part] = item["content"] as readonly { readonly text: string }[];
+  const place = { ...at, content_index: 0 };
+  yield event("response.content_part.added", { ...place, part: { ...part, text: "" } });
+  for (const delta of part?.text.match(/\s*\S+/g) ?? [])
+    yield event("response.output_text.delta", { ...place, delta, logprobs: [] });
+  yield event("response.output_text.done", { ...place, text: part?.text, logprobs: [] });
+  yield event("response.content_part.done", { ...place, part });
+}
+
+function itemsOf(script: AnswerScript, body: unknown): Item[] {
+  const thought = { type: "summary_text", text: script.thinking };
+  const thoughts =
+    script.thinking === undefined
+      ? []
+      : [{ id: "rs_0f", type: "reasoning", summary: [thought], encrypted_content: FAKE_ENCRYPTED }];
+  if (script.calls !== undefined) {
+    const calls = script.calls.map((call, k) => ({
+      ...{ id: `fc_0${k}`, type: "function_call", status: "completed", call_id: `call_fake_${k}` },
+      ...call,
+    }));
+    return [...thoughts, ...calls];
+  }
+  const words = script.words ?? 0;
+  const spoken = words > 0 ? Array.from({ length: words }, (_, i) => `word${i}`).join(" ") : undefined;
+  const text = spoken ?? script.text ?? `Hello from ${String(Reflect.get(Object(body), "model"))}.`;
+  const part = { type: "output_text", annotations: [], logprobs: [], text };
+  return [...thoughts, { id: "msg_01", type: "message", status: "completed", role: "assistant", content: [part] }];
+}
+
+function whole(script: AnswerScript, body: unknown, status: string, output: readonly Item[], usage: unknown): object {
+  return {
+    ...{ id: "resp_0fake", object: "response", created_at: CREATED, status, error: null, background: false },
+    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    ...{ model: Reflect.get(Object(body), "model"), output, usage, billing: { payer: "fake" }, store: true },
+    parallel_tool_calls: true,
+    tools: Reflect.get(Object(body), "tools") ?? [],
+    told: script.finish ?? null,
+  };
+}
+
+function usageOf(script: AnswerScript): object {
+  return {
+    input_tokens: 10,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 4,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 14,
+    ...script.usageIs,
+  };
+}
