@@ -54,8 +54,8 @@ describe("towards OpenAI itself", () => {
     await streamed.text();
     const id = streamed.headers.get("x-request-id") ?? "";
     await expect
-      .poll(() => world.management.get(`/api/v1/requests/${id}`))
-      .toMatchObject({ body: { cost_nanos: "500" } });
+      .poll(() => world.management.call("GET", `/requests/${id}`))
+      .toMatchObject({ body: { request: { cost_nanos: "500" } } });
   });
 
   test("thoughts that stood in for another upstream's stay behind", async () => {

@@ -8,8 +8,7 @@ export const FAKE_ENCRYPTED = "gAAAA_fake-encrypted==";
 type Item = Readonly<Record<string, unknown>>;
 
 export function responseJson(script: AnswerScript, body: unknown): string {
-  const response = whole(script, body, "completed", itemsOf(script, body), usageOf(script));
-  return JSON.stringify(response);
+  return JSON.stringify(whole(script, body, endOf(script), itemsOf(script, body), usageOf(script)));
 }
 
 /** The events of a stream. Each word is one. */
@@ -33,10 +32,12 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
     }
     yield event("response.output_item.done", { output_index: index, item });
   }
-  const isCut = script.finish === "length";
-  yield event(isCut ? "response.incomplete" : "response.completed", {
-    response: whole(script, body, isCut ? "incomplete" : "completed", items, usageOf(script)),
-  });
+  const end = endOf(script);
+  yield event(`response.${end}`, { response: whole(script, body, end, items, usageOf(script)) });
+}
+
+function endOf(script: AnswerScript): string {
+  return script.finish === "length" ? "incomplete" : "completed";
 }
 
 function* message(item: Item, at: object, event: (type: string, members: object) => string): Generator<string, void> {
