@@ -136,6 +136,32 @@ export const REASONS = {
     retry: false,
     say: (m) => `The ${m["kind"]} '${m["id"]}' exists already${m["problem"] ? ` ${m["problem"]}` : ""}.`,
   },
+  ERROR_REASON_IDEMPOTENCY_KEY_REUSED: {
+    grpc: status.INVALID_ARGUMENT,
+    http: 422,
+    type: "invalid_request_error",
+    code: "idempotency_key_reused",
+    retry: false,
+    say: (m) =>
+      `This Idempotency-Key came before with another body or route, in the request ${m["request"]}. Send a new key with a new request.`,
+  },
+  ERROR_REASON_ANSWER_GONE: {
+    grpc: status.ABORTED,
+    http: 409,
+    type: "invalid_request_error",
+    code: "answer_gone",
+    retry: false,
+    say: (m) =>
+      `The request ${m["request"]} with this Idempotency-Key was charged ${m["cost_nanos"]} nano-USD, but its answer is not kept any more. To ask and pay again, send a new key.`,
+  },
+  ERROR_REASON_STREAM_GONE: {
+    grpc: status.NOT_FOUND,
+    http: 410,
+    type: "invalid_request_error",
+    code: "stream_gone",
+    retry: false,
+    say: (m) => `The stream of the request ${m["request"]} is not kept, or not any more.`,
+  },
   ERROR_REASON_RATE_LIMITED: {
     grpc: status.RESOURCE_EXHAUSTED,
     http: 429,

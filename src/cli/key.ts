@@ -21,6 +21,7 @@ interface CreateOptions extends ConnectionOptions {
   readonly budgetTotal?: bigint;
   readonly requestCostMax?: bigint;
   readonly clamp?: true;
+  readonly retriesRunAnew?: true;
   readonly label?: Record<string, string>;
 }
 
@@ -71,6 +72,7 @@ function addCreate(key: Command): void {
       .option("--budget-total <usd>", "the most it may spend at all", readUsd)
       .option("--request-cost-max <usd>", "the most that one request may cost", readUsd)
       .option("--clamp", "lower an output limit that the balance cannot cover, rather than refuse")
+      .option("--retries-run-anew", "let a retry of an SDK run and pay anew, rather than wait for the lost answer")
       .option("--label <name=text>", "a label of your own; may be repeated", readLabel)
       .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00'),
   ).action(create);
@@ -132,6 +134,7 @@ function settingsOf(options: CreateOptions): KeySettings {
     budgetTotalNanos: options.budgetTotal ?? 0n,
     requestCostMaxNanos: options.requestCostMax ?? 0n,
     clamp: options.clamp ?? false,
+    retriesRunAnew: options.retriesRunAnew ?? false,
     metadata: options.label ?? {},
   };
 }

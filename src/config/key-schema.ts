@@ -67,6 +67,7 @@ export const keySeed = block({
   request_cost_max: budget,
   clamp: truth.default(false),
   metadata,
+  retries_run_anew: truth.default(false),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -86,5 +87,6 @@ export const keySeed = block({
     requestCostMaxNanos: said.request_cost_max,
     clamp: said.clamp,
     metadata: said.metadata,
+    retriesRunAnew: said.retries_run_anew,
   },
 }));

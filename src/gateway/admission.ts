@@ -51,6 +51,7 @@ export async function openHold(
   call: GatewayCall,
   steps: Steps,
 ): Promise<{ hold: Hold; plan: Plan }> {
+  if (call.beforeHold !== undefined) await call.beforeHold();
   try {
     return { hold: await holdFor(plan, model, call, steps), plan };
   } catch (error) {

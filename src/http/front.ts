@@ -8,6 +8,7 @@ import type { Format, FormatRequest } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
 import type { AnswerHeaders } from "./headers.js";
 import { errorReply } from "./errors.js";
+import { addReplayHeaders } from "./replay-headers.js";
 import { answerHeaders, flatHeaders, flatRecord, isHeaderValue, metadataValue } from "./headers.js";
 import type { RoutePermission } from "./routes.js";
 
@@ -74,6 +75,7 @@ export class Front {
     if (typeof apiKey === "string") metadata["x-api-key"] = metadataValue(apiKey);
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
+    addReplayHeaders(headers, metadata);
     return { metadata, signal, timeoutMs };
   }
 

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { CallMetadata } from "../api/channel.js";
 
-/** Answer headers that the service may set: `x-...` and `retry-...`. */
-const ANSWER_NAME = /^(?:x|retry)-[a-z0-9-]{1,60}$/;
+/** Answer headers that the service may set: `x-...`, `retry-...`, and what says that an answer came before. */
+const ANSWER_NAME = /^(?:(?:x|retry)-[a-z0-9-]{1,60}|idempotent-replayed)$/;
 /** Printable ASCII. CR, LF and NUL would split the header; Node refuses the other control characters as well. */
 const PRINTABLE = /^[\x20-\x7e]{0,4096}$/;
 

@@ -36,6 +36,7 @@ const CHECKS: { readonly [Field in keyof KeySettings]: Check<KeySettings[Field]>
   requestCostMaxNanos: checkAmount,
   clamp: () => undefined,
   metadata: checkMetadata,
+  retriesRunAnew: () => undefined,
 };
 
 /** The settings by their names in the protocol, such as `requests_per_minute`. */
@@ -162,6 +163,7 @@ export function emptySettings(): KeySettings {
     requestCostMaxNanos: 0n,
     clamp: false,
     metadata: {},
+    retriesRunAnew: false,
   };
 }
 

@@ -43,6 +43,19 @@ export class Metrics {
   );
   readonly drainsRunning = this.#gauge("tollgate_drains_running", "Answers that are read on for their usage now.");
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
+  readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
+  readonly answerBytes = new Gauge({
+    name: "tollgate_kept_answer_bytes",
+    help: "Answers kept to come again.",
+    labelNames: ["place"],
+    registers: [this.registry],
+  });
+  readonly answersEvicted = this.#counter(
+    "tollgate_kept_answers_evicted_total",
+    "Answers forgotten before their time, for want of room.",
+    [],
+  );
+  readonly answersLost = this.#counter("tollgate_kept_answers_lost_total", "Answers that could not be kept.", []);
   readonly orphans = this.#counter("tollgate_orphans_total", "Holds that a crash left, by how they ended.", ["end"]);
 
   constructor() {

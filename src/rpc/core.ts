@@ -1,5 +1,6 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
 import type { Gateway } from "../gateway/gateway.js";
+import type { Replays } from "../gateway/replay/replays.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Log } from "../observe/log.js";
@@ -11,6 +12,8 @@ export interface CoreParts {
   readonly ledger: Ledger;
   readonly store: Pick<Store, "requests">;
   readonly gateway: Gateway;
+  /** Absent: no answer comes twice. */
+  readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
   /** Makes 32 hexadecimal characters that never come again. */

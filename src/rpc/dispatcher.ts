@@ -10,6 +10,7 @@ import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 import { Lifetime } from "./lifetime.js";
 import { CallSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
+import { streamReplayed, unaryReplayed } from "./replayed.js";
 import { boundedError } from "./status.js";
 
 /** One call as a channel brings it. Names in the metadata are lower case. */
@@ -92,7 +93,11 @@ export class Dispatcher {
     try {
       if (route === undefined || handler === undefined)
         throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
-      const message = await this.#run(route.permission, call, head, (service) => handler(request, service));
+      const { replays } = this.#core;
+      const work = replays?.wants(method.path, call.metadata)
+        ? (service: ServiceCall) => unaryReplayed(replays, method.path, request, call, service, handler)
+        : (service: ServiceCall) => handler(request, service);
+      const message = await this.#run(route.permission, call, head, work);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
       return { kind: "answered", message: message as Response, head: head.take() };
     } catch (error) {
@@ -114,7 +119,11 @@ export class Dispatcher {
       if (route === undefined || handler === undefined)
         throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
       const pushed = out as Sink<unknown>;
-      await this.#run(route.permission, call, out, (service) => handler(request, service, pushed));
+      const { replays } = this.#core;
+      const work = replays?.wants(method.path, call.metadata)
+        ? (service: ServiceCall) => streamReplayed(replays, method.path, request, call, service, pushed, handler)
+        : (service: ServiceCall) => handler(request, service, pushed);
+      await this.#run(route.permission, call, out, work);
       out.finish();
       return { kind: "ended" };
     } catch (error) {

@@ -3,9 +3,14 @@ import type { Generation, InferenceServiceService, Source } from "../api/index.j
 import { BODY_BYTES_MAX, bodyTooLarge } from "./bounds.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
+import { replayMethods } from "./replayed.js";
 
-export function inferenceService({ gateway }: Pick<CoreParts, "gateway">): Handlers<typeof InferenceServiceService> {
+export function inferenceService(
+  core: Pick<CoreParts, "gateway" | "replays">,
+): Handlers<typeof InferenceServiceService> {
+  const { gateway } = core;
   return {
+    ...replayMethods(core),
     streamGenerate: (request, call, sink) => {
       checkGeneration(request.generation);
       return gateway.streamGenerate(request, call, sink);

@@ -8,6 +8,7 @@ import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
 import { families } from "../families/index.js";
 import { createGateway } from "../gateway/inference.js";
+import { Replays } from "../gateway/replay/replays.js";
 import { Keys } from "../keys/keys.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
@@ -20,6 +21,7 @@ import type { LoadOptions } from "../routing/load.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
+import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { createHttpUpstream } from "../upstream/http.js";
@@ -72,6 +74,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const limits = new Limits({ coordination });
   const wires = new Map([openAiChat, openAiResponses, anthropic, gemini].map((wire) => [wire.name, wire]));
   const gateway = createGateway({ wires, routing, limits, ledger, log, metrics, nowMs });
+  const replays = createReplays(ledger, rootSecret, options);
   const frontToken = deriveKey(rootSecret, "front token").toString("hex");
   const dispatcher = createDispatcher({
     keys,
@@ -79,6 +82,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     // Through the ledger, so that a client that asks after its answer sees what it paid.
     store: { requests: ledger.requests },
     gateway,
+    replays,
     models: createModelCatalog(routing),
     upstreams: createUpstreamBoard(routing, nowMs),
     requestIds: makeRequestId,
@@ -97,6 +101,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       ),
     close: async () => {
       await watch?.close();
+      await replays.close();
       await ledger.close();
       await keeper.close();
       await coordination.close();
@@ -131,6 +136,33 @@ function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options
       metrics.orphans.inc({ end: "voided" }, voided);
       log.warn({ settled, voided }, "holds without a node were resolved");
     },
+  });
+}
+
+/** Keeps answers beside the ledger, sealed with a key of their own. */
+function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, metrics }: CoreOptions): Replays {
+  const onLost = (err: unknown): void => {
+    metrics.answersLost.inc();
+    log.error({ err }, "an answer with an Idempotency-Key could not be kept");
+  };
+  const store = new Answers({
+    directory: environment.dataDirectory,
+    nowMs: Date.now,
+    onSwept: ({ rows, recordBytes, evicted }) => {
+      metrics.answerKeys.set(rows);
+      metrics.answerBytes.set({ place: "disk" }, recordBytes);
+      metrics.answersEvicted.inc(evicted);
+    },
+    onError: onLost,
+  });
+  return new Replays({
+    store,
+    rootSecret: deriveKey(rootSecret, "answers"),
+    randomBytes,
+    nowMs: Date.now,
+    requestOf: (requestId) => ledger.requests.get(requestId),
+    onBytes: (bytes) => metrics.answerBytes.set({ place: "memory" }, bytes),
+    onLost,
   });
 }
 

@@ -46,13 +46,17 @@ export interface SqliteCalls {
   check(): void;
 }
 
-export type CallName = keyof SqliteCalls;
-export type CallArguments<Name extends CallName> = Parameters<SqliteCalls[Name]>;
-export type CallResult<Name extends CallName> = ReturnType<SqliteCalls[Name]>;
+/** What a thread can be asked: the calls of the ledger's database, or of another one. */
+export type CallName<Calls> = keyof Calls & string;
+type Call<Calls, Name extends keyof Calls> = Calls[Name] extends (...args: infer Arguments) => infer Result
+  ? { readonly args: Arguments; readonly result: Result }
+  : never;
+export type CallArguments<Calls, Name extends keyof Calls> = Call<Calls, Name>["args"];
+export type CallResult<Calls, Name extends keyof Calls> = Call<Calls, Name>["result"];
 
 export interface CallMessage {
   readonly id: number;
-  readonly name: CallName;
+  readonly name: string;
   readonly args: readonly unknown[];
 }
 
@@ -74,4 +78,5 @@ export type WorkerMessage =
 /** What a thread is started for. */
 export type WorkerTask =
   | { readonly kind: "serve"; readonly directory: string; readonly databaseBytesMax: number | undefined }
-  | { readonly kind: "verify"; readonly directory: string };
+  | { readonly kind: "verify"; readonly directory: string }
+  | { readonly kind: "answers"; readonly directory: string };

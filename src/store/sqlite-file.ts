@@ -112,7 +112,7 @@ function takeLock(directory: string): Sqlite {
  * Makes sure that only the owner can read the file. SQLite gives its log the same mode. A file that is there is not
  * opened: closing it again would end every lock that this process has on it.
  */
-function privateFile(path: string): string {
+export function privateFile(path: string): string {
   if (existsSync(path)) chmodSync(path, 0o600);
   else closeSync(openSync(path, "ax", 0o600));
   return path;

@@ -7,6 +7,7 @@ import type {
   CallName,
   CallResult,
   Failure,
+  SqliteCalls,
   WorkerMessage,
   WorkerTask,
 } from "./sqlite-calls.js";
@@ -24,7 +25,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-export class SqliteThread {
+export class SqliteThread<Calls = SqliteCalls> {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #onFatal: ((error: Error) => void) | undefined;
@@ -45,21 +46,27 @@ export class SqliteThread {
   }
 
   /** Rejects with an Error of one line where the database cannot be opened. */
-  static async start(task: WorkerTask, onFatal?: (error: Error) => void): Promise<SqliteThread> {
+  static async start<Calls = SqliteCalls>(
+    task: WorkerTask,
+    onFatal?: (error: Error) => void,
+  ): Promise<SqliteThread<Calls>> {
     const worker = await startWorker(task, SERVE_LIMITS);
     await firstMessage(worker, "ready");
-    return new SqliteThread(worker, onFatal);
+    return new SqliteThread<Calls>(worker, onFatal);
   }
 
-  call<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallResult<Name>> {
+  call<Name extends CallName<Calls>>(
+    name: Name,
+    ...args: CallArguments<Calls, Name>
+  ): Promise<CallResult<Calls, Name>> {
     if (this.#ended !== undefined) return Promise.reject(unavailable(this.#ended));
     if (this.#pending.size >= CALLS_MAX) return Promise.reject(tooMany());
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
-      // The thread answers a call with what SqliteCalls says it gives.
-      this.#pending.set(id, { resolve: (result) => resolve(result as CallResult<Name>), reject });
+      // The thread answers a call with what the table of calls says it gives.
+      this.#pending.set(id, { resolve: (result) => resolve(result as CallResult<Calls, Name>), reject });
       this.#send({ id, name, args });
     });
   }

@@ -1,7 +1,8 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import type { CallMessage, SqliteCalls, WorkerMessage, WorkerTask } from "./sqlite-calls.js";
+import { openAnswerFile, SqliteAnswers } from "./sqlite-answers.js";
+import type { CallMessage, WorkerMessage, WorkerTask } from "./sqlite-calls.js";
 import { sqliteCalls } from "./sqlite-database.js";
 import { failureOf } from "./sqlite-failure.js";
 import { type SqliteFile, openSnapshot, openSqliteFile } from "./sqlite-file.js";
@@ -11,8 +12,7 @@ function say(port: MessagePort, message: WorkerMessage): void {
   port.postMessage(message);
 }
 
-function serve(port: MessagePort, file: SqliteFile): void {
-  const calls: SqliteCalls = sqliteCalls(file.database);
+function serve(port: MessagePort, file: SqliteFile, calls: object): void {
   let failed = false;
   port.on("message", (message: CallMessage | "close") => {
     if (failed) return;
@@ -38,12 +38,18 @@ function serve(port: MessagePort, file: SqliteFile): void {
 function answer(calls: object, { name, args }: CallMessage): unknown {
   // The main thread's half of the pair is typed; the message between them is not.
   const call: (...args: readonly unknown[]) => unknown = Reflect.get(calls, name);
-  return call(...args);
+  return Reflect.apply(call, calls, args);
 }
 
 function run(port: MessagePort, task: WorkerTask): void {
   if (task.kind === "serve") {
-    serve(port, openSqliteFile(task.directory, task.databaseBytesMax));
+    const file = openSqliteFile(task.directory, task.databaseBytesMax);
+    serve(port, file, sqliteCalls(file.database));
+    return;
+  }
+  if (task.kind === "answers") {
+    const file = openAnswerFile(task.directory);
+    serve(port, file, new SqliteAnswers(file.database));
     return;
   }
   const snapshot = openSnapshot(task.directory);

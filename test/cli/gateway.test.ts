@@ -106,6 +106,7 @@ test("every setting of a key is passed on", async () => {
     "full --name n --scope chat --model gpt-* sim-* --deny-model gpt-5 --address 10.0.0.0/8 --clamp",
     "--expires 2099-01-01T00:00:00Z --requests-per-minute 1 --tokens-per-minute 2 --concurrency 3 --budget-day 0.5",
     "--budget-month 6 --budget-total 7 --request-cost-max 0.000000008 --label team=a=b --label env=ci",
+    "--retries-run-anew",
   ].join(" ");
   const made = await runJson("key", "create", ...settings.split(" "));
   expect(made).toMatchObject({
@@ -127,6 +128,7 @@ test("every setting of a key is passed on", async () => {
         request_cost_max_nanos: "8",
         clamp: true,
         metadata: { team: "a=b", env: "ci" },
+        retries_run_anew: true,
       },
     },
   });

@@ -13,9 +13,12 @@ import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
 const TABLE: Readonly<Record<string, string>> = {
   "InferenceService/StreamGenerate": "chat",
   "InferenceService/Generate": "chat",
+  "InferenceService/CancelStream": "chat",
   "InferenceService/CountTokens": "chat",
   "InferenceService/Embed": "embeddings",
   "InferenceService/EstimateCost": "chat",
+  "InferenceService/ReportUndelivered": "chat",
+  "InferenceService/ResumeStream": "chat",
   "ModelService/ListModels": "models",
   "ModelService/GetModel": "models",
   "KeyService/CreateKey": "keys",

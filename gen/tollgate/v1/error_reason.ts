@@ -78,5 +78,14 @@ export enum ErrorReason {
   ERROR_REASON_UPSTREAM_TIMEOUT = 28,
   /** ERROR_REASON_CANCELLED - The caller went away. Nobody receives it; logs and metrics do. Example: {} */
   ERROR_REASON_CANCELLED = 29,
+  /** ERROR_REASON_IDEMPOTENCY_KEY_REUSED - The Idempotency-Key belongs to a request with another body or route. Example: {"request": "req_1"} */
+  ERROR_REASON_IDEMPOTENCY_KEY_REUSED = 40,
+  /**
+   * ERROR_REASON_ANSWER_GONE - A request with this Idempotency-Key was charged, but its answer is not kept any more; it is never charged again.
+   * Example: {"request": "req_1", "cost_nanos": "1200"}
+   */
+  ERROR_REASON_ANSWER_GONE = 41,
+  /** ERROR_REASON_STREAM_GONE - The stream of this request is not kept, or not any more. Example: {"request": "req_1"} */
+  ERROR_REASON_STREAM_GONE = 42,
   UNRECOGNIZED = -1,
 }

@@ -62,6 +62,63 @@ export interface GenerateResponse {
   source: Buffer;
 }
 
+/** ResumeStreamRequest is the request of ResumeStream. */
+export interface ResumeStreamRequest {
+  /** The request's id, as x-request-id told it. */
+  requestId: string;
+  /** So many batches are left out at the begin. The source is sent all the same. */
+  afterBatches: bigint;
+}
+
+/** ResumeStreamResponse is the source, which comes once and first, or a batch. */
+export interface ResumeStreamResponse {
+  /** What the request asked, where it came as a client's own body. Absent from the second message on. */
+  source:
+    | Source
+    | undefined;
+  /** A batch, as StreamGenerate answered it. Absent in the first message. */
+  batch: StreamGenerateResponse | undefined;
+}
+
+/** CancelStreamRequest is the request of CancelStream. */
+export interface CancelStreamRequest {
+  /** The request's id, as x-request-id told it. */
+  requestId: string;
+}
+
+/** CancelStreamResponse says how the request ended. */
+export interface CancelStreamResponse {
+  /** The request's id. */
+  requestId: string;
+  /** True where it ran and was ended now. */
+  cancelled: boolean;
+  /** What it was charged, in nano-USD. */
+  costNanos: bigint;
+}
+
+/** ReportUndeliveredRequest is the request of ReportUndelivered. */
+export interface ReportUndeliveredRequest {
+  /** The request's id, as x-request-id told it. */
+  requestId: string;
+  /** What was asked. */
+  request:
+    | StreamGenerateRequest
+    | undefined;
+  /** The headers of the answer, as StreamGenerate's initial metadata told them. */
+  headers: { [key: string]: string };
+  /** The whole answer in the accepted wire, at most 4 MiB. */
+  body: Buffer;
+}
+
+export interface ReportUndeliveredRequest_HeadersEntry {
+  key: string;
+  value: string;
+}
+
+/** ReportUndeliveredResponse is empty. */
+export interface ReportUndeliveredResponse {
+}
+
 /** CountTokensRequest is the request of CountTokens. */
 export interface CountTokensRequest {
   /** What would be asked. */
@@ -359,6 +416,414 @@ export const GenerateResponse: MessageFns<GenerateResponse> = {
             message.source = Buffer.from(reader.bytes());
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResumeStreamRequest(): ResumeStreamRequest {
+  return { requestId: "", afterBatches: 0n };
+}
+
+export const ResumeStreamRequest: MessageFns<ResumeStreamRequest> = {
+  encode(message: ResumeStreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.afterBatches !== 0n) {
+      if (BigInt.asUintN(64, message.afterBatches) !== message.afterBatches) {
+        throw new globalThis.Error("value provided for field message.afterBatches of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.afterBatches);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeStreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeStreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterBatches = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResumeStreamResponse(): ResumeStreamResponse {
+  return { source: undefined, batch: undefined };
+}
+
+export const ResumeStreamResponse: MessageFns<ResumeStreamResponse> = {
+  encode(message: ResumeStreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== undefined) {
+      Source.encode(message.source, writer.uint32(10).fork()).join();
+    }
+    if (message.batch !== undefined) {
+      StreamGenerateResponse.encode(message.batch, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumeStreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumeStreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = Source.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.batch = StreamGenerateResponse.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCancelStreamRequest(): CancelStreamRequest {
+  return { requestId: "" };
+}
+
+export const CancelStreamRequest: MessageFns<CancelStreamRequest> = {
+  encode(message: CancelStreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelStreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelStreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCancelStreamResponse(): CancelStreamResponse {
+  return { requestId: "", cancelled: false, costNanos: 0n };
+}
+
+export const CancelStreamResponse: MessageFns<CancelStreamResponse> = {
+  encode(message: CancelStreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.cancelled !== false) {
+      writer.uint32(16).bool(message.cancelled);
+    }
+    if (message.costNanos !== 0n) {
+      if (BigInt.asIntN(64, message.costNanos) !== message.costNanos) {
+        throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.costNanos);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelStreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelStreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cancelled = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportUndeliveredRequest(): ReportUndeliveredRequest {
+  return { requestId: "", request: undefined, headers: {}, body: Buffer.alloc(0) };
+}
+
+export const ReportUndeliveredRequest: MessageFns<ReportUndeliveredRequest> = {
+  encode(message: ReportUndeliveredRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.request !== undefined) {
+      StreamGenerateRequest.encode(message.request, writer.uint32(18).fork()).join();
+    }
+    globalThis.Object.entries(message.headers).forEach(([key, value]: [string, string]) => {
+      ReportUndeliveredRequest_HeadersEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    if (message.body.length !== 0) {
+      writer.uint32(34).bytes(message.body);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportUndeliveredRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.request = StreamGenerateRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = ReportUndeliveredRequest_HeadersEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.headers[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.body = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportUndeliveredRequest_HeadersEntry(): ReportUndeliveredRequest_HeadersEntry {
+  return { key: "", value: "" };
+}
+
+export const ReportUndeliveredRequest_HeadersEntry: MessageFns<ReportUndeliveredRequest_HeadersEntry> = {
+  encode(message: ReportUndeliveredRequest_HeadersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredRequest_HeadersEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportUndeliveredRequest_HeadersEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportUndeliveredResponse(): ReportUndeliveredResponse {
+  return {};
+}
+
+export const ReportUndeliveredResponse: MessageFns<ReportUndeliveredResponse> = {
+  encode(_: ReportUndeliveredResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportUndeliveredResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -954,6 +1419,52 @@ export const InferenceServiceService = {
     responseSerialize: (value: GenerateResponse): Buffer => Buffer.from(GenerateResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GenerateResponse => GenerateResponse.decode(value),
   },
+  /**
+   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   *
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
+   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   */
+  resumeStream: {
+    path: "/tollgate.v1.InferenceService/ResumeStream" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ResumeStreamRequest): Buffer => Buffer.from(ResumeStreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResumeStreamRequest => ResumeStreamRequest.decode(value),
+    responseSerialize: (value: ResumeStreamResponse): Buffer =>
+      Buffer.from(ResumeStreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResumeStreamResponse => ResumeStreamResponse.decode(value),
+  },
+  /**
+   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   *
+   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   */
+  cancelStream: {
+    path: "/tollgate.v1.InferenceService/CancelStream" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CancelStreamRequest): Buffer => Buffer.from(CancelStreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CancelStreamRequest => CancelStreamRequest.decode(value),
+    responseSerialize: (value: CancelStreamResponse): Buffer =>
+      Buffer.from(CancelStreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CancelStreamResponse => CancelStreamResponse.decode(value),
+  },
+  /**
+   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
+   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
+   */
+  reportUndelivered: {
+    path: "/tollgate.v1.InferenceService/ReportUndelivered" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReportUndeliveredRequest): Buffer =>
+      Buffer.from(ReportUndeliveredRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReportUndeliveredRequest => ReportUndeliveredRequest.decode(value),
+    responseSerialize: (value: ReportUndeliveredResponse): Buffer =>
+      Buffer.from(ReportUndeliveredResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReportUndeliveredResponse => ReportUndeliveredResponse.decode(value),
+  },
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens: {
     path: "/tollgate.v1.InferenceService/CountTokens" as const,
@@ -998,6 +1509,24 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
   streamGenerate: handleServerStreamingCall<StreamGenerateRequest, StreamGenerateResponse>;
   /** Generate answers once, whole. It is the fold of StreamGenerate's events and refuses for the same reasons. */
   generate: handleUnaryCall<GenerateRequest, GenerateResponse>;
+  /**
+   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   *
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
+   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   */
+  resumeStream: handleServerStreamingCall<ResumeStreamRequest, ResumeStreamResponse>;
+  /**
+   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   *
+   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   */
+  cancelStream: handleUnaryCall<CancelStreamRequest, CancelStreamResponse>;
+  /**
+   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
+   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
+   */
+  reportUndelivered: handleUnaryCall<ReportUndeliveredRequest, ReportUndeliveredResponse>;
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
   /** Embed turns texts into vectors. */
@@ -1038,6 +1567,60 @@ export interface InferenceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GenerateResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   *
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
+   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   */
+  resumeStream(
+    request: ResumeStreamRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ResumeStreamResponse>;
+  resumeStream(
+    request: ResumeStreamRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ResumeStreamResponse>;
+  /**
+   * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
+   *
+   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   */
+  cancelStream(
+    request: CancelStreamRequest,
+    callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
+  ): ClientUnaryCall;
+  cancelStream(
+    request: CancelStreamRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
+  ): ClientUnaryCall;
+  cancelStream(
+    request: CancelStreamRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
+   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
+   */
+  reportUndelivered(
+    request: ReportUndeliveredRequest,
+    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
+  ): ClientUnaryCall;
+  reportUndelivered(
+    request: ReportUndeliveredRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
+  ): ClientUnaryCall;
+  reportUndelivered(
+    request: ReportUndeliveredRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
   ): ClientUnaryCall;
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens(

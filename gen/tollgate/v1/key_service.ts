@@ -54,6 +54,8 @@ export interface KeySettings {
   clamp: boolean;
   /** The owner's own labels, at most 16. */
   metadata: { [key: string]: string };
+  /** True where a retry of an SDK runs and pays anew, rather than waits for the answer of the attempt that its client lost. */
+  retriesRunAnew: boolean;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -210,6 +212,7 @@ function createBaseKeySettings(): KeySettings {
     requestCostMaxNanos: 0n,
     clamp: false,
     metadata: {},
+    retriesRunAnew: false,
   };
 }
 
@@ -281,6 +284,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
       KeySettings_MetadataEntry.encode({ key: key as any, value }, writer.uint32(122).fork()).join();
     });
+    if (message.retriesRunAnew !== false) {
+      writer.uint32(160).bool(message.retriesRunAnew);
+    }
     return writer;
   },
 
@@ -418,6 +424,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             if (entry15.value !== undefined) {
               message.metadata[entry15.key] = entry15.value;
             }
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.retriesRunAnew = reader.bool();
             continue;
           }
         }

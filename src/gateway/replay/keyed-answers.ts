@@ -1,0 +1,203 @@
+/** Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. */
+import type { CallMetadata, Sink } from "../../api/channel.js";
+import { GatewayError } from "../../errors.js";
+import type { GatewayCall } from "../gateway.js";
+import { readRecord, writeRecord } from "./answer-record.js";
+import type { AnswerStore, StoredAnswer } from "./answer-store.js";
+import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
+import { KEY_MS, LARGE_BYTES, LARGE_MS } from "./bounds.js";
+import type { KeptRuns, RequestOf } from "./kept-runs.js";
+import { Run, type Work } from "./run.js";
+import { opened, type Seal, sealed, sealOf } from "./seal.js";
+import type { Tape } from "./tape.js";
+
+export const IDEMPOTENCY_HEADER = "idempotency-key";
+const KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+const NONCE_BYTES = 12;
+/** How long recovery takes at most to resolve what a crash left. */
+const RECOVERY_WAIT_MS = 5_000;
+
+export interface KeyedParts {
+  readonly store: AnswerStore;
+  readonly rootSecret: Buffer;
+  readonly randomBytes: (count: number) => Buffer;
+  readonly nowMs: () => number;
+  /** What the ledger knows of a request. */
+  readonly requestOf: RequestOf;
+  /** An answer, or the end of a key, could not be written: whoever asks again is refused rather than charged. */
+  readonly onLost: (error: unknown) => void;
+}
+
+/** A request with a key that runs, or whose answer is not stored yet. */
+interface Open {
+  readonly print: Buffer;
+  readonly run: Run<unknown>;
+  readonly tape: Tape<unknown>;
+}
+
+export class KeyedAnswers {
+  readonly #open = new Map<string, Open>();
+  readonly #lookups = new Map<string, Promise<StoredAnswer | undefined>>();
+
+  constructor(
+    private readonly parts: KeyedParts,
+    private readonly kept: KeptRuns,
+  ) {}
+
+  async serve(
+    key: string,
+    ask: Ask<unknown, unknown>,
+    call: GatewayCall,
+    sink: Sink<unknown>,
+    work: Work<unknown>,
+    stays: boolean,
+  ): Promise<void> {
+    checkKey(key);
+    const seal = sealOf(this.parts.rootSecret, call.caller.keyId, key);
+    const id = seal.id.toString("base64");
+    for (;;) {
+      const open = this.#open.get(id);
+      if (open !== undefined) return this.#attach(open, ask, call, sink);
+      const stored = await this.#lookUp(id, seal);
+      // Another request with the key may have begun meanwhile.
+      if (this.#open.has(id)) continue;
+      if (stored === undefined) break;
+      if (!ask.print.equals(stored.print)) throw keyReused(stored.requestId);
+      if (stored.record !== null) return this.#replay(seal, stored.requestId, stored.record, ask, call, sink);
+      await this.#checkUncharged(stored.requestId);
+      if (!this.#open.has(id)) break;
+    }
+    this.#begin(id, seal, ask, call, work, stays);
+    return this.kept.follow(call.requestId, sink, call);
+  }
+
+  #begin(
+    id: string,
+    seal: Seal,
+    ask: Ask<unknown, unknown>,
+    call: GatewayCall,
+    work: Work<unknown>,
+    stays: boolean,
+  ): void {
+    const { print } = ask;
+    const { requestId } = call;
+    const tape = this.kept.newTape(ask);
+    let noted = false;
+    // The key is durable before money moves: after a crash the ledger says whether its request was charged.
+    const note = async (): Promise<void> => {
+      noted = true;
+      await this.#put(seal, { requestId, print, record: null });
+    };
+    const run = new Run(call, work, tape, note);
+    this.#open.set(id, { print, run, tape });
+    const done = run.ended.then(async (error) => {
+      tape.close(error);
+      try {
+        if (error === undefined) await this.#store(seal, requestId, print, tape, ask);
+        // Where nobody was told that it failed, the key stays: whoever asks again learns it if that was charged.
+        else if (noted && tape.end?.told === true) await this.parts.store.remove(seal.id);
+      } catch (failure) {
+        this.parts.onLost(failure);
+      } finally {
+        this.#open.delete(id);
+      }
+    });
+    this.kept.watch(run, tape, ask, stays, done);
+  }
+
+  async #attach(open: Open, ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
+    const { run, tape, print } = open;
+    if (!ask.print.equals(print)) throw keyReused(run.requestId);
+    if (!tape.isWhole) {
+      await run.ended;
+      throw await this.#answerGone(run.requestId);
+    }
+    return this.kept.follow(run.requestId, withHead(sink, replayedHead(run.requestId)), call);
+  }
+
+  /** The stored answer again: no charge, no upstream. */
+  async #replay(
+    seal: Seal,
+    requestId: string,
+    record: Uint8Array,
+    ask: Ask<unknown, unknown>,
+    call: GatewayCall,
+    sink: Sink<unknown>,
+  ): Promise<void> {
+    const { headers, messages } = readRecord(opened(seal, Buffer.from(record)));
+    const tape = this.kept.newTape(ask);
+    tape.head(headers);
+    for (const bytes of messages) tape.data(ask.method.responseDeserialize(bytes));
+    tape.close();
+    try {
+      if (!tape.isWhole) throw overloaded("its memory for stored answers is full", 1_000);
+      await tape.follow(withHead(sink, replayedHead(requestId)), call.signal);
+    } finally {
+      tape.release();
+    }
+  }
+
+  /** Those who ask for one key at the same time go on in one turn, so that only the first of them begins. */
+  #lookUp(id: string, seal: Seal): Promise<StoredAnswer | undefined> {
+    let found = this.#lookups.get(id);
+    if (found === undefined) {
+      found = this.parts.store.find(seal.id).finally(() => this.#lookups.delete(id));
+      this.#lookups.set(id, found);
+    }
+    return found;
+  }
+
+  /** Stores the answer; of one that is too large, that there was one. */
+  #store(seal: Seal, requestId: string, print: Buffer, tape: Tape<unknown>, ask: Ask<unknown, unknown>): Promise<void> {
+    if (!tape.isWhole) return this.#put(seal, { requestId, print, record: null });
+    const bytes = writeRecord(
+      tape.headers ?? {},
+      tape.messages().map((message) => ask.bytesOf(message)),
+    );
+    const record = sealed(seal, bytes, this.parts.randomBytes(NONCE_BYTES));
+    return this.#put(seal, { requestId, print, record });
+  }
+
+  #put(seal: Seal, answer: StoredAnswer): Promise<void> {
+    const nowMs = this.parts.nowMs();
+    const isLarge = (answer.record?.length ?? 0) > LARGE_BYTES;
+    const recordUntilMs = nowMs + (isLarge ? LARGE_MS : KEY_MS);
+    return this.parts.store.put({ ...answer, id: seal.id, recordUntilMs, untilMs: nowMs + KEY_MS });
+  }
+
+  /** A key whose request was never charged may run again. */
+  async #checkUncharged(requestId: string): Promise<void> {
+    const row = await this.parts.requestOf(requestId);
+    if (row === undefined) return;
+    if (row.state === "held") throw overloaded("a crash left this request open; it is resolved soon", RECOVERY_WAIT_MS);
+    if (row.costNanos > 0n) throw answerGone(requestId, row.costNanos);
+  }
+
+  async #answerGone(requestId: string): Promise<GatewayError> {
+    const row = await this.parts.requestOf(requestId);
+    return answerGone(requestId, row?.costNanos ?? 0n);
+  }
+}
+
+function checkKey(key: string): void {
+  if (KEY_PATTERN.test(key)) return;
+  const problem = "must be 1 to 255 printable ASCII characters";
+  throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "Idempotency-Key", problem });
+}
+
+/** What was charged was charged to the request before. */
+function replayedHead(requestId: string): CallMetadata {
+  return { "idempotent-replayed": "true", [ORIGINAL_HEADER]: requestId, "x-tollgate-cost-nanos": "0" };
+}
+
+function keyReused(requestId: string): GatewayError {
+  return new GatewayError("ERROR_REASON_IDEMPOTENCY_KEY_REUSED", { request: requestId });
+}
+
+function answerGone(requestId: string, costNanos: bigint): GatewayError {
+  return new GatewayError("ERROR_REASON_ANSWER_GONE", { request: requestId, cost_nanos: String(costNanos) });
+}
+
+function overloaded(problem: string, retryAfterMs: number): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: String(retryAfterMs) });
+}

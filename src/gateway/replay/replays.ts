@@ -1,0 +1,108 @@
+/** What lets an answer come again: for an Idempotency-Key, for an SDK's retry, and for a stream that is resumed. */
+import type { CallMetadata, Sink } from "../../api/channel.js";
+import { AccountServiceService, InferenceServiceService, KeyServiceService, type Source } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import type { Caller } from "../../keys/caller.js";
+import type { GatewayCall } from "../gateway.js";
+import { type Ask, withHead } from "./ask.js";
+import { POOL_BYTES_MAX, STOP_MS } from "./bounds.js";
+import { BytePool } from "./byte-pool.js";
+import { IDEMPOTENCY_HEADER, KeyedAnswers, type KeyedParts } from "./keyed-answers.js";
+import { KeptRuns } from "./kept-runs.js";
+import { RETRY_HEADER, RetriedAttempts } from "./retried-attempts.js";
+import { Run, type Work } from "./run.js";
+
+/** On a stream: its events get ids, it goes on when its client leaves, and it can be resumed. */
+export const RESUMABLE_HEADER = "x-tollgate-resumable";
+
+const GENERATING: ReadonlySet<string> = new Set([
+  InferenceServiceService.streamGenerate.path,
+  InferenceServiceService.generate.path,
+  InferenceServiceService.embed.path,
+]);
+/** The methods that an Idempotency-Key means something to: those that generate, move money, or make what is paid by. */
+const KEYED: ReadonlySet<string> = new Set([
+  ...GENERATING,
+  AccountServiceService.createAccount.path,
+  AccountServiceService.creditAccount.path,
+  KeyServiceService.createKey.path,
+  KeyServiceService.rotateKey.path,
+]);
+
+export interface ReplayParts extends KeyedParts {
+  /** Hears how many bytes of answers are kept in memory. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+export class Replays {
+  readonly #kept: KeptRuns;
+  readonly #keyed: KeyedAnswers;
+  readonly #retried: RetriedAttempts;
+
+  constructor(private readonly parts: ReplayParts) {
+    const pool = new BytePool(POOL_BYTES_MAX, parts.onBytes);
+    this.#retried = new RetriedAttempts(pool);
+    this.#kept = new KeptRuns(pool, parts.requestOf);
+    this.#keyed = new KeyedAnswers(parts, this.#kept);
+  }
+
+  /** True where the call says anything that concerns its replay. */
+  wants(path: string, metadata: CallMetadata): boolean {
+    if (metadata[IDEMPOTENCY_HEADER] !== undefined) return KEYED.has(path);
+    return (metadata[RETRY_HEADER] !== undefined || metadata[RESUMABLE_HEADER] !== undefined) && GENERATING.has(path);
+  }
+
+  /** Runs the call, or answers with what another one made. Resolves and rejects as the method does. */
+  serve(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
+    const { metadata, method } = ask;
+    const key = metadata[IDEMPOTENCY_HEADER];
+    const resumable = metadata[RESUMABLE_HEADER] === "1" && method.path === InferenceServiceService.streamGenerate.path;
+    const out = resumable ? withHead(sink, { [RESUMABLE_HEADER]: "1" }) : sink;
+    if (key !== undefined) return this.#keyed.serve(key, ask, call, out, work, resumable);
+    if (resumable) return this.#record(ask, call, out, work);
+    const retryCount = metadata[RETRY_HEADER];
+    if (retryCount === undefined || call.caller.settings.retriesRunAnew) return work(call, sink);
+    return this.#retried.serve(retryCount, ask, call, sink, work);
+  }
+
+  /** The answer of a kept request once more, without its first `skip` messages. */
+  resume(
+    requestId: string,
+    call: GatewayCall,
+    begin: (source: Source | undefined) => Sink<unknown>,
+    skip: number,
+  ): Promise<void> {
+    return this.#kept.resume(requestId, call, begin, skip);
+  }
+
+  cancel(requestId: string, caller: Caller): Promise<{ cancelled: boolean; costNanos: bigint }> {
+    return this.#kept.cancel(requestId, caller);
+  }
+
+  /** Keeps a whole answer that a client lost while it was sent, for its SDK's retry. */
+  keepUndelivered(
+    requestId: string,
+    caller: Caller,
+    ask: Ask<unknown, unknown>,
+    headers: CallMetadata,
+    message: unknown,
+  ): void {
+    if (!caller.settings.retriesRunAnew) this.#retried.keep(requestId, caller.keyId, ask, headers, message);
+  }
+
+  /** Ends what runs without a client, and closes the store. */
+  async close(): Promise<void> {
+    const reason = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+    const ended = Promise.all([this.#kept.stop(reason), this.#retried.stop(reason)]);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);
+    await this.parts.store.close();
+  }
+
+  #record(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
+    const tape = this.#kept.newTape(ask);
+    const run = new Run(call, work, tape);
+    const done = run.ended.then((error) => tape.close(error));
+    this.#kept.watch(run, tape, ask, true, done);
+    return this.#kept.follow(run.requestId, sink, call);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Attempts whose client lost its connection before it had anything of the answer: the SDK's retry waits for that answer
+ * rather than pays for another one.
+ */
+import type { CallMetadata, Sink } from "../../api/channel.js";
+import { GatewayError } from "../../errors.js";
+import type { GatewayCall } from "../gateway.js";
+import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
+import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
+import type { BytePool } from "./byte-pool.js";
+import { Run, type Work } from "./run.js";
+import { Tape } from "./tape.js";
+
+/** Each request of the official SDKs carries it: how many attempts came before. */
+export const RETRY_HEADER = "x-stainless-retry-count";
+
+/** An attempt that its client left: it runs on for a while, or its answer waits. */
+interface Attempt {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly print: Buffer;
+  readonly tape: Tape<unknown>;
+  /** Absent where only the answer is left. */
+  readonly run?: Run<unknown>;
+  grace?: NodeJS.Timeout | undefined;
+  expiry?: NodeJS.Timeout | undefined;
+}
+
+export class RetriedAttempts {
+  /** The longest left first. Some may ask the same; which of them an SDK retries, it cannot say. */
+  readonly #left = new Set<Attempt>();
+  readonly #running = new Set<Run<unknown>>();
+
+  constructor(private readonly pool: BytePool) {}
+
+  get size(): number {
+    return this.#left.size;
+  }
+
+  serve(
+    retryCount: string,
+    ask: Ask<unknown, unknown>,
+    call: GatewayCall,
+    sink: Sink<unknown>,
+    work: Work<unknown>,
+  ): Promise<void> {
+    if (retryCount !== "0" && this.#left.size > 0) {
+      const attempt = this.#take(call.caller.keyId, ask.print);
+      if (attempt !== undefined) return this.#attach(attempt, call, sink);
+    }
+    return this.#first(ask, call, sink, work);
+  }
+
+  /** A whole answer that a client lost while it was sent. */
+  keep(requestId: string, keyId: string, ask: Ask<unknown, unknown>, headers: CallMetadata, message: unknown): void {
+    const tape = this.#newTape(ask);
+    tape.head(headers);
+    tape.data(message);
+    tape.close();
+    if (tape.isWhole) this.#leave({ requestId, keyId, print: ask.print, tape });
+  }
+
+  /** Ends all that run without a client. Resolves when they are settled. */
+  async stop(reason: GatewayError): Promise<void> {
+    const all = [...this.#running];
+    for (const run of all) run.cancel(reason);
+    await Promise.all(all.map((run) => run.ended));
+  }
+
+  /** Nothing is recorded while the client is there: what it has begun to read, it does not ask for again. */
+  #first(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
+    const out = new Redirected(sink);
+    const run = new Run(call, work, out);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const reason = GatewayError.from(call.signal.reason);
+        if (out.begun || run.isOver || reason.reason === "ERROR_REASON_OVERLOADED") {
+          run.cancel(reason);
+          return;
+        }
+        const tape = this.#newTape(ask);
+        out.redirect(tape);
+        this.#runAlone(run, tape);
+        this.#leave({ requestId: run.requestId, keyId: run.keyId, print: ask.print, tape, run });
+        reject(reason);
+      };
+      call.signal.addEventListener("abort", leave, { once: true });
+      void run.ended.then((error) => {
+        call.signal.removeEventListener("abort", leave);
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    });
+  }
+
+  #runAlone(run: Run<unknown>, tape: Tape<unknown>): void {
+    this.#running.add(run);
+    void run.ended.then((error) => {
+      this.#running.delete(run);
+      tape.close(error);
+    });
+  }
+
+  async #attach(attempt: Attempt, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
+    const { tape, run, requestId } = attempt;
+    const out = new Redirected(withHead(sink, { [ORIGINAL_HEADER]: requestId }));
+    try {
+      await tape.follow(out, call.signal);
+      tape.release();
+    } catch (error) {
+      // A retry that has nothing of the answer yet may be retried once more.
+      if (call.signal.aborted && !out.begun) this.#leave(attempt);
+      else {
+        run?.cancel(GatewayError.from(error));
+        tape.release();
+      }
+      throw error;
+    }
+  }
+
+  #take(keyId: string, print: Buffer): Attempt | undefined {
+    for (const attempt of this.#left) {
+      if (attempt.keyId !== keyId || !attempt.print.equals(print)) continue;
+      this.#left.delete(attempt);
+      clearTimeout(attempt.grace);
+      clearTimeout(attempt.expiry);
+      return attempt;
+    }
+    return undefined;
+  }
+
+  #leave(attempt: Attempt): void {
+    const [oldest] = this.#left;
+    if (this.#left.size >= ALONE_MAX && oldest !== undefined) this.#drop(oldest);
+    this.#left.add(attempt);
+    attempt.tape.onSpill = () => this.#drop(attempt);
+    attempt.expiry = setTimeout(() => this.#drop(attempt), KEPT_MS).unref();
+    const { run } = attempt;
+    if (run === undefined) return;
+    if (!run.isOver) attempt.grace = setTimeout(() => this.#drop(attempt), GRACE_MS).unref();
+    void run.ended.then((error) => {
+      clearTimeout(attempt.grace);
+      // A retry of what failed runs again.
+      if (error !== undefined) this.#drop(attempt);
+    });
+  }
+
+  /** Forgets an attempt that nobody came back to, and ends it where it still runs. */
+  #drop(attempt: Attempt): void {
+    if (!this.#left.delete(attempt)) return;
+    clearTimeout(attempt.grace);
+    clearTimeout(attempt.expiry);
+    attempt.run?.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
+    attempt.tape.release();
+  }
+
+  #newTape(ask: Ask<unknown, unknown>): Tape<unknown> {
+    const bytesOf = (message: unknown): number => ask.bytesOf(message).length;
+    return new Tape({ bytesOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
+  }
+}
+
+/** A sink whose receiver can be changed until something went to it. */
+class Redirected implements Sink<unknown> {
+  begun = false;
+  #to: Sink<unknown>;
+  #onDrain: (() => void) | undefined;
+
+  constructor(to: Sink<unknown>) {
+    this.#to = to;
+  }
+
+  head(metadata: CallMetadata): void {
+    this.begun = true;
+    this.#to.head(metadata);
+  }
+
+  data(message: unknown): boolean {
+    this.begun = true;
+    return this.#to.data(message);
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain = callback;
+    this.#to.onDrain(callback);
+  }
+
+  redirect(to: Sink<unknown>): void {
+    this.#to = to;
+    if (this.#onDrain !== undefined) to.onDrain(this.#onDrain);
+  }
+}

@@ -1,0 +1,44 @@
+/** One execution of a request that may outlive the client that began it. */
+import { Cancellation } from "../../api/cancellation.js";
+import type { Sink } from "../../api/channel.js";
+import { GatewayError } from "../../errors.js";
+import type { GatewayCall } from "../gateway.js";
+
+/** What runs: the method itself. Rejects with what it was refused or cut with. */
+export type Work<Message> = (call: GatewayCall, sink: Sink<Message>) => Promise<void>;
+
+export class Run<Message> {
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  /** Resolves with what it failed with, once it is settled; undefined where it ended well. Never rejects. */
+  readonly ended: Promise<GatewayError | undefined>;
+  readonly #cancellation = new Cancellation();
+  #isOver = false;
+
+  /** Begins at once. The call's own signal does not end it. */
+  constructor(call: GatewayCall, work: Work<Message>, sink: Sink<Message>, beforeHold?: () => Promise<void>) {
+    const { caller, requestId } = call;
+    this.requestId = requestId;
+    this.keyId = caller.keyId;
+    this.accountId = caller.accountId;
+    this.ended = work({ caller, requestId, signal: this.#cancellation, beforeHold }, sink).then(
+      () => this.#over(undefined),
+      (error: unknown) => this.#over(GatewayError.from(error)),
+    );
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Ends it early, where it still runs. */
+  cancel(reason: GatewayError): void {
+    this.#cancellation.abort(reason);
+  }
+
+  #over(error: GatewayError | undefined): GatewayError | undefined {
+    this.#isOver = true;
+    return error;
+  }
+}

@@ -1,0 +1,34 @@
+/** Stored answers as nobody reads them without the client's own Idempotency-Key: sealed with a key made of it. */
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** What one Idempotency-Key of one API key leads to. */
+export interface Seal {
+  /** Names the stored answer. It tells neither key. */
+  readonly id: Buffer;
+  readonly secret: Buffer;
+}
+
+/** Both halves come from the root secret, so that the database alone tells nothing. */
+export function sealOf(rootSecret: Buffer, keyId: string, idempotencyKey: string): Seal {
+  const bytes = Buffer.from(hkdfSync("sha256", rootSecret, idempotencyKey, `tollgate answer of ${keyId}`, 64));
+  return { id: bytes.subarray(0, 32), secret: bytes.subarray(32) };
+}
+
+/** `nonce` is 12 bytes that never come again with this seal. */
+export function sealed(seal: Seal, plain: Buffer, nonce: Buffer): Buffer {
+  const cipher = createCipheriv(ALGORITHM, seal.secret, nonce);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+/** Throws where the bytes are not what was sealed. */
+export function opened(seal: Seal, bytes: Buffer): Buffer {
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(ALGORITHM, seal.secret, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+}

@@ -1,0 +1,151 @@
+/** An answer as it is recorded, and everyone who reads it: each from its first message, at its own pace. */
+import type { CancelSignal } from "../../api/cancellation.js";
+import type { CallMetadata, Sink } from "../../api/channel.js";
+import { GatewayError } from "../../errors.js";
+import type { BytePool } from "./byte-pool.js";
+import { Follower } from "./follower.js";
+
+/** What readers may be behind where nothing is kept for later ones. */
+const BEHIND_BYTES_MAX = 1_048_576;
+
+export interface TapeOptions<Message> {
+  readonly bytesOf: (message: Message) => number;
+  /** The most that one answer may take. */
+  readonly bytesMax: number;
+  /** What all tapes take together. */
+  readonly pool: BytePool;
+}
+
+/** How an answer ended: well, or with a refusal. */
+export interface TapeEnd {
+  readonly error: GatewayError | undefined;
+  /** True where somebody read it to its end as it came. */
+  readonly told: boolean;
+}
+
+export class Tape<Message> implements Sink<Message> {
+  #headers: CallMetadata | undefined;
+  #messages: { readonly message: Message; readonly bytes: number }[] = [];
+  /** Messages that were forgotten, from the first on. */
+  #forgotten = 0;
+  #bytes = 0;
+  #isWhole = true;
+  #end: TapeEnd | undefined;
+  #onDrain: (() => void) | undefined;
+  readonly #followers = new Set<Follower<Message>>();
+  /** Called when it stops being whole. */
+  onSpill: (() => void) | undefined;
+
+  constructor(private readonly options: TapeOptions<Message>) {}
+
+  /** The headers of the answer; undefined before it began. */
+  get headers(): CallMetadata | undefined {
+    return this.#headers;
+  }
+
+  get end(): TapeEnd | undefined {
+    return this.#end;
+  }
+
+  /** False where it grew over its bounds, so that only those who read it already can go on. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get followerCount(): number {
+    return this.#followers.size;
+  }
+
+  /** The number of messages so far, forgotten ones included. */
+  get length(): number {
+    return this.#forgotten + this.#messages.length;
+  }
+
+  at(index: number): Message | undefined {
+    return this.#messages[index - this.#forgotten]?.message;
+  }
+
+  messages(): readonly Message[] {
+    return this.#messages.map(({ message }) => message);
+  }
+
+  head(metadata: CallMetadata): void {
+    if (this.#headers !== undefined) return;
+    this.#headers = metadata;
+    this.#wake();
+  }
+
+  data(message: Message): boolean {
+    this.#headers ??= {};
+    const bytes = this.options.bytesOf(message);
+    if (this.#isWhole && (this.#bytes + bytes > this.options.bytesMax || !this.options.pool.take(bytes))) this.#spill();
+    this.#messages.push({ message, bytes });
+    this.#bytes += bytes;
+    this.#wake();
+    return this.#isWhole || this.#bytes < BEHIND_BYTES_MAX;
+  }
+
+  onDrain(callback: () => void): void {
+    this.#onDrain = callback;
+  }
+
+  /** Nothing more comes. */
+  close(error?: GatewayError): void {
+    if (this.#end !== undefined) return;
+    this.#end = { error, told: this.#followers.size > 0 };
+    this.#wake();
+  }
+
+  /** Forgets everything. Those who read it go on with what they have not read, and nobody can begin any more. */
+  release(): void {
+    if (this.#isWhole) this.#spill();
+  }
+
+  /**
+   * Reads it all into the sink. Resolves when the answer ended well; rejects with what ended it, or with the signal's
+   * reason. Throws where it is not whole any more.
+   */
+  async follow(sink: Sink<Message>, signal: CancelSignal, skip = 0): Promise<void> {
+    if (!this.#isWhole) throw new Error("the tape is not whole");
+    if (signal.aborted) throw signal.reason;
+    const follower = new Follower(this, sink, skip, () => this.#trim());
+    this.#followers.add(follower);
+    const leave = (): void => follower.leave(GatewayError.from(signal.reason));
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await follower.run();
+    } finally {
+      signal.removeEventListener("abort", leave);
+      this.#followers.delete(follower);
+      this.#trim();
+    }
+  }
+
+  #wake(): void {
+    for (const follower of this.#followers) follower.pump();
+    this.#trim();
+  }
+
+  #spill(): void {
+    this.#isWhole = false;
+    this.options.pool.give(this.#bytes);
+    this.#trim();
+    this.onSpill?.();
+  }
+
+  /** Forgets what all readers have read, where nothing is kept for later ones. */
+  #trim(): void {
+    if (this.#isWhole) return;
+    let least = this.length;
+    for (const follower of this.#followers) least = Math.min(least, follower.position);
+    const read = this.#messages.splice(0, least - this.#forgotten);
+    this.#forgotten += read.length;
+    const wasBehind = this.#bytes >= BEHIND_BYTES_MAX;
+    for (const { bytes } of read) this.#bytes -= bytes;
+    if (wasBehind && this.#bytes < BEHIND_BYTES_MAX) this.#onDrain?.();
+  }
+}
