@@ -112,7 +112,6 @@ keys:
     request_cost_max: "0.000000001"
     clamp: true
     metadata: { team: "a b", cost_center: 0042 }
-    retriesRunAnew: false,
     retries_run_anew: true
 `;
     expect(parseSettings(text, {}).keys[0]?.settings).toEqual({
