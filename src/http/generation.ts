@@ -1,17 +1,22 @@
 /** One request to a model: the client's body to the service, and the answer to the client, whole or as it comes. */
 import { Cancellation } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
+import { type CallMetadata, type CallOptions, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Event, InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format, SourceBody, StreamEncoder, StreamFraming, WireRequest } from "../formats/format.js";
+import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
+import { RESUMABLE_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
 import { WholeAnswer } from "./whole-answer.js";
 
 const NO_BYTES = Buffer.alloc(0);
+const NO_SOURCE: SourceBody = { wire: "", body: NO_BYTES, headers: {} };
+/** In the head of an answer that another request made first: under that one's id it is kept. */
+const ORIGINAL_HEADER = "x-tollgate-original-request";
 
 export interface GenerationParts {
   readonly front: Front;
@@ -27,24 +32,35 @@ export async function answerGeneration(
   format: Format,
   parts: GenerationParts,
 ): Promise<void> {
-  const generation = new Generation(request, reply, format, parts);
+  const asked = new HttpFormatRequest(request);
+  const generation = new Generation(request, reply, format, parts, format.streamFraming?.(asked));
+  generation.adopt(format, {
+    wire: format.wire.name,
+    body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
+    headers: format.wireHeaders(asked),
+  });
+  await answer(generation, parts);
+}
+
+/** Runs it where there is room. Never rejects. */
+export async function answer(generation: Generation, parts: GenerationParts): Promise<void> {
   try {
     parts.running.add(generation);
   } catch (error) {
-    parts.front.refuse(request, reply, error);
+    generation.refuse(error);
     return;
   }
   await generation.run();
 }
 
-class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
+export class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #format: Format;
+  #format: Format;
   readonly #front: Front;
   readonly #running: Running;
   readonly #abort = new Cancellation();
-  readonly #source: SourceBody;
+  #source: SourceBody = NO_SOURCE;
   readonly #framing: StreamFraming | undefined;
   readonly #stream: StreamReply;
   #head: CallMetadata = {};
@@ -56,19 +72,21 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
   #over = false;
   #stopReason: GatewayError | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, format: Format, parts: GenerationParts) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    format: Format,
+    parts: GenerationParts,
+    framing: StreamFraming | undefined,
+  ) {
     this.#request = request;
     this.#reply = reply;
     this.#format = format;
     this.#front = parts.front;
     this.#running = parts.running;
-    const asked = new HttpFormatRequest(request);
-    this.#framing = format.streamFraming?.(asked);
-    this.#source = {
-      wire: format.wire.name,
-      body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
-      headers: format.wireHeaders(asked),
-    };
+    // Only a stream of the wire's own events has events that can be numbered.
+    const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
+    this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
     this.#stream = new StreamReply({
       response: reply.raw,
       pulse: parts.pulse,
@@ -77,27 +95,38 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
     });
   }
 
+  /** What was asked, and the format that it is answered in. Before the answer's first byte. */
+  adopt(format: Format, source: SourceBody): void {
+    this.#format = format;
+    this.#source = source;
+  }
+
+  refuse(error: unknown): void {
+    this.#front.refuse(this.#request, this.#reply, error);
+  }
+
   async run(): Promise<void> {
     this.#reply.raw.once("close", () => this.#close());
-    const generation = {
-      model: "",
-      input: { $case: "source" as const, value: this.#source },
-      outputTokensMax: undefined,
-      clamp: this.#request.headers["x-tollgate-clamp"] === "1",
-    };
     try {
-      await this.#front.channel.stream(
-        InferenceServiceService.streamGenerate,
-        { generation, acceptWire: this.#format.wire.name },
-        this.#front.callOptions(this.#request, this.#abort),
-        this,
-      );
+      await this.ask(this.#front.callOptions(this.#request, this.#abort));
       this.#conclude();
     } catch (error) {
       this.#fail(this.#stopReason ?? error);
     }
     this.#over = true;
     if (this.#reply.raw.closed) this.#running.remove(this);
+  }
+
+  /** The call whose answer it is. */
+  protected ask(options: CallOptions): Promise<void> {
+    const generation = {
+      model: "",
+      input: { $case: "source" as const, value: this.#source },
+      outputTokensMax: undefined,
+      clamp: this.#request.headers["x-tollgate-clamp"] === "1",
+    };
+    const asked = { generation, acceptWire: this.#format.wire.name };
+    return this.#front.channel.stream(InferenceServiceService.streamGenerate, asked, options, this);
   }
 
   /** A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end. */
@@ -162,6 +191,11 @@ class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
     this.#whole ??= new WholeAnswer(this.#format.wire, () => this.#asked());
     this.#whole.push(message);
     return true;
+  }
+
+  /** The id under which the answer is kept. */
+  get #requestId(): string {
+    return this.#head[ORIGINAL_HEADER] ?? this.#head["x-request-id"] ?? "";
   }
 
   #begin(): void {

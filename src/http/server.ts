@@ -18,6 +18,7 @@ import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
 import { RouteTable } from "./routes.js";
 import { Running } from "./running.js";
+import { addStreamRoutes } from "./streams.js";
 import { type HttpMetrics, watch } from "./watch.js";
 
 export type { HttpMetrics } from "./watch.js";
@@ -129,6 +130,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
   for (const format of formats) addFormatRoutes(app, format, generation);
+  addStreamRoutes(app, formats, generation);
   return {
     app,
     listen: (host, port) => listen(app, host, port),

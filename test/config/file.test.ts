@@ -39,6 +39,7 @@ const NO_LIMITS = {
   requestCostMaxNanos: 0n,
   clamp: false,
   metadata: {},
+  retriesRunAnew: false,
 };
 
 describe("a good file", () => {

@@ -52,10 +52,10 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
     },
     {
       name: "openai, streamed",
-      ask: async (text) =>
-        openai()
-          .chat.completions.stream({ model: "fake-1", messages: says(text) })
-          .finalContent(),
+      ask: async (text) => {
+        const stream = openai().chat.completions.stream({ model: "fake-1", messages: says(text) });
+        return (await stream.finalContent()) ?? "";
+      },
     },
     {
       name: "anthropic, whole",
@@ -72,7 +72,7 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
           .messages.stream({ model: "fake-1", max_tokens: 100, messages: says(text) })
           .finalText(),
     },
-  ].map(({ name, ask }) => ({ name, ask: async (text: string) => (await ask(text)) ?? "" }));
+  ];
 
   // Behind the front end nothing differs between the formats, so one of each form is enough there.
   const asks = topology === "one process" ? ASKS : ASKS.filter((_, index) => index === 0 || index === 3);
