@@ -1,6 +1,7 @@
 /** The open connections, so that a stopping server can close those on which nothing happens. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { LostAnswers } from "./lost-answers.js";
 
 interface Connection {
   /** Requests that are not answered yet. */
@@ -12,15 +13,19 @@ interface Connection {
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
 
-  constructor(server: Server) {
+  constructor(server: Server, lost: LostAnswers) {
     server.on("connection", (socket: Socket) => {
       this.#open.set(socket, { running: 0, readAtRestBytes: 0 });
-      socket.once("close", () => this.#open.delete(socket));
+      socket.once("close", () => {
+        this.#open.delete(socket);
+        lost.closed(socket);
+      });
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       const connection = this.#open.get(socket);
       if (connection === undefined) return;
       connection.running++;
+      lost.asked(socket);
       response.once("close", () => {
         connection.running--;
         connection.readAtRestBytes = socket.bytesRead;

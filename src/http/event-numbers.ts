@@ -1,4 +1,4 @@
-/** The framing of a stream that can be resumed: each of its events says its number, and those before one are left out. */
+/** A stream that can be resumed: each of its events says its number, and those before one are left out. */
 import type { StreamFraming } from "../formats/format.js";
 
 /** One event: its lines, each with its end, and the empty line that ends it. */

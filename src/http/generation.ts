@@ -2,18 +2,27 @@
 import { Cancellation } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, type CallOptions, FORM_HEADER, type Sink } from "../api/channel.js";
-import { type Event, InferenceServiceService, type StreamGenerateResponse } from "../api/index.js";
+import {
+  type Event,
+  InferenceServiceService,
+  type StreamGenerateRequest,
+  type StreamGenerateResponse,
+} from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format, SourceBody, StreamEncoder, StreamFraming, WireRequest } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
-import { RESUMABLE_HEADER } from "./replay-headers.js";
+import type { LostAnswers } from "./lost-answers.js";
+import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
 import { WholeAnswer } from "./whole-answer.js";
 
 const NO_BYTES = Buffer.alloc(0);
+/** A larger answer is not handed back, and how long that may take. */
+const LOST_BYTES_MAX = 4 * 1024 * 1024;
+const HAND_BACK_MS = 10_000;
 const NO_SOURCE: SourceBody = { wire: "", body: NO_BYTES, headers: {} };
 /** In the head of an answer that another request made first: under that one's id it is kept. */
 const ORIGINAL_HEADER = "x-tollgate-original-request";
@@ -21,6 +30,7 @@ const ORIGINAL_HEADER = "x-tollgate-original-request";
 export interface GenerationParts {
   readonly front: Front;
   readonly running: Running;
+  readonly lost: LostAnswers;
   readonly pulse: Pulse;
   readonly blockedMsMax: number;
 }
@@ -59,6 +69,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   #format: Format;
   readonly #front: Front;
   readonly #running: Running;
+  readonly #lost: LostAnswers;
   readonly #abort = new Cancellation();
   #source: SourceBody = NO_SOURCE;
   readonly #framing: StreamFraming | undefined;
@@ -84,6 +95,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#format = format;
     this.#front = parts.front;
     this.#running = parts.running;
+    this.#lost = parts.lost;
     // Only a stream of the wire's own events has events that can be numbered.
     const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
@@ -119,14 +131,17 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
 
   /** The call whose answer it is. */
   protected ask(options: CallOptions): Promise<void> {
+    return this.#front.channel.stream(InferenceServiceService.streamGenerate, this.#call(), options, this);
+  }
+
+  #call(): StreamGenerateRequest {
     const generation = {
       model: "",
       input: { $case: "source" as const, value: this.#source },
       outputTokensMax: undefined,
       clamp: this.#request.headers["x-tollgate-clamp"] === "1",
     };
-    const asked = { generation, acceptWire: this.#format.wire.name };
-    return this.#front.channel.stream(InferenceServiceService.streamGenerate, asked, options, this);
+    return { generation, acceptWire: this.#format.wire.name };
   }
 
   /** A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end. */
@@ -233,7 +248,19 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     headers["x-content-type-options"] = "nosniff";
     // The bytes are ready, and the framework's way to the socket costs more than theirs.
     this.#reply.hijack();
-    this.#reply.raw.writeHead(200, headers).end(body);
+    const response = this.#reply.raw.writeHead(200, headers).end(body);
+    if (this.#request.headers[RETRY_HEADER] === undefined || body.length > LOST_BYTES_MAX) return;
+    const bytes = body.length + this.#source.body.length;
+    this.#lost.wrote(this.#request.socket, response, bytes, () => this.#handBack(body));
+  }
+
+  /** The client lost the answer on its way: the service keeps it for a retry. */
+  #handBack(body: Buffer): void {
+    const requestId = this.#head["x-request-id"] ?? "";
+    const options = this.#front.callOptions(this.#request, new Cancellation(), HAND_BACK_MS);
+    const lost = { requestId, request: this.#call(), headers: { ...this.#head }, body };
+    // Where the service cannot be told, the retry runs anew, as it would without all this.
+    this.#front.channel.unary(InferenceServiceService.reportUndelivered, lost, options).catch(() => undefined);
   }
 
   /** Before the first byte a refusal has a status; after it, it is told in the stream, which never ends well. */

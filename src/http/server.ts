@@ -13,6 +13,7 @@ import { answerCount } from "./count.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
+import { LostAnswers } from "./lost-answers.js";
 import { addModelRoutes } from "./models.js";
 import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
@@ -100,7 +101,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
-  const connections = new Connections(app.server);
+  const lost = new LostAnswers(nowMs);
+  const connections = new Connections(app.server, lost);
   readBodiesAsBytes(app);
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
@@ -126,6 +128,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const generation = {
     front,
     running,
+    lost,
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };

@@ -26,6 +26,12 @@ const FORMATS: readonly Asked[] = [
     end: "[DONE]",
   },
   {
+    format: "responses",
+    path: "/v1/responses",
+    body: (text) => ({ model: "fake-1", stream: true, input: text }),
+    end: "response.completed",
+  },
+  {
     format: "anthropic",
     path: "/v1/messages",
     body: (text) => ({ model: "fake-1", max_tokens: 100, stream: true, messages: says(text) }),

@@ -33,6 +33,8 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
   const arrived = (text: string) => (): Promise<unknown> =>
     world.upstream.waitFor(({ raw }) => raw.includes(JSON.stringify(text).slice(1, -1)));
   const lost = (text: string): Loss => ({ kind: "before the head", when: arrived(text) });
+  const proxied = (text: string, retryCount: string): Promise<Response> =>
+    postChat(proxy, world.secret, chat(text), { headers: { "x-stainless-retry-count": retryCount } });
   const spentBy = async (work: () => Promise<void>): Promise<bigint> => {
     const before = await world.management.balance("acme");
     await work();
@@ -98,6 +100,29 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
     });
     expect(callsOf(text)).toBe(1);
     expect(spent).toBe(COST_NANOS);
+  });
+
+  // The clients of this language do not retry once a head came; others read the whole answer first, and do.
+  test("comes to an answer that was lost on its way", async () => {
+    const text = nextText({ headDelayMs: 0 });
+    const before = await proxied(text, "0").then((response) => response.text());
+    const spent = await spentBy(async () => {
+      const lossy = nextText({ headDelayMs: 0 });
+      for (const bytes of [400, before.length]) {
+        proxy.lose({ kind: "in the answer", bytes });
+        await expect(proxied(lossy, bytes === 400 ? "0" : "1").then((response) => response.text())).rejects.toThrow();
+        await pause(400);
+      }
+      const response = await proxied(lossy, "2");
+      expect(response.headers.get("x-tollgate-original-request")).toMatch(/^req_/);
+      expect(response.headers.get("content-type")).toContain("application/json");
+      expect(await response.text()).toBe(before);
+      expect(callsOf(lossy)).toBe(1);
+      // What came to its client is not kept for another.
+      expect((await proxied(lossy, "3")).headers.get("x-tollgate-original-request")).toBeNull();
+      expect(callsOf(lossy)).toBe(2);
+    });
+    expect(spent).toBe(2n * COST_NANOS);
   });
 
   test("runs anew where the first attempt failed meanwhile", async () => {
