@@ -5,49 +5,13 @@ import { postChat } from "../support/chat-call.js";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { type RecordedTokens, recordedChatTokens } from "../support/recorded-tokens.js";
 import { answers, hasRecordings, type Recording, recordingsNote, streams } from "../wire/openai-chat/recordings.js";
-
-/** Tokens in normal form, worked out by hand from what each recording reports. */
-interface Tokens {
-  readonly input: number;
-  readonly cacheRead?: number;
-  readonly output: number;
-  readonly reasoning?: number;
-}
-
-const USAGES: Readonly<Record<string, Tokens>> = {
-  "openai/chat-openai-text.chunks.txt": { input: 16, output: 300 },
-  "openai/chat-openai-text.json": { input: 16, output: 363 },
-  "groq/groq-reasoning.chunks.txt": { input: 17, output: 144, reasoning: 963 },
-  "groq/groq-reasoning.json": { input: 17, output: 79, reasoning: 570 },
-  "groq/groq-text.chunks.txt": { input: 45, output: 662 },
-  "groq/groq-text.json": { input: 45, output: 607 },
-  "groq/groq-tool-call.chunks.txt": { input: 210, output: 15 },
-  "groq/groq-tool-call.json": { input: 218, output: 15 },
-  "deepseek/deepseek-json.json": { input: 175, cacheRead: 320, output: 26, reasoning: 118 },
-  "deepseek/deepseek-reasoning.chunks.txt": { input: 18, output: 14, reasoning: 205 },
-  "deepseek/deepseek-reasoning.json": { input: 18, output: 30, reasoning: 315 },
-  "deepseek/deepseek-text.chunks.txt": { input: 13, output: 400 },
-  "deepseek/deepseek-text.json": { input: 13, output: 300 },
-  "deepseek/deepseek-tool-call.chunks.txt": { input: 19, cacheRead: 320, output: 44, reasoning: 39 },
-  "deepseek/deepseek-tool-call.json": { input: 19, cacheRead: 320, output: 44, reasoning: 48 },
-  "mistral/mistral-reasoning.chunks.txt": { input: 10, output: 46 },
-  "mistral/mistral-reasoning.json": { input: 10, output: 46 },
-  "mistral/mistral-text.chunks.txt": { input: 13, output: 8 },
-  "mistral/mistral-text.json": { input: 13, output: 434 },
-  "mistral/mistral-tool-call.chunks.txt": { input: 124, output: 22 },
-  "mistral/mistral-tool-call.json": { input: 124, output: 22 },
-  "cassettes/chat-basic.yaml#0": { input: 8, output: 57, reasoning: 320 },
-  "cassettes/chat-parallel-tools.yaml#0": { input: 162, output: 27, reasoning: 192 },
-  "cassettes/chat-reasoning.yaml#0": { input: 27, output: 75, reasoning: 192 },
-  "cassettes/chat-streaming-detailed-usage.yaml#0": { input: 12, output: 0, reasoning: 100 },
-  "cassettes/chat-tools.yaml#0": { input: 162, output: 31, reasoning: 256 },
-};
 
 // USD per million tokens is a thousand nano-USD a token. Each component costs otherwise, so that none hides in another.
 const PRICE_YAML = '{ input: "1", cache_read: "0.5", output: "3", reasoning: "7" }';
 
-function costNanos(tokens: Tokens): number {
+function costNanos(tokens: RecordedTokens): number {
   const { input, cacheRead = 0, output, reasoning = 0 } = tokens;
   return 1_000 * input + 500 * cacheRead + 3_000 * output + 7_000 * reasoning;
 }
@@ -90,7 +54,7 @@ models:
     const reporting = [...answers, ...streams].filter(
       ({ body }) => body.includes('"usage": {') || /"usage":\{/.test(body),
     );
-    expect(reporting.map(({ name }) => name).sort()).toEqual(Object.keys(USAGES).sort());
+    expect(reporting.map(({ name }) => name).sort()).toEqual(Object.keys(recordedChatTokens).sort());
   });
 
   describe.each(answers.filter(({ status }) => status === 200))("the answer $name", (recording) => {
@@ -99,7 +63,7 @@ models:
       const response = await postChat(gateway, secret, requestOf(recording, {}));
       expect(response.status).toBe(200);
       expect(await response.text()).toBe(recording.body);
-      await expectMetered(response, USAGES[recording.name]);
+      await expectMetered(response, recordedChatTokens[recording.name]);
       expectArrived(recording);
     });
   });
@@ -136,7 +100,7 @@ models:
       if (isAskedForUsage(asked) || !streamText.includes('"usage"'))
         expect(text === upToDone(streamText) + DONE).toBe(true);
       expect(text.endsWith(DONE)).toBe(true);
-      await expectMetered(response, USAGES[recording.name]);
+      await expectMetered(response, recordedChatTokens[recording.name]);
       expectArrived(recording);
     });
 
@@ -148,7 +112,7 @@ models:
         messages: [{ role: "user", content: "Hi" }],
       });
       expect(await response.text()).toBe(withoutUsage(body) + DONE);
-      await expectMetered(response, USAGES[recording.name]);
+      await expectMetered(response, recordedChatTokens[recording.name]);
     });
   });
 });
@@ -173,7 +137,7 @@ function expectArrived({ request }: Recording): void {
   for (const name of Object.keys(Object(arrived))) expect(owned).toContain(name);
 }
 
-async function expectMetered(response: Response, tokens: Tokens | undefined): Promise<void> {
+async function expectMetered(response: Response, tokens: RecordedTokens | undefined): Promise<void> {
   const id = response.headers.get("x-request-id");
   const request = async (): Promise<unknown> => (await management.call("GET", `/requests/${id}`)).body["request"];
   await expect.poll(async () => Reflect.get(Object(await request()), "state")).toBe("settled");

@@ -5,29 +5,18 @@ import { type Answer, type Event, FinishReason } from "../../../src/api/index.js
 import { wire } from "../../../src/wire/anthropic/index.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
+import { recordedAnthropicTokens } from "../../support/recorded-tokens.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, hasRecordings, recordingsNote, streams } from "./recordings.js";
 
-/** Input, output and the reasoning in it, read by hand; and why it ended. */
-const END = FinishReason.FINISH_REASON_END;
-const CALLS = FinishReason.FINISH_REASON_TOOL_CALLS;
-const BLOCKED = FinishReason.FINISH_REASON_BLOCKED;
-const WANT: Readonly<Record<string, readonly [bigint, bigint, bigint, FinishReason]>> = {
-  "anthropic-claude-opus-5-reasoning-high.1.json": [51n, 1699n, 139n, END],
-  "anthropic-clear-thinking.1.chunks.txt": [69n, 53n, 0n, END],
-  "anthropic-clear-thinking.1.json": [69n, 33n, 0n, END],
-  "anthropic-json-output-format.1.chunks.txt": [313n, 305n, 0n, END],
-  "anthropic-json-output-format.1.json": [371n, 629n, 0n, END],
-  "anthropic-json-tool.1.chunks.txt": [849n, 47n, 0n, CALLS],
-  "anthropic-json-tool.1.json": [1151n, 87n, 0n, CALLS],
-  // The end tells another input than the beginning, and counts.
-  "anthropic-message-delta-input-tokens.chunks.txt": [61n, 2n, 0n, END],
-  "anthropic-refusal.chunks.txt": [18n, 5n, 0n, BLOCKED],
-  "anthropic-refusal.json": [18n, 5n, 0n, BLOCKED],
-  "anthropic-text.chunks.txt": [12n, 30n, 0n, END],
-  "anthropic-text.json": [12n, 29n, 0n, END],
-  "anthropic-tool-no-args.chunks.txt": [565n, 48n, 0n, CALLS],
-  "anthropic-tool-no-args.json": [602n, 93n, 0n, CALLS],
+/** Why each ended, read by hand; the others by themselves. */
+const ENDS: Readonly<Record<string, FinishReason>> = {
+  "anthropic-json-tool.1.chunks.txt": FinishReason.FINISH_REASON_TOOL_CALLS,
+  "anthropic-json-tool.1.json": FinishReason.FINISH_REASON_TOOL_CALLS,
+  "anthropic-refusal.chunks.txt": FinishReason.FINISH_REASON_BLOCKED,
+  "anthropic-refusal.json": FinishReason.FINISH_REASON_BLOCKED,
+  "anthropic-tool-no-args.chunks.txt": FinishReason.FINISH_REASON_TOOL_CALLS,
+  "anthropic-tool-no-args.json": FinishReason.FINISH_REASON_TOOL_CALLS,
 };
 
 function finished(events: readonly Event[], { usage }: AnswerReport): Event[] {
@@ -36,12 +25,16 @@ function finished(events: readonly Event[], { usage }: AnswerReport): Event[] {
 
 function checkTold(name: string, events: readonly Event[], report: AnswerReport): Answer {
   const answer = foldEvents(finished(events, report));
-  const want = WANT[name];
+  const want = recordedAnthropicTokens[name];
   if (want !== undefined) {
-    const { inputTokens, outputTokens = 0n, reasoningTokens = 0n } = report.usage ?? {};
-    expect([inputTokens, outputTokens + reasoningTokens, reasoningTokens, answer.candidates[0]?.finishReason]).toEqual(
-      want,
-    );
+    const { inputTokens, cacheReadTokens, outputTokens, reasoningTokens } = report.usage ?? {};
+    expect([inputTokens, cacheReadTokens, outputTokens, reasoningTokens].map(Number)).toEqual([
+      want.input,
+      want.cacheRead ?? 0,
+      want.output,
+      want.reasoning ?? 0,
+    ]);
+    expect(answer.candidates[0]?.finishReason).toBe(ENDS[name] ?? FinishReason.FINISH_REASON_END);
   }
   expect(answer.candidates).toHaveLength(1);
   return answer;
