@@ -20,6 +20,8 @@ export function checkForeign(prompt: Prompt, model: string, dropped: string[]): 
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
   };
   const extra = objectOf(parsed(prompt.extra?.json ?? "{}")) ?? {};
+  // No field of the wire's own, so OpenAI refuses it too.
+  if (isAsked(extra["stop"] ?? null)) refuse("stop", "responses know no stop strings");
   const choice = objectOf(extra["tool_choice"]);
   if (choice !== undefined)
     refuse("tool_choice", `it has no tool of the type '${textOf(choice["type"]).slice(0, 64)}'`);
