@@ -34,16 +34,21 @@ export async function conformancePage(matrix: Matrix): Promise<string> {
       for (const target of targets) row.push(await cellText(matrix, own, target, feature));
       rows.push(row);
     }
-    sections.push(`## ${format}\n\nClients: ${own.map(({ name }) => name).join("; ")}.\n\n${table(rows)}`);
+    sections.push(`## ${format}\n\nClients: ${own.map(clientText).join("; ")}.\n\n${table(rows)}`);
   }
   return `${HEAD}\n${sections.join("\n")}`;
+}
+
+function clientText({ name, cannotAsk }: Client): string {
+  return cannotAsk.length === 0 ? name : `${name} (which cannot ask for: ${cannotAsk.join(", ")})`;
 }
 
 /** What all clients of a format found of a feature; both forms where they differ. */
 async function cellText(matrix: Matrix, own: readonly Client[], target: Target, feature: Feature): Promise<string> {
   const found: string[] = [];
   for (const isStream of [false, true]) {
-    const cells = own.map((client): Cell => ({ client, target, feature, isStream }));
+    const asking = own.filter(({ cannotAsk }) => !cannotAsk.includes(feature.name));
+    const cells = asking.map((client): Cell => ({ client, target, feature, isStream }));
     const verdicts = await Promise.all(cells.map((cell) => verdictOf(matrix, cell)));
     found.push([...new Set(verdicts)].join(" or "));
   }

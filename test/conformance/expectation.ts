@@ -93,7 +93,10 @@ interface Refusal {
 }
 
 /** What cannot be mapped, and is refused by its parameter. */
-const REFUSALS: readonly Refusal[] = [];
+const REFUSALS: readonly Refusal[] = [
+  // OpenAI's responses know no stop strings, and without them the answer would be another.
+  { format: "responses", feature: "stop string", param: "stop" },
+];
 
 /** The parameter that a refusal must name; undefined where none is documented. */
 export function documentedRefusal(client: Client, target: Target, feature: Feature): string | undefined {

@@ -104,7 +104,7 @@ export const features: readonly Feature[] = [
   },
   {
     name: "length stop",
-    settings: { outputTokensMax: 9 },
+    settings: { outputTokensMax: 16 },
     turns: [{ say: { text: "Tell a tale." }, reply: { ...says("Once upon"), end: "length" } }],
   },
   {

@@ -1,6 +1,8 @@
 /** The columns of the matrix: one strict upstream for each family, and what its models can and do. */
+import type { Client } from "./clients/client.js";
 import { anthropicSpeaker } from "./upstreams/anthropic.js";
 import { geminiSpeaker } from "./upstreams/gemini.js";
+import { responsesSpeaker } from "./upstreams/openai-responses.js";
 import { openAiSpeaker } from "./upstreams/openai-chat.js";
 import type { Speaker } from "./upstreams/scripted-upstream.js";
 
@@ -22,6 +24,13 @@ export interface Target {
   readonly refuses: "spoken" | "explained" | "silent";
   /** True where it tells that a stop string ended the answer. */
   readonly tellsStop: boolean;
+  /** What is otherwise for a client whose own wire the family speaks too. */
+  readonly inTurn?: { readonly format: Client["format"] } & Partial<Target>;
+}
+
+/** The target as a client meets it. */
+export function targetFor(target: Target, client: Client): Target {
+  return target.inTurn?.format === client.format ? { ...target, ...target.inTurn } : target;
 }
 
 const CHAT: Omit<Target, "family" | "speaker" | "models"> = {
@@ -40,6 +49,7 @@ export const targets: readonly Target[] = [
     speaker: openAiSpeaker({ isOpenAi: true, thinkingField: "" }),
     models: { plain: "gpt-4.1", thinking: "gpt-5.1" },
     tellsThinking: false,
+    inTurn: { format: "responses", speaker: responsesSpeaker, tellsThinking: true, takesThinking: true },
   },
   {
     family: "anthropic",

@@ -31,6 +31,7 @@ const CAN: Omit<Client, "name" | "open" | "format"> = {
   showsExplanation: false,
   endOfSpokenRefusal: "end",
   showsStop: false,
+  cannotAsk: [],
 };
 
 export const aiOpenAiChat: Client = {
@@ -58,6 +59,24 @@ export const aiAnthropic: Client = {
     const model = createAnthropic({ baseURL: `${opening.url}/v1`, apiKey: opening.secret })(opening.model);
     const thinks = opening.settings.thinks === true ? { thinking: { type: "adaptive" }, effort: "high" } : {};
     return new Talk(opening, model, { anthropic: { ...thinks, structuredOutputMode: "outputFormat" } });
+  },
+};
+
+export const aiOpenAiResponses: Client = {
+  ...CAN,
+  name: "ai with @ai-sdk/openai, responses",
+  format: "responses",
+  showsExplanation: true,
+  endOfSpokenRefusal: "blocked",
+  // It warns, and leaves the string out.
+  cannotAsk: ["stop string"],
+  open: (opening) => {
+    const model = createOpenAI({ baseURL: `${opening.url}/v1`, apiKey: opening.secret }).responses(opening.model);
+    const include = ["reasoning.encrypted_content"];
+    const thinks = { reasoningEffort: "high", reasoningSummary: "auto", forceReasoning: true, include };
+    return new Talk(opening, model, {
+      openai: { store: false, ...(opening.settings.thinks === true ? thinks : {}) },
+    });
   },
 };
 

@@ -18,6 +18,7 @@ const CAN: Omit<Client, "name" | "open"> = {
   returnsThinking: true,
   showsExplanation: true,
   endOfSpokenRefusal: "blocked",
+  cannotAsk: [],
   showsStop: true,
 };
 

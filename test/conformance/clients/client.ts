@@ -31,6 +31,8 @@ export interface Client {
   readonly endOfSpokenRefusal: "end" | "blocked";
   /** True where it tells that a stop string ended the answer. */
   readonly showsStop: boolean;
+  /** Features that its package has no way to ask for. */
+  readonly cannotAsk: readonly string[];
   open(opening: Opening): Conversation;
 }
 

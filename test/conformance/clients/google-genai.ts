@@ -12,6 +12,7 @@ export const googleGenai: Client = {
   returnsThinking: true,
   showsExplanation: true,
   endOfSpokenRefusal: "end",
+  cannotAsk: [],
   showsStop: false,
   open: (opening) => new Talk(opening),
 };

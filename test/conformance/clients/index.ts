@@ -1,9 +1,10 @@
 /** Every client of the matrix. */
-import { aiAnthropic, aiOpenAiChat } from "./ai-sdk.js";
+import { aiAnthropic, aiOpenAiChat, aiOpenAiResponses } from "./ai-sdk.js";
 import { anthropic, olderAnthropic } from "./anthropic.js";
 import type { Client } from "./client.js";
 import { googleGenai } from "./google-genai.js";
 import { openAiChat } from "./openai-chat.js";
+import { openAiResponses } from "./openai-responses.js";
 
 export const clients: readonly Client[] = [
   openAiChat,
@@ -11,5 +12,7 @@ export const clients: readonly Client[] = [
   anthropic,
   olderAnthropic,
   aiAnthropic,
+  openAiResponses,
+  aiOpenAiResponses,
   googleGenai,
 ];

@@ -20,6 +20,7 @@ export const openAiChat: Client = {
   returnsThinking: true,
   showsExplanation: true,
   endOfSpokenRefusal: "end",
+  cannotAsk: [],
   showsStop: false,
   open: (opening) => new Chat(opening),
 };

@@ -29,7 +29,7 @@ export interface Speaker {
   /** Why the real upstream would refuse it; undefined where it would not. */
   problem(received: Received): string | undefined;
   /** The body of a refusal. */
-  refusal(status: number, message: string): object;
+  refusal(status: number, message: string, received: Received): object;
   model(received: Received): string;
   isStream(received: Received): boolean;
   read(body: Json): Seen;
@@ -65,15 +65,16 @@ export async function startScriptedUpstream(
     const raw = Buffer.concat(chunks).toString();
     const { url = "", headers } = request;
     const speaker = speakerOf(url);
-    if (request.method !== "POST") return send(response, 404, speaker.refusal(404, "no such page"));
-    const received: Received = { url, headers, body: JSON.parse(raw) as Json };
+    const isPost = request.method === "POST";
+    const received: Received = { url, headers, body: isPost ? (JSON.parse(raw) as Json) : {} };
+    if (!isPost) return send(response, 404, speaker.refusal(404, "no such page", received));
     const cell = /\bcell-\d+\b/.exec(raw)?.[0] ?? "";
     const problem = speaker.credential(received) === secret ? speaker.problem(received) : "the credential is wrong";
     const before = seen.get(cell) ?? [];
     const reply = plans.get(cell)?.[before.length];
     if (problem !== undefined || reply === undefined) {
       refusals.push({ cell, problem: problem ?? "nothing was planned" });
-      return send(response, 400, speaker.refusal(400, problem ?? "nothing was planned"));
+      return send(response, 400, speaker.refusal(400, problem ?? "nothing was planned", received));
     }
     seen.set(cell, [...before, speaker.read(received.body)]);
     const answering = { reply, id: `${cell}-${before.length}`, model: speaker.model(received) };
