@@ -8,17 +8,11 @@ import { countTokens } from "../pricing/tokens.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { countUsage, readUsage, tokensAtLeast, wordEnd } from "./count.js";
+import { countUsage } from "./count.js";
+import { Notes } from "./notes.js";
 import type { Plan } from "./plan.js";
 import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
-// What a crash may lose of a live stream: two seconds, or a thousand characters, which are fewer than a thousand
-// tokens.
-const CHECKPOINT_MS = 2_000;
-const CHECKPOINT_CHARACTERS = 1_000;
-// A cut inside a word may make some tokens of one; a note must not say more than was generated.
-const CROSSED_TOKENS_MAX = 4;
-const COUNT_WAIT_MS = 50;
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
@@ -51,11 +45,7 @@ export class Meter implements AnswerReceiver {
   #firstBatchMs: number | undefined;
   #whole: Batch | undefined;
   #dropped: readonly string[] = [];
-  #checkpointMs = performance.now();
-  #notedCharacters = 0;
-  #notedTokens = 0;
-  /** What was read, once it is noted. */
-  #notedInput: Usage | undefined;
+  #notes: Notes | undefined;
   #doubt: UsageDoubt | undefined;
 
   constructor(private readonly options: MeterOptions) {}
@@ -107,9 +97,14 @@ export class Meter implements AnswerReceiver {
       this.#whole = batch;
       return true;
     }
-    this.#checkpoint(nowMs);
+    this.#see(nowMs);
     if (batch.events.length === 0 && batch.source.length === 0) return true;
     return this.options.sink.data({ events: batch.events, source: batch.source });
+  }
+
+  /** More came than the caller, who left, takes: it is read for its usage. */
+  missed(): void {
+    if (this.options.stream) this.#see(performance.now());
   }
 
   /** What the answer used and costs, however it ended. `ended`: well, so that its report should have come. */
@@ -180,48 +175,18 @@ export class Meter implements AnswerReceiver {
     return { usage, usageSource, costNanos: cost };
   }
 
-  /** Notes what was delivered, behind what was noted before. */
-  #checkpoint(nowMs: number): void {
-    const text = this.#report?.text ?? "";
-    const grown = text.length - this.#notedCharacters;
-    if (grown < CHECKPOINT_CHARACTERS && (grown === 0 || nowMs - this.#checkpointMs < CHECKPOINT_MS)) return;
-    const end = wordEnd(text, this.#notedCharacters);
-    const piece = text.slice(this.#notedCharacters, end);
-    this.#notedCharacters = end ?? text.length;
-    this.#checkpointMs = nowMs;
-    const crossed = end === undefined ? CROSSED_TOKENS_MAX : 0;
-    const isLong = nowMs - this.options.startMs >= CHECKPOINT_MS;
-    void this.#note(piece, crossed, isLong);
+  #see(nowMs: number): void {
+    const { request, plan, startMs } = this.options;
+    const { inputTokensMax } = plan;
+    this.#notes ??= new Notes({ request, inputTokensMax, startMs, note: (usage) => this.#note(usage) });
+    this.#notes.see(this.#report, nowMs);
   }
 
-  /**
-   * Counts one more piece and notes all of them. It is the count that a cut would be charged by, so a crash charges no
-   * more than that. The input joins once the stream is older than what a crash may lose, so that short ones never pay
-   * for its count. Pieces may overtake each other: what is noted is never more than was generated.
-   */
-  async #note(piece: string, crossed: number, isLong: boolean): Promise<void> {
-    const counting = countTokens(piece);
-    let least = 0;
-    // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
-    if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) {
-      least = Math.max(0, tokensAtLeast(piece) - 1);
-      this.#notedTokens += least;
-      this.#submitNote();
-    }
-    this.#notedTokens += Math.max(0, (await counting) - crossed) - least;
-    this.#submitNote();
-    if (!isLong || this.#notedInput !== undefined) return;
-    const { request, plan } = this.options;
-    this.#notedInput = NO_USAGE;
-    this.#notedInput = await readUsage(this.#report?.usage, request, plan.inputTokensMax);
-    this.#submitNote();
-  }
-
-  #submitNote(): void {
-    const usage = { ...(this.#notedInput ?? NO_USAGE), outputTokens: BigInt(this.#notedTokens) };
-    this.options.hold.checkpoint({
+  #note(usage: Usage): void {
+    const { hold, model } = this.options;
+    hold.checkpoint({
       usage,
-      costNanos: costNanos(usage, this.options.model.price),
+      costNanos: costNanos(usage, model.price),
       upstream: this.upstream,
       attempts: this.#attempts,
     });
@@ -244,9 +209,4 @@ export class Meter implements AnswerReceiver {
 /** The names of parameters as a header: each once, as far as they fit. */
 function droppedText(params: readonly string[]): string {
   return [...new Set(params)].join(", ").slice(0, DROPPED_CHARACTERS_MAX);
-}
-
-/** Resolves with nothing. Keeps no process alive. */
-function pause(durationMs: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), durationMs).unref());
 }

@@ -27,6 +27,8 @@ export interface BatchReceiver {
   onDrain(callback: () => void): void;
   /** The report that grows with the answer; called before the first batch. */
   watch(report: AnswerReport): void;
+  /** Called in place of `take` where the caller left and the answer is read for its usage. */
+  missed?(): void;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
   dropped?(params: readonly string[]): void;
 }
@@ -182,7 +184,8 @@ class Attempt implements UpstreamHandler {
   }
 
   #forward(batch: Batch): void {
-    if (!this.#draining && (batch.events.length > 0 || batch.source.length > 0 || batch.visible)) {
+    if (this.#draining) this.receiver.missed?.();
+    else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) {
       const ready = this.receiver.take(batch);
       if (!ready && !this.#paused) {
         this.#paused = true;

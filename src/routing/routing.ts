@@ -226,6 +226,10 @@ class FirstBatchGate implements BatchReceiver {
     this.receiver.watch(report);
   }
 
+  missed(): void {
+    this.receiver.missed?.();
+  }
+
   dropped(params: readonly string[]): void {
     this.receiver.dropped?.(params);
   }

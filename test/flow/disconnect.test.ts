@@ -1,4 +1,4 @@
-/** A client that leaves at any event, in any format, whole or streamed, is charged once: what was reported, or counted. */
+/** A client that leaves at any event, in any format, is charged once: what was reported, or counted. */
 import { readdirSync, readFileSync } from "node:fs";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

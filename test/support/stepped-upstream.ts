@@ -1,6 +1,6 @@
 /**
  * An upstream of three wires that stops after as many events as a request says, and goes on when the test says so.
- * A request is named and told where to stop by a text in its body such as `case-7-stop-3.`
+ * A text in its body, such as `case-7-stop-3.`, names a request and says where to stop: that is all it reads.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
