@@ -1,6 +1,7 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { z } from "zod";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
+import { facts } from "./facts-schema.js";
 import { keySeed } from "./key-schema.js";
 import { price } from "./price-schema.js";
 import { block, named, orEmpty, reading, text, usd, wholeNumber } from "./values.js";
@@ -47,6 +48,7 @@ const model = block({
   context_tokens: wholeNumber(1, TOKENS_MAX).optional(),
   output_tokens_max: wholeNumber(1, TOKENS_MAX).optional(),
   price: price.optional(),
+  facts: facts.optional(),
 });
 
 const amount = usd.default(0n);
@@ -103,5 +105,6 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
     price: value.price,
+    facts: value.facts ?? {},
   };
 }

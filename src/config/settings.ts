@@ -1,5 +1,6 @@
 /** What tollgate.yaml says, after it was checked. */
 import type { AccountSettings, KeySettings, Price } from "../api/index.js";
+import type { ModelFacts } from "../wire/wire.js";
 
 export interface UpstreamSettings {
   readonly id: string;
@@ -26,6 +27,8 @@ export interface ModelSettings {
   readonly outputTokensMax: number | undefined;
   /** Undefined: from the prices' package; a model without a price does not load. */
   readonly price: Price | undefined;
+  /** Over what is known of its targets' models by their names. */
+  readonly facts: ModelFacts;
 }
 
 export interface AccountSeed {

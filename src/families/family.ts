@@ -1,5 +1,5 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
-import type { Dialect, Wire, WireRequest } from "../wire/wire.js";
+import type { Dialect, ModelFacts, Wire, WireRequest } from "../wire/wire.js";
 import type { Upstream } from "../upstream/upstream.js";
 
 /** A model as an upstream's own list names it. */
@@ -66,7 +66,7 @@ export function speechFor(family: Family, request: WireRequest): Speech {
 export interface Counter {
   path(model: string): string;
   /** The body of the question. Throws PARAMETER_UNSUPPORTED for what the upstream could not be asked either. */
-  encode(request: WireRequest, model: string): Buffer;
+  encode(request: WireRequest, model: string, facts: ModelFacts): Buffer;
   /** Reads the count. Throws where the body is none. */
   read(body: Buffer): number;
 }

@@ -1,9 +1,37 @@
 /** Every model family that the gateway knows. */
 import { anthropic } from "./anthropic.js";
+import { azure } from "./azure.js";
+import { deepseek } from "./deepseek.js";
 import type { Family } from "./family.js";
 import { gemini } from "./gemini.js";
+import { groq } from "./groq.js";
+import { llamacpp } from "./llamacpp.js";
+import { mistral } from "./mistral.js";
+import { moonshot } from "./moonshot.js";
+import { ollama } from "./ollama.js";
 import { openaiCompatible } from "./openai-compatible.js";
 import { openai } from "./openai.js";
+import { openrouter } from "./openrouter.js";
+import { qwen } from "./qwen.js";
 import { sim } from "./sim/index.js";
+import { vllm } from "./vllm.js";
+import { xai } from "./xai.js";
 
-export const families: readonly Family[] = [openai, anthropic, openaiCompatible, gemini, sim];
+export const families: readonly Family[] = [
+  openai,
+  anthropic,
+  openaiCompatible,
+  gemini,
+  deepseek,
+  mistral,
+  groq,
+  xai,
+  qwen,
+  moonshot,
+  openrouter,
+  azure,
+  ollama,
+  vllm,
+  llamacpp,
+  sim,
+];

@@ -6,7 +6,7 @@ import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
-/** The older names and roles, which all of them know, where OpenAI's newer ones are refused by some. */
+/** The older names and roles, which all of them know, where OpenAI's newer ones are refused by some, or not heeded. */
 const dialect: Partial<OpenAiChatDialect> = {
   outputTokensField: "max_tokens",
   streamUsage: true,

@@ -1,7 +1,7 @@
 /** Prices and facts of models that the world knows, from a package of published prices. */
 import type { Price } from "../api/index.js";
+import { knownFacts } from "../models/facts.js";
 import { readListedPrice, type ListedPrices } from "./listed-price.js";
-import { modelLimits } from "./model-limits.js";
 
 /** What is known of a model. */
 export interface KnownModel {
@@ -36,7 +36,7 @@ export async function knownModels(
       : [{ prices: found.model.prices }];
     const price = readListedPrice(listed, nowMs);
     if (price === undefined) continue;
-    const limits = await modelLimits(id);
+    const limits = await knownFacts(id);
     known.set(id, {
       price,
       contextTokens: longer(found.model.context_window, limits.contextTokens),

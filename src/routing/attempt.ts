@@ -90,6 +90,7 @@ class Attempt implements UpstreamHandler {
     if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
     try {
       const { source } = plan.request;
+      checkFacts(plan.request, plan.target);
       const dropped: string[] = [];
       if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model, dropped);
       const body = this.#wire.encodeRequest(plan.request, plan.owned, speech.dialect, dropped);
@@ -269,6 +270,13 @@ class Attempt implements UpstreamHandler {
     if (this.#draining) this.plan.drained();
     return true;
   }
+}
+
+/** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
+function checkFacts({ facts }: WireRequest, { facts: can, model }: Target): void {
+  if (can.images !== false || facts.imageCount === 0) return;
+  const problem = "it sees no pictures";
+  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "messages", problem, model });
 }
 
 /** Why the caller's signal aborted: its deadline where it says so, else that it went away. */

@@ -21,7 +21,7 @@ export async function countAtUpstream(
   const { family } = target.served;
   if (family.counter === undefined) return undefined;
   if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(target.model);
-  const body = family.counter.encode(request, target.model);
+  const body = family.counter.encode(request, target.model, target.facts);
   try {
     return await ask(request, body, target, family.counter, signal);
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Price } from "../api/index.js";
 import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
 import type { Family, ListedModel } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { ModelFacts } from "../wire/wire.js";
 import { Health } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { RouteTable } from "./routing.js";
@@ -21,6 +22,8 @@ export interface LoadOptions {
   readonly connect: (baseUrl: string) => Upstream;
   /** Facts of models by their identifiers, as far as they are known; `pricedAs` is the family's name there. */
   readonly known: (pricedAs: string, ids: readonly string[]) => Promise<ReadonlyMap<string, KnownModel>>;
+  /** What a model can by its name, as far as it is known. */
+  readonly facts: (model: string) => Promise<ModelFacts>;
   readonly dearest: (prices: readonly Price[]) => Price;
   readonly nowMs: () => number;
 }
@@ -85,7 +88,8 @@ export async function loadTable(
   }
   const problems: string[] = [];
   const models = new Map<string, ServedModel>();
-  for (const model of builtIn(upstreams)) models.set(model.id, toServed(model, model, upstreams, undefined, options));
+  const served = new ServedModels(upstreams, await factsOfTargets([...wanted.values()], options), options.nowMs());
+  for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
   const facts = await knownFacts([...wanted.values()], upstreams, options);
   for (const model of wanted.values()) {
     const known = facts.get(model.id);
@@ -97,7 +101,7 @@ export async function loadTable(
       problems.push(`models.${model.id}: its output limit is not known, so it is not served; set 'output_tokens_max'`);
     } else {
       const complete = { price, contextTokens, outputTokensMax };
-      models.set(model.id, toServed(model, complete, upstreams, sources.get(model.id), options));
+      models.set(model.id, served.make(model, complete, sources.get(model.id)));
     }
   }
   return { table: { models, upstreams }, problems };
@@ -136,7 +140,7 @@ function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings
 
 function modelOf(id: string, upstream: string): ModelSettings {
   const targets = [{ upstream, model: id, weight: 1, priority: 1 }];
-  return { id, targets, contextTokens: undefined, outputTokensMax: undefined, price: undefined };
+  return { id, targets, contextTokens: undefined, outputTokensMax: undefined, price: undefined, facts: {} };
 }
 
 /** What is known of each model: the dearest price of its targets, and the least that all of them can. */
@@ -168,28 +172,43 @@ async function knownFacts(
   return facts;
 }
 
-function toServed(
-  model: ModelSettings,
-  facts: Facts,
-  upstreams: ReadonlyMap<string, ServedUpstream>,
-  listed: ListedModel | undefined,
+/** What is known of each model that a target names. */
+async function factsOfTargets(
+  models: readonly ModelSettings[],
   options: LoadOptions,
-): ServedModel {
-  const targets: Target[] = [];
-  for (const { upstream, model: name, weight, priority } of model.targets) {
-    const served = upstreams.get(upstream);
-    if (served !== undefined) targets.push({ served, model: name, weight, priority });
+): Promise<ReadonlyMap<string, ModelFacts>> {
+  const facts = new Map<string, ModelFacts>();
+  for (const { model } of models.flatMap(({ targets }) => targets))
+    if (!facts.has(model)) facts.set(model, await options.facts(model));
+  return facts;
+}
+
+/** Makes served models of what the settings and the lists say. */
+class ServedModels {
+  constructor(
+    private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
+    private readonly known: ReadonlyMap<string, ModelFacts>,
+    private readonly nowMs: number,
+  ) {}
+
+  make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
+    const targets: Target[] = [];
+    for (const { upstream, model: name, weight, priority } of model.targets) {
+      const served = this.upstreams.get(upstream);
+      const own = { ...this.known.get(name), ...model.facts };
+      if (served !== undefined) targets.push({ served, model: name, facts: own, weight, priority });
+    }
+    targets.sort((a, b) => a.priority - b.priority);
+    return {
+      id: model.id,
+      owner: listed?.owner ?? targets[0]?.served.family.name ?? "tollgate",
+      createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
+      contextTokens: facts.contextTokens,
+      outputTokensMax: facts.outputTokensMax,
+      price: facts.price,
+      targets,
+    };
   }
-  targets.sort((a, b) => a.priority - b.priority);
-  return {
-    id: model.id,
-    owner: listed?.owner ?? targets[0]?.served.family.name ?? "tollgate",
-    createTime: new Date(listed?.createdSeconds === undefined ? options.nowMs() : listed.createdSeconds * 1000),
-    contextTokens: facts.contextTokens,
-    outputTokensMax: facts.outputTokensMax,
-    price: facts.price,
-    targets,
-  };
 }
 
 function least(values: readonly (number | undefined)[]): number | undefined {

@@ -2,6 +2,7 @@
 import type { Price } from "../api/index.js";
 import type { Family } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { ModelFacts } from "../wire/wire.js";
 import type { Health } from "./health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
@@ -21,6 +22,8 @@ export interface Target {
   readonly served: ServedUpstream;
   /** The model as the upstream names it. */
   readonly model: string;
+  /** What is known of it, and what the settings say of it. */
+  readonly facts: ModelFacts;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;

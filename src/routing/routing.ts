@@ -6,6 +6,7 @@ import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { runAttempt, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
+import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { pickTarget } from "./pick.js";
 
@@ -122,10 +123,12 @@ export class Routing {
   ): Promise<GatewayError | undefined> {
     const { health, family } = target.served;
     const speech = speechFor(family, request);
+    const gathering = target.facts.streamOnly === true && !options.stream ? new Gathering(gate) : undefined;
     const owned: OwnedFields = {
       model: target.model,
+      facts: target.facts,
       outputTokensMax: options.outputTokensMax,
-      stream: options.stream,
+      stream: options.stream || gathering !== undefined,
       candidateCount: options.candidateCount,
     };
     health.begin(this.options.nowMs());
@@ -137,14 +140,15 @@ export class Routing {
           target,
           speech,
           owned,
-          form: options.acceptWire === speech.wire.name ? "source" : "events",
+          form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
           timeouts: this.options.timeouts,
           signal: options.signal,
           mayDrain: () => this.#takeDrain(target),
           drained: () => this.#endDrain(target),
         },
-        gate,
+        gathering ?? gate,
       );
+      gathering?.end();
     } catch (error) {
       failure = GatewayError.from(error);
     }

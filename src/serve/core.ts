@@ -12,6 +12,7 @@ import { Replays } from "../gateway/replay/replays.js";
 import { Keys } from "../keys/keys.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
+import { knownFacts } from "../models/facts.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { dearest } from "../pricing/ceiling.js";
@@ -185,7 +186,7 @@ function createRouting(metrics: Metrics, nowMs: () => number): Routing {
 function loadOptions(nowMs: () => number): LoadOptions {
   const connect = (baseUrl: string): Upstream => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX });
   const known: LoadOptions["known"] = (pricedAs, ids) => knownModels(pricedAs, ids, nowMs());
-  return { families, environment: process.env, connect, known, dearest, nowMs };
+  return { families, environment: process.env, connect, known, facts: knownFacts, dearest, nowMs };
 }
 
 /** Puts the settings file in force, and each change of it that is valid. */

@@ -88,7 +88,10 @@ function saidIn(value: unknown): Said {
   const code = nested["code"];
   const number = Number(typeof code === "number" || /^\d{3}$/.test(textOf(code)) ? code : nested["status"]);
   return {
-    message: redacted(textOf(nested["message"]) || detailOf(nested["detail"])),
+    // Mistral says where a parameter is wrong inside the message.
+    message: redacted(
+      textOf(nested["message"]) || detailOf(objectOf(nested["message"])?.["detail"] ?? nested["detail"]),
+    ),
     type: word(nested["type"]),
     param: word(nested["param"]),
     code: /^\d+$/.test(textOf(code)) ? "" : word(code),

@@ -96,7 +96,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
         "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
-        "4:3 models.c: must be a block of targets, context_tokens, output_tokens_max, price",
+        "4:3 models.c: must be a block of targets, context_tokens, output_tokens_max, price, facts",
       ],
     },
     {
@@ -151,6 +151,20 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: [
         "4:21 models.m.context_tokens: must be a whole number from 1 to 1000000000",
         "5:24 models.m.output_tokens_max: must be a whole number from 1 to 1000000000",
+      ],
+    },
+    {
+      name: "facts of a model that are none",
+      text: MODEL.replace(
+        "upstreams:",
+        "    facts: { images: yes, sampling: some, efforts: [Low], budgets: { low: -1 }, force_tools: true }\nupstreams:",
+      ),
+      want: [
+        "4:22 models.m.facts.images: must be true or false",
+        "4:37 models.m.facts.sampling: must be one of both, one, none",
+        "4:53 models.m.facts.efforts[0]: must be an effort such as low, in small letters",
+        "4:75 models.m.facts.budgets.low: must be a whole number from 0 to 10000000",
+        `4:81 models.m.facts.force_tools: is not known here; did you mean "forced_tools"?`,
       ],
     },
     {

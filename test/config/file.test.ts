@@ -64,6 +64,7 @@ describe("a good file", () => {
       contextTokens: undefined,
       outputTokensMax: undefined,
       price: undefined,
+      facts: {},
     });
     expect(settings.accounts).toEqual([
       {

@@ -61,7 +61,7 @@ describe("headers of a request", () => {
 
 describe("its own counting", () => {
   test("asks with what is read alone", () => {
-    const body = anthropic.counter?.encode(request("anthropic", {}), "up").toString();
+    const body = anthropic.counter?.encode(request("anthropic", {}), "up", {}).toString();
     expect(body).toBe('{"model":"up","messages":[{"role":"user","content":"hi"}]}');
   });
 

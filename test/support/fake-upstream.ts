@@ -150,7 +150,7 @@ async function serve(
   if (told.cutAfter === 0) return void response.destroy();
   const fake: FakeScript = told.echo ? { ...told, text: JSON.stringify({ ...seen, raw: undefined }) } : told;
   if (fake.status !== undefined) return refuse(response, fake.status, fake);
-  const speech = SPEECHES.find(({ path }) => url.endsWith(path));
+  const speech = SPEECHES.find(({ path }) => url.split("?")[0]?.endsWith(path));
   if (speech === undefined) return refuse(response, 404, {});
   const { body } = seen;
   return isStream(body) ? sendStream(response, fake, body, speech) : sendAnswer(response, fake, body, speech);

@@ -14,7 +14,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/serve/": ["src/", "!src/main.ts", "!src/cli/"],
   // Apart from `serve` and `config check` each command is a gRPC client.
   "src/cli/": ["src/rpc/remote-channel.ts", "src/config/", "src/main.ts", "src/families/index.ts"],
-  "src/config/": [],
+  // Forms only: what is known of a model.
+  "src/config/": ["src/wire/wire.ts"],
   "src/http/": ["src/formats/", "src/observe/"],
   "src/formats/": ["src/wire/"],
   "src/rpc/": [
@@ -41,7 +42,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/store/store.ts"],
-  "src/pricing/": [],
+  "src/models/": ["src/wire/wire.ts"],
+  "src/pricing/": ["src/models/"],
   "src/routing/": [
     "src/families/family.ts",
     "src/upstream/upstream.ts",

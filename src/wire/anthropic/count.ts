@@ -2,7 +2,7 @@
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers, splice } from "../json/splice.js";
 import { objectOf, parsed } from "../json/value.js";
-import type { WireRequest } from "../wire.js";
+import type { ModelFacts, WireRequest } from "../wire.js";
 import { encodeRequest } from "./request.js";
 
 /** What an answer needs and a count refuses. */
@@ -18,9 +18,10 @@ const ONLY_FOR_ANSWERS = [
 ];
 
 /** The body that asks how many tokens the request's input has. */
-export function countRequest(request: WireRequest, model: string): Buffer {
+export function countRequest(request: WireRequest, model: string, facts?: ModelFacts): Buffer {
   const { candidateCount } = request.facts;
-  const body = encodeRequest(request, { model, outputTokensMax: undefined, stream: false, candidateCount }, {});
+  const owned = { model, facts, outputTokensMax: undefined, stream: false, candidateCount };
+  const body = encodeRequest(request, owned, {});
   const cursor = new JsonCursor(body);
   const open = cursor.at;
   return splice(body, open, readMembers(cursor), new Map(ONLY_FOR_ANSWERS.map((key) => [key, undefined])));

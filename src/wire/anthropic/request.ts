@@ -53,7 +53,7 @@ export function encodeRequest(
     request.prompt(),
     { ...owned, outputTokensMax },
     {
-      rules: rulesOf(owned.model),
+      rules: rulesOf(owned.facts),
       model: owned.model,
       isForeign: source !== undefined,
       drop: (param) => void dropped.push(param),

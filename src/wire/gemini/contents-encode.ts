@@ -47,7 +47,7 @@ function isSystem(role: Role): boolean {
 
 /** The first call of a turn must bring its signature; a client that lost it says so with Google's own word for that. */
 function withSentinel(message: Message, parts: string[], context: PromptContext): string[] {
-  if (!context.isForeign || !context.models.needsSignature) return parts;
+  if (!context.isForeign || !context.rules.needsSignature) return parts;
   const first = message.parts.find((part) => part.kind?.$case === "toolCall")?.kind;
   if (first?.$case !== "toolCall" || first.value.signature !== undefined) return parts;
   const place = parts.findIndex((part) => part.startsWith('{"functionCall"'));

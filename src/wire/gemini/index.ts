@@ -6,7 +6,6 @@ import { decodeStream, encodeStream } from "./events.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
-export type { GeminiDialect, GeminiModels } from "./dialect.js";
 export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 export const wire: Wire = {

@@ -2,17 +2,19 @@
 import type { Audio, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
-import type { GeminiModels } from "./dialect.js";
+import type { ModelRules } from "./model-rules.js";
 import { WIRE_NAME } from "./schema.js";
 import { googlesOwn } from "./signature.js";
 
 /** What the writing of a prompt depends on. */
 export interface PromptContext {
-  readonly models: GeminiModels;
+  readonly rules: ModelRules;
   /** The model, as refusals name it. */
   readonly model: string;
   /** True where the prompt comes from another wire: what only its upstreams understand means nothing here. */
   readonly isForeign: boolean;
+  /** Takes the name of what had no place and was left out. */
+  readonly drop: (param: string) => void;
 }
 
 /** The addresses that Google's servers fetch themselves. */
@@ -40,7 +42,7 @@ export function encodeParts(
   for (const { kind } of results) {
     if (kind?.$case !== "toolResult") continue;
     texts.push(encodeResult(kind.value, nameOf(kind.value.callId), path, context));
-    if (!context.models.mediaInResults) behind.push(...mediaOf(kind.value.parts, path, context));
+    if (!context.rules.mediaInResults) behind.push(...mediaOf(kind.value.parts, path, context));
   }
   others.forEach((part, place) => {
     const text = encodePart(part, `${path}[${place}]`, context);
@@ -125,7 +127,7 @@ function encodeResult(result: ToolResult, name: string | undefined, path: string
   const own = result.isError ? undefined : objectJson(text);
   const isPlain = own === undefined || /^\{\s*"(output|error)"/.test(own);
   const response = isPlain ? `{"${result.isError ? "error" : "output"}":${JSON.stringify(text)}}` : own;
-  const media = context.models.mediaInResults ? mediaOf(result.parts, path, context) : [];
+  const media = context.rules.mediaInResults ? mediaOf(result.parts, path, context) : [];
   const answered = objectText([
     ["id", jsonOf(result.callId)],
     ["name", jsonOf(name)],

@@ -13,7 +13,7 @@ import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import type { OwnedFields } from "../wire.js";
 import { encodeContents } from "./contents-encode.js";
-import type { GeminiModels } from "./dialect.js";
+import type { ModelRules } from "./model-rules.js";
 import type { PromptContext } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -77,7 +77,7 @@ function encodeConfig(prompt: Prompt, owned: OwnedFields, context: PromptContext
     ["responseLogprobs", jsonOf(prompt.logprobs)],
     ["logprobs", jsonOf(prompt.topLogprobs)],
     ...encodeOutputFormat(prompt.outputFormat),
-    ["thinkingConfig", encodeThinking(prompt.reasoning, context.models)],
+    ["thinkingConfig", encodeThinking(prompt.reasoning, context.rules)],
   ];
 }
 
@@ -147,25 +147,25 @@ const LEVELS: ReadonlyMap<string, string> = new Map([
   ["max", "HIGH"],
 ]);
 
-function encodeThinking(reasoning: Reasoning | undefined, models: GeminiModels): string | undefined {
-  if (reasoning === undefined || models.thinking === "none") return undefined;
+function encodeThinking(reasoning: Reasoning | undefined, rules: ModelRules): string | undefined {
+  if (reasoning === undefined || rules.thinking === "none") return undefined;
   const { effort, budgetTokens } = reasoning;
   const include = reasoning.include ?? (effort === undefined || effort === "none" ? undefined : true);
-  const isLevel = models.thinking === "level" && effort !== undefined;
-  const budget = budgetTokens ?? (effort === undefined ? undefined : budgetOf(effort, models));
+  const isLevel = rules.thinking === "level" && effort !== undefined;
+  const budget = budgetTokens ?? (effort === undefined ? undefined : budgetOf(effort, rules));
   return objectText([
-    ["thinkingLevel", isLevel ? jsonOf(levelOf(effort, models)) : undefined],
+    ["thinkingLevel", isLevel ? jsonOf(levelOf(effort, rules)) : undefined],
     ["thinkingBudget", isLevel ? undefined : jsonOf(budget)],
     ["includeThoughts", jsonOf(include)],
   ]);
 }
 
-function budgetOf(effort: string, { budgets }: GeminiModels): number | undefined {
+function budgetOf(effort: string, { budgets }: ModelRules): number | undefined {
   return budgets[effort] ?? budgets["high"];
 }
 
 /** The level that is meant, or the nearest above it that the model knows; a word that is none is told as it is. */
-function levelOf(effort: string, { levels }: GeminiModels): string {
+function levelOf(effort: string, { levels }: ModelRules): string {
   const order = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
   const wanted = LEVELS.get(effort) ?? effort.toUpperCase();
   if (levels.includes(wanted) || !order.includes(wanted)) return wanted;

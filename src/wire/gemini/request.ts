@@ -3,8 +3,8 @@ import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Edits, readMembers, splice } from "../json/splice.js";
 import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
-import { modelsOf } from "./dialect.js";
 import { checkForeign } from "./foreign.js";
+import { rulesOf } from "./model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
@@ -39,15 +39,28 @@ export function readRequest(source: SourceBody): WireRequest {
 }
 
 /** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
-export function encodeRequest(request: WireRequest, owned: OwnedFields, dialect: Dialect): Buffer {
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
   const { source } = request;
   if (source?.wire === WIRE_NAME) {
     const scan = request instanceof GeminiRequest ? request.scan : scanRequest(source);
     return spliceOwned(source.body, scan, owned);
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  const context = { models: modelsOf(dialect, owned.model), model: owned.model, isForeign: source !== undefined };
-  return encodePrompt(request.prompt(), { ...owned, outputTokensMax }, context);
+  return encodePrompt(
+    request.prompt(),
+    { ...owned, outputTokensMax },
+    {
+      rules: rulesOf(owned.facts),
+      model: owned.model,
+      isForeign: source !== undefined,
+      drop: (param) => void dropped.push(param),
+    },
+  );
 }
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */

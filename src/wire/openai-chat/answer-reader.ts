@@ -5,7 +5,7 @@ import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
-import { shortenedNames } from "./names.js";
+import { changedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
@@ -16,7 +16,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
   usageBroken = false;
-  /** The client's own names of tools whose names were too long. */
+  /** The client's own names of tools whose names did not fit. */
   readonly names: ReadonlyMap<string, string>;
   text = "";
   /** True once the upstream said in so many words that nothing follows. */
@@ -36,7 +36,7 @@ export class AnswerReader implements AnswerReport, Collector {
     asked?: WireRequest,
   ) {
     const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
-    this.names = isForeign ? shortenedNames(asked.prompt()) : NO_NAMES;
+    this.names = isForeign ? changedNames(asked.prompt()) : NO_NAMES;
   }
 
   get complete(): boolean {

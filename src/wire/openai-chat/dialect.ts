@@ -3,7 +3,7 @@ import type { Dialect } from "../wire.js";
 
 /** A family gives the differences alone: what it leaves out is as OpenAI has it. */
 export type OpenAiChatDialect = {
-  /** The member that carries the output limit where the client sent none. */
+  /** The member that carries the output limit. A client's other one is renamed where this is `max_tokens`. */
   readonly outputTokensField: "max_completion_tokens" | "max_tokens";
   /** True where a stream tells its usage when `stream_options.include_usage` asks for it. */
   readonly streamUsage: boolean;
@@ -13,10 +13,34 @@ export type OpenAiChatDialect = {
   readonly thinkingField: "" | "reasoning_content" | "reasoning" | "reasoning_details";
   /** True where every assistant's message must carry that member, if only empty. */
   readonly thinkingRequired: boolean;
+  /**
+   * The member that tells a model to think: OpenAI's effort; `thinking` and `enable_thinking` turn it on or off, the
+   * latter with a budget beside it; `reasoning` is an object with an effort or a budget; `chat_template_kwargs` hands
+   * the switch to the model's own template.
+   */
+  readonly thinkingControl: "reasoning_effort" | "thinking" | "enable_thinking" | "reasoning" | "chat_template_kwargs";
+  /** True where that member does no harm to a model that does not think, or of which nobody knows whether it does. */
+  readonly thinkingTolerant: boolean;
   /** True where parts may ask the upstream to cache the prompt up to them. */
   readonly cacheMarks: boolean;
   /** True where `top_k` is known. */
   readonly topK: boolean;
+  /** The member that takes the seed. */
+  readonly seedField: "seed" | "random_seed";
+  /** How it is said that some tool must be called. */
+  readonly requiredChoice: "required" | "any";
+  /** True where a choice may name several tools; else the others are not offered. */
+  readonly allowedTools: boolean;
+  /** True where tools of free text are known; else they are functions with one text. */
+  readonly customTools: boolean;
+  /** True where the ids of calls are nine letters and digits, and no others. */
+  readonly shortCallIds: boolean;
+  /** True where a message may name its speaker. */
+  readonly messageNames: boolean;
+  /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
+  readonly prefillField: "" | "prefix";
+  /** Members of a request that the upstream refuses, or does not heed. */
+  readonly lacks: readonly string[];
 };
 
 export const openAiChatDialect: OpenAiChatDialect = {
@@ -25,31 +49,70 @@ export const openAiChatDialect: OpenAiChatDialect = {
   developerRole: true,
   thinkingField: "",
   thinkingRequired: false,
+  thinkingControl: "reasoning_effort",
+  thinkingTolerant: false,
   cacheMarks: false,
   topK: false,
+  seedField: "seed",
+  requiredChoice: "required",
+  allowedTools: true,
+  customTools: true,
+  shortCallIds: false,
+  messageNames: true,
+  prefillField: "",
+  lacks: [],
 };
 
-const THINKING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"] as const;
+const THINKING_CONTROLS = [
+  "reasoning_effort",
+  "thinking",
+  "enable_thinking",
+  "reasoning",
+  "chat_template_kwargs",
+] as const;
+const THINKING_FIELDS = ["", "reasoning_content", "reasoning", "reasoning_details"] as const;
 
-const resolved = new WeakMap<Dialect, OpenAiChatDialect>();
+/** A dialect that is complete. */
+export type CompleteDialect = OpenAiChatDialect & {
+  /** True where a body as OpenAI takes it needs no fitting at all. */
+  readonly isOpenAis: boolean;
+};
+
+const resolved = new WeakMap<Dialect, CompleteDialect>();
 
 /** A family's differences, completed. Families are few and constant, so each is completed once. */
-export function dialectOf(dialect: Dialect): OpenAiChatDialect {
+export function dialectOf(dialect: Dialect): CompleteDialect {
   const known = resolved.get(dialect);
   if (known !== undefined) return known;
+  const own = openAiChatDialect;
   const flag = (name: keyof OpenAiChatDialect, otherwise: boolean): boolean =>
     typeof dialect[name] === "boolean" ? dialect[name] : otherwise;
-  const outputField = dialect["outputTokensField"];
-  const thinkingField = dialect["thinkingField"];
-  const made: OpenAiChatDialect = {
-    outputTokensField: outputField === "max_tokens" ? outputField : openAiChatDialect.outputTokensField,
-    streamUsage: flag("streamUsage", openAiChatDialect.streamUsage),
-    developerRole: flag("developerRole", openAiChatDialect.developerRole),
-    thinkingField: THINKING_FIELDS.find((known) => known === thinkingField) ?? "",
-    thinkingRequired: flag("thinkingRequired", openAiChatDialect.thinkingRequired),
-    cacheMarks: flag("cacheMarks", openAiChatDialect.cacheMarks),
-    topK: flag("topK", openAiChatDialect.topK),
+  const one = <Word extends string>(name: keyof OpenAiChatDialect, words: readonly Word[], otherwise: Word): Word =>
+    words.find((word) => word === dialect[name]) ?? otherwise;
+  const made: CompleteDialect = {
+    isOpenAis: Object.keys(dialect).length === 0,
+    outputTokensField: one("outputTokensField", ["max_tokens"], own.outputTokensField),
+    streamUsage: flag("streamUsage", own.streamUsage),
+    developerRole: flag("developerRole", own.developerRole),
+    thinkingField: one("thinkingField", THINKING_FIELDS, own.thinkingField),
+    thinkingRequired: flag("thinkingRequired", own.thinkingRequired),
+    thinkingControl: one("thinkingControl", THINKING_CONTROLS, own.thinkingControl),
+    thinkingTolerant: flag("thinkingTolerant", own.thinkingTolerant),
+    cacheMarks: flag("cacheMarks", own.cacheMarks),
+    topK: flag("topK", own.topK),
+    seedField: one("seedField", ["random_seed"], own.seedField),
+    requiredChoice: one("requiredChoice", ["any"], own.requiredChoice),
+    allowedTools: flag("allowedTools", own.allowedTools),
+    customTools: flag("customTools", own.customTools),
+    shortCallIds: flag("shortCallIds", own.shortCallIds),
+    messageNames: flag("messageNames", own.messageNames),
+    prefillField: one("prefillField", ["prefix"], own.prefillField),
+    lacks: textsOf(dialect["lacks"]),
   };
   resolved.set(dialect, made);
   return made;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -1,43 +1,36 @@
 /** A prompt of another wire, fitted to what this one takes and to what the model refuses. */
-import type { Message, Part, Prompt, Reasoning, Tool } from "../../api/index.js";
-import { type ModelRules, nearestEffort, rulesOf } from "./model-rules.js";
-import { fitting } from "./names.js";
-
-/** Budgets of thinking, in tokens, up to which an effort is meant. */
-const LOW_TOKENS = 2_048n;
-const MEDIUM_TOKENS = 8_192n;
+import type { Message, Part, Prompt, Tool } from "../../api/index.js";
+import type { ModelFacts } from "../wire.js";
+import { fitting, fittingName } from "./names.js";
 
 /** The prompt as the model takes it. What is left out is named in `dropped`. */
-export function fittedPrompt(prompt: Prompt, model: string, dropped: string[]): Prompt {
-  const rules = rulesOf(model);
-  const { reasoning, temperature, topP } = prompt;
-  const effort = reasoning === undefined ? undefined : effortOf(reasoning, rules);
-  const asked = reasoning?.effort ?? reasoning?.budgetTokens;
-  if (asked !== undefined && effort === undefined) dropped.push("thinking");
-  if (temperature !== undefined && !rules.sampling) dropped.push("temperature");
-  if (topP !== undefined && !rules.sampling) dropped.push("top_p");
+export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[]): Prompt {
+  const { temperature, topP, presencePenalty, frequencyPenalty } = prompt;
+  const mayPick = facts.sampling !== "none";
+  const keep = <Value>(value: Value | undefined, name: string): Value | undefined => {
+    if (mayPick || value === undefined) return value;
+    dropped.push(name);
+    return undefined;
+  };
   return {
     ...prompt,
     messages: prompt.messages.map(fittedMessage),
     tools: prompt.tools.map(fittedTool),
-    toolChoice: prompt.toolChoice && { ...prompt.toolChoice, names: prompt.toolChoice.names.map(fitting) },
-    reasoning: effort === undefined ? undefined : { effort, budgetTokens: undefined, include: undefined },
-    temperature: rules.sampling ? temperature : undefined,
-    topP: rules.sampling ? topP : undefined,
+    toolChoice: prompt.toolChoice && { ...prompt.toolChoice, names: prompt.toolChoice.names.map(fittingName) },
+    temperature: keep(temperature, "temperature"),
+    topP: keep(topP, "top_p"),
+    presencePenalty: keep(presencePenalty, "presence_penalty"),
+    frequencyPenalty: keep(frequencyPenalty, "frequency_penalty"),
   };
 }
 
-function effortOf({ effort, budgetTokens }: Reasoning, rules: ModelRules): string | undefined {
-  if (effort !== undefined) return nearestEffort(effort, rules);
-  if (budgetTokens === undefined) return undefined;
-  const meant = budgetTokens <= LOW_TOKENS ? "low" : budgetTokens <= MEDIUM_TOKENS ? "medium" : "high";
-  return nearestEffort(meant, rules);
-}
-
 function fittedTool(tool: Tool): Tool {
-  if (tool.kind?.$case !== "function") return tool;
-  const name = fitting(tool.kind.value.name);
-  return { ...tool, kind: { $case: "function", value: { ...tool.kind.value, name } } };
+  const { kind } = tool;
+  if (kind?.$case === "function")
+    return { ...tool, kind: { $case: "function", value: { ...kind.value, name: fittingName(kind.value.name) } } };
+  if (kind?.$case === "custom")
+    return { ...tool, kind: { $case: "custom", value: { ...kind.value, name: fittingName(kind.value.name) } } };
+  return tool;
 }
 
 function fittedMessage(message: Message): Message {
@@ -48,7 +41,7 @@ function fittedPart(part: Part): Part {
   const { kind } = part;
   switch (kind?.$case) {
     case "toolCall": {
-      const value = { ...kind.value, id: fitting(kind.value.id), name: fitting(kind.value.name) };
+      const value = { ...kind.value, id: fitting(kind.value.id), name: fittingName(kind.value.name) };
       return { ...part, kind: { $case: "toolCall", value } };
     }
     case "toolResult": {

@@ -3,12 +3,15 @@ import { type Message, type Part, Role, type ToolCall, type ToolResult } from ".
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import type { ModelFacts } from "../wire.js";
 import type { OpenAiChatDialect } from "./dialect.js";
+import { shortCallId } from "./names.js";
 import { encodeContent, isContent, type PartContext } from "./part-encode.js";
 
 /** What the writing of messages depends on. */
 export interface MessageContext extends PartContext {
   readonly dialect: OpenAiChatDialect;
+  readonly facts: ModelFacts;
   /** True where the messages come from another wire, whose untyped fields mean nothing here. */
   readonly isForeign: boolean;
 }
@@ -33,7 +36,7 @@ export function encodeMessages(messages: readonly Message[], context: MessageCon
       carried.push(...result.kind.value.parts.filter((part) => isMedia(part)));
     }
     if (results.length > 0) carried.push(...others);
-    else texts.push(encodeMessage(message, path, context));
+    else texts.push(encodeMessage(message, path, context, place === messages.length - 1));
   });
   if (carried.length > 0) texts.push(encodeUser(carried, "messages", context));
   return texts;
@@ -43,8 +46,8 @@ function encodeUser(parts: readonly Part[], path: string, context: MessageContex
   return `{"role":"user","content":${encodeContent(parts, path, context)}}`;
 }
 
-function encodeMessage(message: Message, path: string, context: MessageContext): string {
-  if (message.role === Role.ROLE_ASSISTANT) return encodeAssistant(message, path, context);
+function encodeMessage(message: Message, path: string, context: MessageContext, isLast: boolean): string {
+  if (message.role === Role.ROLE_ASSISTANT) return encodeAssistant(message, path, context, isLast);
   const role = roleName(message.role, context.dialect);
   const members: MemberTexts = [
     ["role", `"${role}"`],
@@ -61,7 +64,9 @@ function roleName(role: Role, dialect: OpenAiChatDialect): string {
 
 /** The name and the fields without a typed home. */
 function restOf(message: Message, path: string, context: MessageContext): MemberTexts {
-  const members: (readonly [string, string | undefined])[] = [["name", jsonOf(message.name)]];
+  const members: (readonly [string, string | undefined])[] = [];
+  if (context.dialect.messageNames) members.push(["name", jsonOf(message.name)]);
+  else if (message.name !== undefined) context.drop(`${path}.name`);
   if (message.extraJson === undefined || context.isForeign) return members;
   const param = `${path}.extra_json`;
   const bytes = Buffer.from(checkedJson(message.extraJson, param) ?? "{}");
@@ -86,8 +91,11 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "reasoning_details",
 ]);
 
-function encodeAssistant(message: Message, path: string, context: MessageContext): string {
-  const calls = message.parts.flatMap(({ kind }) => (kind?.$case === "toolCall" ? [encodeToolCall(kind.value)] : []));
+function encodeAssistant(message: Message, path: string, context: MessageContext, isLast: boolean): string {
+  const { prefillField } = context.dialect;
+  const calls = message.parts.flatMap(({ kind }) =>
+    kind?.$case === "toolCall" ? [encodeToolCall(kind.value, context)] : [],
+  );
   const refusal = trailingRefusal(message.parts);
   const content = message.parts.filter(
     (part) => isContent(part) && !isMedia(part) && !(refusal !== undefined && part.kind?.$case === "refusal"),
@@ -101,6 +109,7 @@ function encodeAssistant(message: Message, path: string, context: MessageContext
     ["refusal", jsonOf(refusal)],
     ["tool_calls", calls.length === 0 ? undefined : arrayText(calls)],
     ["audio", encodeAudioId(message.parts)],
+    [prefillField, isLast && calls.length === 0 && prefillField !== "" ? "true" : undefined],
   ];
   return objectText([...members, ...restOf(message, path, context)]);
 }
@@ -136,13 +145,13 @@ function encodeThinking(parts: readonly Part[], dialect: OpenAiChatDialect): Mem
   return [[dialect.thinkingField, text === "" && !dialect.thinkingRequired ? undefined : JSON.stringify(text)]];
 }
 
-function encodeToolCall(call: ToolCall): string {
+function encodeToolCall(call: ToolCall, { dialect }: MessageContext): string {
   const type = call.custom ? "custom" : "function";
   const field = call.custom ? "input" : "arguments";
   const called = `{"name":${JSON.stringify(call.name)},"${field}":${JSON.stringify(call.arguments)}}`;
   const state = call.signature === undefined ? undefined : { google: { thought_signature: call.signature } };
   return objectText([
-    ["id", jsonOf(call.id)],
+    ["id", jsonOf(dialect.shortCallIds ? shortCallId(call.id) : call.id)],
     ["type", `"${type}"`],
     [type, called],
     ["extra_content", state === undefined ? undefined : JSON.stringify(state)],
@@ -163,7 +172,7 @@ function encodeToolResult(result: ToolResult, path: string, context: MessageCont
   const content = shown.filter(isContent);
   const members: MemberTexts = [
     ["role", '"tool"'],
-    ["tool_call_id", jsonOf(result.callId)],
+    ["tool_call_id", jsonOf(context.dialect.shortCallIds ? shortCallId(result.callId) : result.callId)],
     ["content", encodeContent(context.isForeign ? joined(content) : content, path, context)],
   ];
   return objectText([...members, ...rest]);

@@ -11,6 +11,8 @@ export interface PartContext {
   readonly dialect: OpenAiChatDialect;
   /** The model, as refusals name it. */
   readonly model: string;
+  /** Takes the name of what had no place and was left out. */
+  readonly drop: (param: string) => void;
 }
 
 /** True for parts that stand in a message's content; the others have members of their own, or no place here. */
@@ -95,6 +97,6 @@ function encodeFile({ source, filename }: File, path: string, context: PartConte
   return objectText([["file_data", jsonOf(data)], name]);
 }
 
-function unsupported(param: string, problem: string, { model }: PartContext): GatewayError {
+export function unsupported(param: string, problem: string, { model }: PartContext): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
 }

@@ -1,12 +1,23 @@
 /** From the typed prompt to a body for an upstream of this wire. */
 import { createHash } from "node:crypto";
-import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
+import {
+  type OutputFormat,
+  type Prompt,
+  type Reasoning,
+  type Tool,
+  type ToolChoice,
+  ToolChoice_Mode,
+} from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import type { OwnedFields } from "../wire.js";
+import type { OpenAiChatDialect } from "./dialect.js";
+import { isMissed } from "./lacking.js";
 import { encodeMessages, type MessageContext } from "./message-encode.js";
+import { unsupported } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
+import { effortOf, thinkingMembers } from "./thinking-control.js";
 
 const USER_CHARACTERS_MAX = 128;
 
@@ -14,20 +25,23 @@ const USER_CHARACTERS_MAX = 128;
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
   const { dialect } = context;
   const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
+  const isUnforced = mustBeAsked(prompt.toolChoice, context);
+  const nudge = isUnforced ? [`{"role":"system","content":"You must answer by calling one of the tools."}`] : [];
+  if (isUnforced) context.drop("tool_choice");
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
-    ["messages", arrayText(encodeMessages(prompt.messages, context))],
-    ["tools", encodeTools(prompt.tools)],
-    ["tool_choice", encodeToolChoice(prompt.toolChoice)],
+    ["messages", arrayText([...nudge, ...encodeMessages(prompt.messages, context)])],
+    ["tools", encodeTools(offeredTools(prompt, context), context)],
+    ["tool_choice", isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, dialect)],
     ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
     ["response_format", encodeOutputFormat(prompt.outputFormat)],
-    ["reasoning_effort", jsonOf(prompt.reasoning?.effort)],
+    ...encodeReasoning(prompt.reasoning, context),
     ["temperature", jsonOf(prompt.temperature)],
     ["top_p", jsonOf(prompt.topP)],
     ["top_k", dialect.topK ? jsonOf(prompt.topK) : undefined],
     ["presence_penalty", jsonOf(prompt.presencePenalty)],
     ["frequency_penalty", jsonOf(prompt.frequencyPenalty)],
-    ["seed", jsonOf(prompt.seed)],
+    [dialect.seedField, jsonOf(prompt.seed)],
     ["stop", prompt.stop.length === 0 ? undefined : JSON.stringify(prompt.stop)],
     ["n", jsonOf(count)],
     ["logprobs", jsonOf(prompt.logprobs)],
@@ -42,7 +56,41 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     ["stream", owned.stream ? "true" : undefined],
     ["stream_options", owned.stream && dialect.streamUsage ? '{"include_usage":true}' : undefined],
   ];
-  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+  if (prompt.topK !== undefined && !dialect.topK) context.drop("top_k");
+  const all = [...members, ...encodeExtra(prompt, members)];
+  return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
+}
+
+/** Without what the upstream lacks. Throws PARAMETER_UNSUPPORTED for what cannot be left out. */
+function withoutLacking(members: MemberTexts, { dialect, model, drop }: MessageContext): MemberTexts {
+  return members.filter(([key, json]) => {
+    if (json === undefined || !dialect.lacks.includes(key)) return true;
+    if (isMissed(key, json, model)) drop(key);
+    return false;
+  });
+}
+
+/** A caller of the typed form names the upstream's own effort; one of another wire, the effort that it means. */
+function encodeReasoning(reasoning: Reasoning | undefined, context: MessageContext): MemberTexts {
+  const { dialect, facts, isForeign, drop } = context;
+  if (reasoning === undefined) return [];
+  if (!isForeign && dialect.thinkingControl === "reasoning_effort")
+    return [["reasoning_effort", jsonOf(reasoning.effort)]];
+  const members = thinkingMembers(reasoning, facts, dialect);
+  if (members === undefined && effortOf(reasoning) !== undefined) drop("thinking");
+  return members ?? [];
+}
+
+/** True where a call must come, and the model cannot be made to: then it is asked to in words. */
+function mustBeAsked(choice: ToolChoice | undefined, { facts, isForeign }: MessageContext): boolean {
+  return isForeign && facts.forcedTools === false && choice?.mode === ToolChoice_Mode.MODE_REQUIRED;
+}
+
+/** The tools that the model may call: where a choice cannot name several, the others are not offered. */
+function offeredTools({ tools, toolChoice }: Prompt, context: MessageContext): readonly Tool[] {
+  const names = new Set(toolChoice?.names);
+  if (names.size === 0 || (context.dialect.allowedTools && !mustBeAsked(toolChoice, context))) return tools;
+  return tools.filter(({ kind }) => kind?.$case === "opaque" || names.has(kind?.value.name ?? ""));
 }
 
 /** Members that the gateway owns and no one else may write. */
@@ -59,12 +107,12 @@ function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
     .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
 }
 
-function encodeTools(tools: readonly Tool[]): string | undefined {
-  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`));
+function encodeTools(tools: readonly Tool[], context: MessageContext): string | undefined {
+  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));
   return texts.length === 0 ? undefined : arrayText(texts);
 }
 
-function encodeTool({ kind }: Tool, path: string): string[] {
+function encodeTool({ kind }: Tool, path: string, context: MessageContext): string[] {
   switch (kind?.$case) {
     case "function": {
       const { name, description, parametersJson, strict } = kind.value;
@@ -78,6 +126,7 @@ function encodeTool({ kind }: Tool, path: string): string[] {
     }
     case "custom": {
       const { name, description, formatJson } = kind.value;
+      if (!context.dialect.customTools) throw unsupported(path, "it knows no tools that take free text", context);
       const called = objectText([
         ["name", jsonOf(name)],
         ["description", jsonOf(description)],
@@ -87,7 +136,9 @@ function encodeTool({ kind }: Tool, path: string): string[] {
     }
     case "opaque":
       // A tool that only another wire understands cannot be offered here.
-      return kind.value.wire === WIRE_NAME ? [checkedJson(kind.value.json, path) ?? "{}"] : [];
+      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
+      context.drop(path);
+      return [];
     case undefined:
       return [];
     default:
@@ -95,11 +146,13 @@ function encodeTool({ kind }: Tool, path: string): string[] {
   }
 }
 
-function encodeToolChoice(choice: ToolChoice | undefined): string | undefined {
+function encodeToolChoice(choice: ToolChoice | undefined, dialect: OpenAiChatDialect): string | undefined {
   if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
   if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
   const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
-  if (choice.names.length === 0) return isRequired ? '"required"' : '"auto"';
+  const isOneOfMany = choice.names.length > 0 && !(isRequired && choice.names.length === 1);
+  if (choice.names.length === 0 || (isOneOfMany && !dialect.allowedTools))
+    return isRequired ? JSON.stringify(dialect.requiredChoice) : '"auto"';
   const type = choice.custom ? "custom" : "function";
   const tools = choice.names.map((name) => `{"type":"${type}","${type}":{"name":${JSON.stringify(name)}}}`);
   if (isRequired && tools.length === 1) return tools[0];

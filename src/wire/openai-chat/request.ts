@@ -4,8 +4,9 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
-import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import type { Dialect, ModelFacts, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import { dialectOf, type OpenAiChatDialect } from "./dialect.js";
+import { type FitContext, fitSource } from "./fit-source.js";
 import { checkForeign } from "./foreign.js";
 import { fittedPrompt } from "./foreign-prompt.js";
 import { decodePrompt } from "./prompt-decode.js";
@@ -48,20 +49,24 @@ export function encodeRequest(
 ): Buffer {
   const known = dialectOf(dialect);
   const { source } = request;
+  const { model, facts = NO_FACTS } = owned;
   if (source?.wire === WIRE_NAME) {
     const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
-    return spliceOwned(source.body, scan, owned, known);
+    return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = source !== undefined;
-  const prompt = isForeign ? fittedPrompt(request.prompt(), owned.model, dropped) : request.prompt();
-  if (prompt.topK !== undefined && !known.topK) dropped.push("top_k");
-  return encodePrompt(prompt, { ...owned, outputTokensMax }, { dialect: known, model: owned.model, isForeign });
+  const prompt = isForeign ? fittedPrompt(request.prompt(), facts, dropped) : request.prompt();
+  const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
+  return encodePrompt(prompt, { ...owned, outputTokensMax }, context);
 }
 
+const NO_FACTS: ModelFacts = {};
+
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
-function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, dialect: OpenAiChatDialect): Buffer {
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
   const { facts, members, open } = scan;
+  const { dialect } = context;
   const edits = new Map<string, Buffer | string | undefined>();
   if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
   if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
@@ -72,6 +77,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, dialect: Open
   if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
   else if (owned.stream && dialect.streamUsage && !facts.includeUsage)
     edits.set("stream_options", withUsage(body, options));
+  if (!dialect.isOpenAis) fitSource(body, members, context, edits);
   return edits.size === 0 ? body : splice(body, open, members, edits);
 }
 
@@ -91,7 +97,11 @@ function limitOutput(
     const text = valueText(body, member);
     if (text === "null") continue;
     isSent = true;
-    if (Number(text) !== limit) edits.set(member.key, String(limit));
+    // An upstream that does not heed the newer name would have no limit at all.
+    if (member.key !== dialect.outputTokensField && dialect.outputTokensField === "max_tokens") {
+      edits.set(member.key, undefined);
+      edits.set(dialect.outputTokensField, String(limit));
+    } else if (Number(text) !== limit) edits.set(member.key, String(limit));
   }
   if (!isSent) edits.set(dialect.outputTokensField, String(limit));
 }

@@ -1,6 +1,7 @@
 /** Reads requests and streams in pieces, so that tests compare what came of them. */
 import type { Event } from "../../../src/api/index.js";
 import type { GatewayError } from "../../../src/errors.js";
+import { tabledFacts } from "../../../src/models/facts.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import type { AnswerReport, OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";
 
@@ -17,7 +18,9 @@ export const FACTS: RequestFacts = {
 };
 
 export function owned(changes: Partial<OwnedFields> = {}): OwnedFields {
-  return { model: "claude-opus-4-1", outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
+  const { model = "claude-opus-4-1" } = changes;
+  const facts = tabledFacts(model);
+  return { model, facts, outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
 }
 
 export function request(body: string | Buffer, headers: Readonly<Record<string, string>> = {}): WireRequest {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
+import { tabledFacts } from "../../../src/models/facts.js";
 import { rulesOf } from "../../../src/wire/anthropic/model-rules.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import type { RequestFacts } from "../../../src/wire/wire.js";
@@ -229,7 +230,7 @@ describe("rules of models", () => {
     { model: "claude-saga-9", want: { sampling: "none", thinking: "adaptive", forcedTools: false, prefill: false } },
     { model: "something-else", want: { sampling: "none", thinking: "adaptive" } },
   ])("$model", ({ model, want }) => {
-    expect(rulesOf(model)).toMatchObject(want);
+    expect(rulesOf(tabledFacts(model))).toMatchObject(want);
   });
 });
 

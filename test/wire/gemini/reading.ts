@@ -1,6 +1,7 @@
 /** Reading streams in a test: cut anywhere, as batches or run together. */
 import type { Event } from "../../../src/api/index.js";
 import type { GatewayError } from "../../../src/errors.js";
+import { tabledFacts } from "../../../src/models/facts.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import type { AnswerReport, OwnedFields, RequestFacts, WireRequest } from "../../../src/wire/wire.js";
 
@@ -17,7 +18,9 @@ export const FACTS: RequestFacts = {
 };
 
 export function owned(changes: Partial<OwnedFields> = {}): OwnedFields {
-  return { model: "m", outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
+  const { model = "m" } = changes;
+  const facts = tabledFacts(model);
+  return { model, facts, outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
 }
 
 /** A client's body, read. */

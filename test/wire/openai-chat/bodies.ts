@@ -1,6 +1,7 @@
 /** Random requests and prompts of the wire, for the properties that must hold for all of them. */
 import fc from "fast-check";
 import { type Message, type Part, type Prompt, Role, type Tool, ToolChoice_Mode } from "../../../src/api/index.js";
+import { tabledFacts } from "../../../src/models/facts.js";
 import type { OwnedFields, RequestFacts } from "../../../src/wire/wire.js";
 
 export const FACTS: RequestFacts = {
@@ -16,7 +17,9 @@ export const FACTS: RequestFacts = {
 };
 
 export function owned(changes: Partial<OwnedFields> = {}): OwnedFields {
-  return { model: "m", outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
+  const { model = "m" } = changes;
+  const facts = tabledFacts(model);
+  return { model, facts, outputTokensMax: undefined, stream: false, candidateCount: 1, ...changes };
 }
 
 /** JSON as clients may write it: any spaces, escapes where none are needed, and numbers that no double holds. */

@@ -1,0 +1,26 @@
+/**
+ * OpenAI's models on Azure, by deployment: the model of a target is the deployment's name, and the settings'
+ * `base_url` is the resource, such as https://name.openai.azure.com. Its newer address without versions
+ * (`.../openai/v1`) is served by the family openai-compatible. Source: the reference of 2024-10-21 on
+ * learn.microsoft.com.
+ */
+import { chatFamily } from "./chat-family.js";
+
+/** The newest version of the data plane that is no preview. */
+const API_VERSION = "2024-10-21";
+
+export const azure = chatFamily({
+  name: "azure",
+  // A resource has an address of its own, so a key alone does not say where to go.
+  keyVariable: undefined,
+  baseUrl: undefined,
+  abortStopsBilling: true,
+  pricedAs: "azure",
+  countsLikeOurs: true,
+  keyHeader: "api-key",
+  generatePath: (deployment) =>
+    `/openai/deployments/${encodeURIComponent(deployment)}/chat/completions?api-version=${API_VERSION}`,
+  // Its list names the models that could be deployed, not the deployments.
+  modelsPath: undefined,
+  dialect: { customTools: false, allowedTools: false },
+});

@@ -1,0 +1,50 @@
+/** Families on OpenAI's wire are data: this makes one of what it says of itself. */
+import { wire } from "../wire/openai-chat/index.js";
+import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
+import type { Counter, Family } from "./family.js";
+import { readModelList } from "./model-list.js";
+
+/** What a family on OpenAI's wire says of itself. What it leaves out is as most of them have it. */
+export interface ChatFamily {
+  readonly name: string;
+  readonly dialect: Partial<OpenAiChatDialect>;
+  readonly keyVariable: string | undefined;
+  readonly baseUrl: string | undefined;
+  /** Left out where it needs a key. */
+  readonly needsKey?: boolean;
+  readonly abortStopsBilling: boolean;
+  readonly pricedAs: string | undefined;
+  readonly countsLikeOurs?: boolean;
+  /** The header that carries the key as it is; left out where it is a bearer token. */
+  readonly keyHeader?: string;
+  /** Path of a generation; left out where all models share the usual one. */
+  readonly generatePath?: Family["generatePath"];
+  readonly modelsPath?: string | undefined;
+  readonly counter?: Counter;
+}
+
+export function chatFamily(says: ChatFamily): Family {
+  const credential = (apiKey: string): Readonly<Record<string, string>> =>
+    says.keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [says.keyHeader]: apiKey };
+  return {
+    name: says.name,
+    wire,
+    dialect: says.dialect,
+    keyVariable: says.keyVariable,
+    baseUrl: says.baseUrl,
+    needsKey: says.needsKey ?? true,
+    abortStopsBilling: says.abortStopsBilling,
+    pricedAs: says.pricedAs,
+    countsLikeOurs: says.countsLikeOurs ?? false,
+    generatePath: says.generatePath ?? ((): string => "/chat/completions"),
+    headers: (apiKey) => ({
+      "content-type": "application/json",
+      ...(apiKey === undefined ? {} : credential(apiKey)),
+    }),
+    modelsPath: "modelsPath" in says ? says.modelsPath : "/models",
+    readModels: readModelList,
+    ...(says.counter === undefined ? {} : { counter: says.counter }),
+    connect: undefined,
+    builtInModels: [],
+  };
+}

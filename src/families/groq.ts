@@ -1,0 +1,19 @@
+/** Groq. Source of what it refuses: console.groq.com/docs/openai. */
+import { chatFamily } from "./chat-family.js";
+
+export const groq = chatFamily({
+  name: "groq",
+  keyVariable: "GROQ_API_KEY",
+  baseUrl: "https://api.groq.com/openai/v1",
+  // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.
+  abortStopsBilling: false,
+  pricedAs: "groq",
+  dialect: {
+    developerRole: false,
+    thinkingField: "reasoning",
+    allowedTools: false,
+    customTools: false,
+    messageNames: false,
+    lacks: ["logprobs", "logit_bias", "top_logprobs", "n", "modalities", "audio"],
+  },
+});

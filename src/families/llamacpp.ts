@@ -1,0 +1,23 @@
+/** llama.cpp's server. It has no address of its own here: its usual port is the gateway's. */
+import { chatFamily } from "./chat-family.js";
+
+export const llamacpp = chatFamily({
+  name: "llamacpp",
+  keyVariable: undefined,
+  baseUrl: undefined,
+  needsKey: false,
+  // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
+  abortStopsBilling: true,
+  pricedAs: undefined,
+  dialect: {
+    outputTokensField: "max_tokens",
+    developerRole: false,
+    thinkingField: "reasoning_content",
+    thinkingControl: "chat_template_kwargs",
+    thinkingTolerant: true,
+    topK: true,
+    allowedTools: false,
+    customTools: false,
+    lacks: ["modalities", "audio"],
+  },
+});

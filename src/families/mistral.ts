@@ -1,0 +1,42 @@
+/** Mistral, which refuses every member that it does not know (422 `extra_forbidden`). */
+import { chatFamily } from "./chat-family.js";
+
+export const mistral = chatFamily({
+  name: "mistral",
+  keyVariable: "MISTRAL_API_KEY",
+  baseUrl: "https://api.mistral.ai/v1",
+  // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.
+  abortStopsBilling: false,
+  pricedAs: "mistral",
+  dialect: {
+    outputTokensField: "max_tokens",
+    // The last chunk brings the usage unasked, and the option that asks is refused.
+    streamUsage: false,
+    developerRole: false,
+    seedField: "random_seed",
+    requiredChoice: "any",
+    allowedTools: false,
+    customTools: false,
+    shortCallIds: true,
+    messageNames: false,
+    prefillField: "prefix",
+    lacks: [
+      "logit_bias",
+      "logprobs",
+      "top_logprobs",
+      "user",
+      "safety_identifier",
+      "store",
+      "service_tier",
+      "verbosity",
+      "stream_options",
+      "modalities",
+      "audio",
+      "moderation",
+      "web_search_options",
+      "prompt_cache_options",
+      "prompt_cache_retention",
+      "reasoning_content",
+    ],
+  },
+});

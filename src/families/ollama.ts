@@ -1,0 +1,20 @@
+/** Ollama on this machine, which needs no key. */
+import { chatFamily } from "./chat-family.js";
+
+export const ollama = chatFamily({
+  name: "ollama",
+  keyVariable: undefined,
+  baseUrl: "http://127.0.0.1:11434/v1",
+  needsKey: false,
+  // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
+  abortStopsBilling: true,
+  pricedAs: undefined,
+  dialect: {
+    outputTokensField: "max_tokens",
+    developerRole: false,
+    thinkingField: "reasoning",
+    allowedTools: false,
+    customTools: false,
+    lacks: ["n", "logprobs", "top_logprobs", "logit_bias", "modalities", "audio"],
+  },
+});

@@ -1,0 +1,22 @@
+/** OpenRouter, which hands a request on to one of many upstreams. Source: openrouter.ai/docs. */
+import { chatFamily } from "./chat-family.js";
+
+export const openrouter = chatFamily({
+  name: "openrouter",
+  keyVariable: "OPENROUTER_API_KEY",
+  baseUrl: "https://openrouter.ai/api/v1",
+  // Only some of those behind it stop (not Bedrock, Groq, Google or Mistral), and nobody knows before which answers.
+  abortStopsBilling: false,
+  pricedAs: "openrouter",
+  dialect: {
+    outputTokensField: "max_tokens",
+    developerRole: false,
+    thinkingField: "reasoning_details",
+    thinkingControl: "reasoning",
+    // It hands it on only to who understands it.
+    thinkingTolerant: true,
+    topK: true,
+    allowedTools: false,
+    customTools: false,
+  },
+});

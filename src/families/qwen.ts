@@ -1,0 +1,25 @@
+/**
+ * Qwen, at the international address of Alibaba's Model Studio; the others are a `base_url` of the settings. Sources:
+ * alibabacloud.com/help/en/model-studio/deep-thinking, docs.qwencloud.com (QwQ and QVQ answer as streams alone).
+ */
+import { chatFamily } from "./chat-family.js";
+
+export const qwen = chatFamily({
+  name: "qwen",
+  keyVariable: "DASHSCOPE_API_KEY",
+  baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+  // Nobody says whether it stops, so an answer is read to its end, and what it says it used is what is charged.
+  abortStopsBilling: false,
+  // The package of prices does not know it, so the settings say what its models cost.
+  pricedAs: undefined,
+  dialect: {
+    outputTokensField: "max_tokens",
+    developerRole: false,
+    thinkingField: "reasoning_content",
+    thinkingControl: "enable_thinking",
+    topK: true,
+    allowedTools: false,
+    customTools: false,
+    lacks: ["logit_bias", "verbosity", "service_tier", "store", "prediction"],
+  },
+});

@@ -1,0 +1,16 @@
+/** xAI. */
+import { chatFamily } from "./chat-family.js";
+
+export const xai = chatFamily({
+  name: "xai",
+  keyVariable: "XAI_API_KEY",
+  baseUrl: "https://api.x.ai/v1",
+  abortStopsBilling: true,
+  pricedAs: "x-ai",
+  dialect: {
+    developerRole: false,
+    allowedTools: false,
+    customTools: false,
+    lacks: ["logit_bias", "verbosity", "modalities", "audio", "prediction"],
+  },
+});
