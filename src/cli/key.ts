@@ -22,6 +22,7 @@ interface CreateOptions extends ConnectionOptions {
   readonly requestCostMax?: bigint;
   readonly clamp?: true;
   readonly retriesRunAnew?: true;
+  readonly strict?: true;
   readonly label?: Record<string, string>;
 }
 
@@ -73,6 +74,10 @@ function addCreate(key: Command): void {
       .option("--request-cost-max <usd>", "the most that one request may cost", readUsd)
       .option("--clamp", "lower an output limit that the balance cannot cover, rather than refuse")
       .option("--retries-run-anew", "let a retry of an SDK run and pay anew, rather than wait for the lost answer")
+      .option(
+        "--strict",
+        "refuse a request with parameters that its upstream has no place for, rather than leave them out",
+      )
       .option("--label <name=text>", "a label of your own; may be repeated", readLabel)
       .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00'),
   ).action(create);
@@ -136,6 +141,7 @@ function settingsOf(options: CreateOptions): KeySettings {
     clamp: options.clamp ?? false,
     retriesRunAnew: options.retriesRunAnew ?? false,
     metadata: options.label ?? {},
+    strict: options.strict ?? false,
   };
 }
 

@@ -68,6 +68,7 @@ export const keySeed = block({
   clamp: truth.default(false),
   metadata,
   retries_run_anew: truth.default(false),
+  strict: truth.default(false),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -88,5 +89,6 @@ export const keySeed = block({
     clamp: said.clamp,
     metadata: said.metadata,
     retriesRunAnew: said.retries_run_anew,
+    strict: said.strict,
   },
 }));

@@ -44,7 +44,8 @@ export async function generate(
     const createTime = new Date(steps.nowMs());
     const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
     const { acceptWire } = asked;
-    const run = { acceptWire, outputTokensMax, stream, candidateCount, signal: call.signal };
+    const { strict } = call.caller.settings;
+    const run = { acceptWire, outputTokensMax, stream, candidateCount, strict, signal: call.signal };
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
     steps.metrics.running -= 1;

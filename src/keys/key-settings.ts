@@ -37,6 +37,7 @@ const CHECKS: { readonly [Field in keyof KeySettings]: Check<KeySettings[Field]>
   clamp: () => undefined,
   metadata: checkMetadata,
   retriesRunAnew: () => undefined,
+  strict: () => undefined,
 };
 
 /** The settings by their names in the protocol, such as `requests_per_minute`. */
@@ -164,6 +165,7 @@ export function emptySettings(): KeySettings {
     clamp: false,
     metadata: {},
     retriesRunAnew: false,
+    strict: false,
   };
 }
 

@@ -41,6 +41,8 @@ export interface AttemptPlan {
   readonly owned: OwnedFields;
   /** What the batches carry. */
   readonly form: "events" | "source";
+  /** True where a request is refused rather than sent without some of its parameters. */
+  readonly strict: boolean;
   readonly timeouts: AttemptTimeouts;
   /** Aborts when the client left. */
   readonly signal: CancelSignal;
@@ -51,6 +53,7 @@ export interface AttemptPlan {
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
+const PARAMS_CHARACTERS_MAX = 1_000;
 
 /** Runs the plan. Resolves when the answer is whole; rejects with what went wrong. */
 export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<void> {
@@ -94,7 +97,7 @@ class Attempt implements UpstreamHandler {
       const dropped: string[] = [];
       if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model, dropped);
       const body = this.#wire.encodeRequest(plan.request, plan.owned, speech.dialect, dropped);
-      if (dropped.length > 0) this.receiver.dropped?.(dropped);
+      if (dropped.length > 0) this.#drop(dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.receiver.onDrain(() => this.#resume());
       this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
@@ -105,6 +108,15 @@ class Attempt implements UpstreamHandler {
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
+  }
+
+  #drop(params: readonly string[]): void {
+    if (this.plan.strict) {
+      const param = [...new Set(params)].join(", ").slice(0, PARAMS_CHARACTERS_MAX);
+      const problem = "it has no place for this, and the key is strict";
+      throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model: this.plan.target.model });
+    }
+    this.receiver.dropped?.(params);
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {

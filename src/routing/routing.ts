@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly outputTokensMax: number | undefined;
   readonly stream: boolean;
   readonly candidateCount: number;
+  /** True where a request is refused rather than sent without some of its parameters. */
+  readonly strict: boolean;
   readonly signal: CancelSignal;
 }
 
@@ -141,6 +143,7 @@ export class Routing {
           speech,
           owned,
           form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
+          strict: options.strict,
           timeouts: this.options.timeouts,
           signal: options.signal,
           mayDrain: () => this.#takeDrain(target),

@@ -40,6 +40,7 @@ const NO_LIMITS = {
   clamp: false,
   metadata: {},
   retriesRunAnew: false,
+  strict: false,
 };
 
 describe("a good file", () => {
@@ -113,6 +114,7 @@ keys:
     budget_total: 7.5
     request_cost_max: "0.000000001"
     clamp: true
+    strict: true
     metadata: { team: "a b", cost_center: 0042 }
     retries_run_anew: true
 `;
@@ -131,6 +133,7 @@ keys:
       budgetTotalNanos: 7_500_000_000n,
       requestCostMaxNanos: 1n,
       clamp: true,
+      strict: true,
       metadata: { team: "a b", cost_center: "0042" },
       retriesRunAnew: true,
     });

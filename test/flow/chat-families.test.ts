@@ -10,6 +10,7 @@ let upstream: FakeUpstream;
 let gateway: GatewayProcess;
 let chat: OpenAI;
 let anthropic: Anthropic;
+let strict: OpenAI;
 
 const FAMILIES = ["deepseek", "mistral", "groq", "xai", "qwen", "moonshot", "openrouter", "azure", "vllm"];
 
@@ -45,6 +46,8 @@ beforeAll(async () => {
   await management.account("acme", 1_000_000_000n);
   const { secret } = await management.makeKey("acme");
   chat = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, maxRetries: 0 });
+  const { secret: strictSecret } = await management.makeKey("acme", { strict: true });
+  strict = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: strictSecret, maxRetries: 0 });
   anthropic = new Anthropic({ baseURL: gateway.url, apiKey: secret, maxRetries: 0 });
 });
 
@@ -114,6 +117,16 @@ test("what an upstream lacks is left out and named", async () => {
     random_seed: 7,
     max_tokens: 8000,
   });
+});
+
+test("a strict key is refused what would be left out, before its upstream is asked, and is charged nothing", async () => {
+  const messages = [{ role: "user" as const, content: "hi" }];
+  const before = upstream.requests.length;
+  const asked = strict.chat.completions.create({ model: "mistral-1", messages, user: "u-1", service_tier: "flex" });
+  await expect(asked).rejects.toMatchObject({ status: 400, param: "user, service_tier" });
+  expect(upstream.requests.length).toBe(before);
+  const answer = await strict.chat.completions.create({ model: "mistral-1", messages, seed: 7 });
+  expect(answer.choices[0]?.message.content).toBe("Hello from mistral-large.");
 });
 
 describe("facts of a model", () => {

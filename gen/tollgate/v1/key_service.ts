@@ -56,6 +56,11 @@ export interface KeySettings {
   metadata: { [key: string]: string };
   /** True where a retry of an SDK runs and pays anew, rather than waits for the answer of the attempt that its client lost. */
   retriesRunAnew: boolean;
+  /**
+   * True where a request is refused, rather than sent without them, when the upstream has no place for some of its
+   * parameters. Default: false; what was left out is told in the header x-tollgate-dropped.
+   */
+  strict: boolean;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -213,6 +218,7 @@ function createBaseKeySettings(): KeySettings {
     clamp: false,
     metadata: {},
     retriesRunAnew: false,
+    strict: false,
   };
 }
 
@@ -286,6 +292,9 @@ export const KeySettings: MessageFns<KeySettings> = {
     });
     if (message.retriesRunAnew !== false) {
       writer.uint32(160).bool(message.retriesRunAnew);
+    }
+    if (message.strict !== false) {
+      writer.uint32(128).bool(message.strict);
     }
     return writer;
   },
@@ -432,6 +441,14 @@ export const KeySettings: MessageFns<KeySettings> = {
             }
 
             message.retriesRunAnew = reader.bool();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.strict = reader.bool();
             continue;
           }
         }

@@ -3,6 +3,7 @@ import type { OutputFormat, Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
 import { answerSchema } from "./json-schema.js";
 import { encodeConversation } from "./messages-encode.js";
@@ -56,7 +57,8 @@ function checkMeaning(prompt: Prompt, owned: OwnedFields, context: PromptContext
 }
 
 /** What has no place on the wire and changes no meaning. */
-function dropOthers(prompt: Prompt, { drop }: PromptContext): void {
+function dropOthers(prompt: Prompt, { drop, isForeign }: PromptContext): void {
+  if (isForeign) for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: true, names: false })) drop(name);
   if (prompt.seed !== undefined) drop("seed");
   if (prompt.presencePenalty !== undefined && prompt.presencePenalty !== 0) drop("presence_penalty");
   if (prompt.frequencyPenalty !== undefined && prompt.frequencyPenalty !== 0) drop("frequency_penalty");

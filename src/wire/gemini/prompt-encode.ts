@@ -11,6 +11,7 @@ import { GatewayError } from "../../errors.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
 import { encodeContents } from "./contents-encode.js";
 import type { ModelRules } from "./model-rules.js";
@@ -27,6 +28,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
   const tier = prompt.serviceTier?.toLowerCase() ?? "";
   const config = encodeConfig(prompt, owned, context);
   const extra = extraOf(prompt);
+  if (context.isForeign) dropOthers(prompt, context);
   const members: MemberTexts = [
     ["contents", contents],
     ["systemInstruction", system],
@@ -38,6 +40,27 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
   const taken = new Set([...members.map(([key]) => key), "model"]);
   for (const [key, json] of members) if (json === undefined && key !== "generationConfig") taken.delete(key);
   return Buffer.from(objectText([...members, ...[...extra].filter(([key]) => !taken.has(key))]));
+}
+
+/** What has no place on the wire and changes no meaning. */
+function dropOthers(prompt: Prompt, { drop, rules }: PromptContext): void {
+  const { seed, serviceTier, reasoning } = prompt;
+  if (prompt.parallelToolCalls === false) drop("parallel_tool_calls");
+  if (Object.keys(prompt.logitBias).length > 0) drop("logit_bias");
+  if (prompt.user !== undefined) drop("user");
+  if (Object.keys(prompt.metadata).length > 0) drop("metadata");
+  if (prompt.verbosity !== undefined) drop("verbosity");
+  if (prompt.promptCacheKey !== undefined) drop("prompt_cache_key");
+  if (seed !== undefined && !fitsSeed(seed)) drop("seed");
+  const tier = serviceTier?.toLowerCase() ?? "auto";
+  if (tier !== "auto" && tier !== "default" && !SERVICE_TIERS.has(tier)) drop("service_tier");
+  if (rules.thinking === "none" && reasoning?.effort !== undefined && reasoning.effort !== "none")
+    drop("reasoning_effort");
+  for (const name of leftOut(prompt, { wire: WIRE_NAME, cacheMarks: false, names: false })) drop(name);
+}
+
+function fitsSeed(seed: bigint): boolean {
+  return seed >= -SEED_MAX - 1n && seed <= SEED_MAX;
 }
 
 /** The fields without a typed home, where they come from this wire. */
@@ -63,7 +86,6 @@ function configText(config: MemberTexts, extra: ReadonlyMap<string, string>): st
 function encodeConfig(prompt: Prompt, owned: OwnedFields, context: PromptContext): MemberTexts {
   const { seed } = prompt;
   const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
-  const fitsSeed = seed !== undefined && seed >= -SEED_MAX - 1n && seed <= SEED_MAX;
   return [
     ["temperature", jsonOf(prompt.temperature)],
     ["topP", jsonOf(prompt.topP)],
@@ -71,7 +93,7 @@ function encodeConfig(prompt: Prompt, owned: OwnedFields, context: PromptContext
     ["candidateCount", jsonOf(count)],
     ["maxOutputTokens", jsonOf(owned.outputTokensMax)],
     ["stopSequences", prompt.stop.length === 0 ? undefined : JSON.stringify(prompt.stop)],
-    ["seed", fitsSeed ? jsonOf(seed) : undefined],
+    ["seed", seed !== undefined && fitsSeed(seed) ? jsonOf(seed) : undefined],
     ["presencePenalty", jsonOf(prompt.presencePenalty)],
     ["frequencyPenalty", jsonOf(prompt.frequencyPenalty)],
     ["responseLogprobs", jsonOf(prompt.logprobs)],
@@ -100,6 +122,7 @@ function encodeTools(tools: readonly Tool[], context: PromptContext): string | u
       throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: path, problem, model: context.model });
     } else if (kind?.$case === "opaque" && kind.value.wire === WIRE_NAME)
       others.push(checkedJson(kind.value.json, path) ?? "{}");
+    else if (kind?.$case === "opaque") context.drop(path);
   });
   if (declarations.length > 0) others.unshift(`{"functionDeclarations":${arrayText(declarations)}}`);
   return others.length === 0 ? undefined : arrayText(others);

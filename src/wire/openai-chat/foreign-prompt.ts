@@ -21,7 +21,24 @@ export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[
     topP: keep(topP, "top_p"),
     presencePenalty: keep(presencePenalty, "presence_penalty"),
     frequencyPenalty: keep(frequencyPenalty, "frequency_penalty"),
+    serviceTier: tierOf(prompt.serviceTier, dropped),
   };
+}
+
+/** Tiers of other wires by the names that they have here. */
+const TIERS: ReadonlyMap<string, string> = new Map([
+  ["auto", "auto"],
+  ["default", "default"],
+  ["standard", "default"],
+  ["standard_only", "default"],
+  ["flex", "flex"],
+  ["priority", "priority"],
+]);
+
+function tierOf(tier: string | undefined, dropped: string[]): string | undefined {
+  const known = TIERS.get(tier?.toLowerCase() ?? "auto");
+  if (known === undefined) dropped.push("service_tier");
+  return tier === undefined ? undefined : known;
 }
 
 function fittedTool(tool: Tool): Tool {

@@ -1,9 +1,7 @@
 /** Members of a request that an upstream lacks: what to do with each. */
 import { GatewayError } from "../../errors.js";
 import { listOf, parsed } from "../json/value.js";
-
-/** Values that say no more than to leave the member out, so that nobody misses it. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(["null", "false", "0", "0.0", "{}", "[]", '""', '"auto"']);
+import { saysNothing } from "../left-out.js";
 
 /** Members without which the answer would be another one, and whether a value of theirs asks for that. */
 const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boolean; readonly problem: string }> =
@@ -21,7 +19,7 @@ const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boo
  * left out.
  */
 export function isMissed(key: string, json: string, model: string): boolean {
-  if (SAYS_NOTHING.has(json)) return false;
+  if (saysNothing(parsed(json))) return false;
   const change = CHANGES_ANSWER.get(key);
   if (change === undefined) return true;
   if (change.asks(json))

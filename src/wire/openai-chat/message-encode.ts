@@ -66,7 +66,7 @@ function roleName(role: Role, dialect: OpenAiChatDialect): string {
 function restOf(message: Message, path: string, context: MessageContext): MemberTexts {
   const members: (readonly [string, string | undefined])[] = [];
   if (context.dialect.messageNames) members.push(["name", jsonOf(message.name)]);
-  else if (message.name !== undefined) context.drop(`${path}.name`);
+  else if (message.name !== undefined && !context.isForeign) context.drop(`${path}.name`);
   if (message.extraJson === undefined || context.isForeign) return members;
   const param = `${path}.extra_json`;
   const bytes = Buffer.from(checkedJson(message.extraJson, param) ?? "{}");

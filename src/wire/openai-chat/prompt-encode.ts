@@ -11,6 +11,7 @@ import {
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
+import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
 import type { OpenAiChatDialect } from "./dialect.js";
 import { isMissed } from "./lacking.js";
@@ -57,6 +58,10 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     ["stream_options", owned.stream && dialect.streamUsage ? '{"include_usage":true}' : undefined],
   ];
   if (prompt.topK !== undefined && !dialect.topK) context.drop("top_k");
+  if (context.isForeign) {
+    const places = { wire: WIRE_NAME, cacheMarks: dialect.cacheMarks, names: dialect.messageNames };
+    for (const name of leftOut(prompt, places)) context.drop(name);
+  }
   const all = [...members, ...encodeExtra(prompt, members)];
   return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
 }
