@@ -1,6 +1,6 @@
 /** Google's Gemini API. */
 import { z } from "zod";
-import { wire } from "../wire/gemini/index.js";
+import { countRequest, readCount, wire } from "../wire/gemini/index.js";
 import type { Family, ListedModel } from "./family.js";
 
 const LISTED_MAX = 10_000;
@@ -43,6 +43,11 @@ export const gemini: Family = {
   }),
   modelsPath: "/v1beta/models?pageSize=1000",
   readModels,
+  counter: {
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:countTokens`,
+    encode: countRequest,
+    read: readCount,
+  },
   connect: undefined,
   builtInModels: [],
 };

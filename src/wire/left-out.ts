@@ -1,4 +1,4 @@
-/** What a prompt of another wire holds that no wire but its own has a place for, by the names that its client gave it. */
+/** What a prompt holds that another wire than its own has no place for, by the names that its client gave it. */
 import type { Prompt } from "../api/index.js";
 import { objectOf, parsed } from "./json/value.js";
 

@@ -222,6 +222,20 @@ test("tokens are counted in Google's shape, free of charge, by the body itself o
   expect(await world.management.balance("acme")).toEqual(before);
 });
 
+test("tokens of Google's own models are counted by Google, whichever client asks", async () => {
+  const exact = await world.post("/v1beta/models/gemini-3-flash:countTokens", { contents: [user({ text: "Hello" })] });
+  expect(exact.headers.get("x-tollgate-token-count")).toBe("exact");
+  expect(await exact.json()).toEqual({ totalTokens: 17 });
+  const body = { model: "org/deep-1", messages: [{ role: "user", content: "Hello" }] };
+  const headers = { "x-api-key": world.secret, "anthropic-version": "2023-06-01" };
+  const other = await world.post("/v1/messages/count_tokens", body, headers);
+  expect(await other.json()).toEqual({ input_tokens: 17 });
+  expect(world.google.requests.at(-1)).toMatchObject({
+    url: "/v1beta/models/gemini-3-renamed:countTokens",
+    body: { generateContentRequest: { model: "models/gemini-3-renamed" } },
+  });
+});
+
 test.each([
   { name: "x-goog-api-key", path: "/v1beta/models/org/deep-1:generateContent" },
   { name: "x-api-key", path: "/v1beta/models/org%2Fdeep-1:generateContent" },

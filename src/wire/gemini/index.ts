@@ -6,6 +6,7 @@ import { decodeStream, encodeStream } from "./events.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
+export { countRequest, readCount } from "./count.js";
 export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 export const wire: Wire = {
