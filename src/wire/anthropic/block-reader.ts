@@ -1,6 +1,7 @@
 /** Reads the blocks of one message, from their events or whole. */
 import type { Event, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import type { AskedTools } from "./json-tool.js";
 import { partOf } from "./part-decode.js";
@@ -154,8 +155,7 @@ export class BlockReader {
   private stopCall(block: Block, call: Call): void {
     if (!block.hasInput) this.input(block, JSON.stringify(objectOf(block.start["input"]) ?? {}));
     if (call.kind !== "custom") return;
-    const input = objectOf(parsed(block.input))?.["input"];
-    this.arguments(call, typeof input === "string" ? input : block.input);
+    this.arguments(call, unwrappedText(block.input));
   }
 
   private arguments({ index }: Call, fragment: string): void {

@@ -1,5 +1,6 @@
 /** Answers that are bound to a schema by a tool, on models that bind them in no other way. */
 import type { Prompt } from "../../api/index.js";
+import { freeTextTools } from "../free-text.js";
 
 /** The name of the tool whose arguments are the answer: one that no tool of the client's has. */
 export function jsonToolName(prompt: Prompt): string {
@@ -18,7 +19,6 @@ export interface AskedTools {
 }
 
 export function askedTools(prompt: Prompt): AskedTools {
-  const custom = prompt.tools.flatMap(({ kind }) => (kind?.$case === "custom" ? [kind.value.name] : []));
   const isBound = prompt.outputFormat?.kind?.$case === "jsonSchema";
-  return { custom: new Set(custom), json: isBound ? jsonToolName(prompt) : undefined };
+  return { custom: freeTextTools(prompt), json: isBound ? jsonToolName(prompt) : undefined };
 }

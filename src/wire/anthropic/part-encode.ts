@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { CacheMark, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { wrappedText } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import type { ModelRules } from "./model-rules.js";
 import { WIRE_NAME } from "./schema.js";
@@ -89,7 +90,7 @@ function encodeCall({ id, name, arguments: text, custom }: ToolCall, mark: Membe
   return blockText("tool_use", [
     ["id", jsonOf(encodeCallId(id))],
     ["name", jsonOf(name)],
-    ["input", custom ? `{"input":${JSON.stringify(text)}}` : inputObject(text)],
+    ["input", custom ? wrappedText(text) : inputObject(text)],
     mark,
   ]);
 }

@@ -1,5 +1,6 @@
 /** Tools and the choice among them, and what a model is told in words where it cannot be made to. */
 import { type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../api/index.js";
+import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers, splice } from "../json/splice.js";
 import { checkedJson, jsonOf, objectText } from "../json/text.js";
@@ -16,7 +17,6 @@ export interface EncodedTools {
 
 const OPEN_OBJECT = 0x7b;
 const NO_ARGUMENTS = '{"type":"object","properties":{}}';
-const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}';
 
 /** `isThinking` says whether the model thinks; `jsonSchema` is what a tool binds the answer to, where one must. */
 export function encodeTools(
@@ -119,14 +119,11 @@ function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptCont
       ];
     }
     case "custom": {
-      const { name, description, formatJson } = kind.value;
-      const grammar = formatJson === undefined ? "" : `\n\nThe input has this form: ${formatJson}`;
-      const told = `${description ?? ""}${grammar}`.trim();
       return [
         objectText([
-          ["name", jsonOf(name)],
-          ["description", told === "" ? undefined : JSON.stringify(told)],
-          ["input_schema", FREE_TEXT],
+          ["name", jsonOf(kind.value.name)],
+          ["description", jsonOf(freeTextDescription(kind.value))],
+          ["input_schema", FREE_TEXT_SCHEMA],
           mark,
         ]),
       ];

@@ -1,13 +1,16 @@
 /** Reads the chunks of a stream and whole answers into text and steps. */
 import { type Event, FinishReason, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
+import { freeTextTools } from "../free-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
-import type { AnswerReport } from "../wire.js";
+import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
+import { WIRE_NAME } from "./schema.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const CANDIDATES_MAX = 128;
+const NO_TOOLS: ReadonlySet<string> = new Set();
 
 /** One answer, as far as it was read. An error is looked for before candidates. */
 export class AnswerReader implements AnswerReport, Collector {
@@ -15,6 +18,7 @@ export class AnswerReader implements AnswerReport, Collector {
   usageBroken = false;
   text = "";
   answerId = "";
+  readonly freeTextTools: ReadonlySet<string>;
   /** True once the upstream refused the prompt: then there are no candidates. */
   isBlocked = false;
   private hasStarted = false;
@@ -26,7 +30,11 @@ export class AnswerReader implements AnswerReport, Collector {
   constructor(
     readonly isTyped: boolean,
     private readonly candidatesExpected: number,
-  ) {}
+    asked?: WireRequest,
+  ) {
+    const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
+    this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
+  }
 
   /** There is no word for the end: an answer is whole once each candidate said why it ended. */
   get complete(): boolean {

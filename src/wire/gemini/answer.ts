@@ -3,7 +3,7 @@ import type { Answer, Candidate } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, objectOf, parsed } from "../json/value.js";
 import { arrayText, jsonOf, objectText } from "../json/text.js";
-import type { DecodedAnswer } from "../wire.js";
+import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { partJson, textJson } from "./answer-parts.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeFinish } from "./finish.js";
@@ -11,11 +11,11 @@ import { encodeLogprobs } from "./logprobs.js";
 import { encodeUsage } from "./usage.js";
 
 /** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
-export function decodeAnswer(body: Buffer): DecodedAnswer {
+export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const value = parsed(body.toString());
   const chunks = (Array.isArray(value) ? value : [value]).map(objectOf);
-  const report = read(chunks, false);
-  return { report, events: () => read(chunks, true).takeEvents() };
+  const report = read(chunks, false, undefined);
+  return { report, events: () => read(chunks, true, asked).takeEvents() };
 }
 
 /** A body that can be read at all is whole, whatever reasons it gives. */
@@ -25,8 +25,12 @@ class WholeReader extends AnswerReader {
   }
 }
 
-function read(chunks: readonly (JsonObject | undefined)[], isTyped: boolean): AnswerReader {
-  const reader = new WholeReader(isTyped, 0);
+function read(
+  chunks: readonly (JsonObject | undefined)[],
+  isTyped: boolean,
+  asked: WireRequest | undefined,
+): AnswerReader {
+  const reader = new WholeReader(isTyped, 0, asked);
   let isAnswer = false;
   for (const chunk of chunks) {
     if (chunk === undefined) throw failed("its answer is no JSON object");

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Event, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
@@ -16,6 +17,8 @@ export interface Collector {
   readonly isTyped: boolean;
   /** What made-up ids of calls are told apart by. */
   readonly answerId: string;
+  /** The client's tools that take free text, which the wire knows only inside an object. */
+  readonly freeTextTools: ReadonlySet<string>;
   add(event: Event): void;
   addText(text: string): void;
 }
@@ -108,9 +111,11 @@ export class CandidateReader {
     if (!this.collector.isTyped) return;
     const id = textOf(call["id"]) || this.madeId(index);
     const candidate = this.index;
-    const value = { candidate, index, id, name, custom: false, signature };
+    const custom = this.collector.freeTextTools.has(name);
+    const value = { candidate, index, id, name, custom, signature };
     this.collector.add({ kind: { $case: "toolCallStart", value } });
-    this.collector.add({ kind: { $case: "toolCallDelta", value: { candidate, index, arguments: text } } });
+    const told = { candidate, index, arguments: custom ? unwrappedText(text) : text };
+    this.collector.add({ kind: { $case: "toolCallDelta", value: told } });
   }
 
   /** An id for a call that came without one: of the answer and the call, so that two calls of a tool never share it. */

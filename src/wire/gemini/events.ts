@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { objectOf, parsed } from "../json/value.js";
 import { SpanJoiner } from "../span-joiner.js";
 import { SseFramer } from "../sse.js";
-import type { AnswerReport, Batch, RequestFacts, StreamDecoder } from "../wire.js";
+import type { AnswerReport, Batch, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeStream } from "./events-encode.js";
 
@@ -18,8 +18,8 @@ const OPEN_ARRAY = 0x5b;
 const LESS_THAN = 0x3c;
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source"): StreamDecoder {
-  return new GeminiStreamDecoder(request, form);
+export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+  return new GeminiStreamDecoder(request, form, asked);
 }
 
 class GeminiStreamDecoder implements StreamDecoder {
@@ -36,9 +36,9 @@ class GeminiStreamDecoder implements StreamDecoder {
   private whole: Buffer[] | undefined;
   private wholeBytes = 0;
 
-  constructor(request: RequestFacts, form: "events" | "source") {
+  constructor(request: RequestFacts, form: "events" | "source", asked: WireRequest | undefined) {
     this.isTyped = form === "events";
-    this.reader = new AnswerReader(this.isTyped, request.candidateCount);
+    this.reader = new AnswerReader(this.isTyped, request.candidateCount, asked);
   }
 
   get report(): AnswerReport {

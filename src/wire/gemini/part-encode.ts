@@ -1,6 +1,7 @@
 /** From typed parts to the parts of a content. */
 import type { Audio, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { wrappedText } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import type { ModelRules } from "./model-rules.js";
 import { WIRE_NAME } from "./schema.js";
@@ -91,7 +92,7 @@ function encodeThought(text: string, signature: string | undefined, { isForeign 
 }
 
 function encodeCall({ id, name, arguments: text, custom, signature }: ToolCall): string {
-  const args = custom ? `{"input":${JSON.stringify(text)}}` : argumentsObject(text);
+  const args = custom ? wrappedText(text) : argumentsObject(text);
   const call = objectText([
     ["id", id === "" ? undefined : jsonOf(id)],
     ["name", jsonOf(name)],

@@ -7,7 +7,7 @@ import {
   type ToolChoice,
   ToolChoice_Mode,
 } from "../../api/index.js";
-import { GatewayError } from "../../errors.js";
+import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
@@ -118,8 +118,13 @@ function encodeTools(tools: readonly Tool[], context: PromptContext): string | u
         ]),
       );
     } else if (kind?.$case === "custom") {
-      const problem = "it knows no tools that take free text";
-      throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: path, problem, model: context.model });
+      declarations.push(
+        objectText([
+          ["name", jsonOf(kind.value.name)],
+          ["description", jsonOf(freeTextDescription(kind.value))],
+          ["parametersJsonSchema", FREE_TEXT_SCHEMA],
+        ]),
+      );
     } else if (kind?.$case === "opaque" && kind.value.wire === WIRE_NAME)
       others.push(checkedJson(kind.value.json, path) ?? "{}");
     else if (kind?.$case === "opaque") context.drop(path);

@@ -224,7 +224,6 @@ test("calls without arguments, with broken ones, and results of all kinds keep t
 });
 
 test.each([
-  { name: "a tool for free text", body: { ...asks(), tools: [{ type: "custom", custom: { name: "c" } }] } },
   { name: "a picture by its address", body: asks([{ type: "image_url", image_url: { url: "https://a.example/b" } }]) },
   { name: "a file that OpenAI holds", body: asks([{ type: "file", file: { file_id: "file-1" } }]) },
 ])("$name is refused by its param", ({ body }) => {
