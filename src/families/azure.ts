@@ -15,6 +15,7 @@ export const azure = chatFamily({
   keyVariable: undefined,
   baseUrl: undefined,
   abortStopsBilling: true,
+  wholeAnswersBillOn: true,
   pricedAs: "azure",
   countsLikeOurs: true,
   keyHeader: "api-key",

@@ -13,6 +13,8 @@ export interface ChatFamily {
   /** Left out where it needs a key. */
   readonly needsKey?: boolean;
   readonly abortStopsBilling: boolean;
+  /** Left out where a whole answer is billed as a streamed one is when it is left. */
+  readonly wholeAnswersBillOn?: boolean;
   readonly pricedAs: string | undefined;
   readonly countsLikeOurs?: boolean;
   /** The header that carries the key as it is; left out where it is a bearer token. */
@@ -34,6 +36,7 @@ export function chatFamily(says: ChatFamily): Family {
     baseUrl: says.baseUrl,
     needsKey: says.needsKey ?? true,
     abortStopsBilling: says.abortStopsBilling,
+    wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
     pricedAs: says.pricedAs,
     countsLikeOurs: says.countsLikeOurs ?? false,
     generatePath: says.generatePath ?? ((): string => "/chat/completions"),

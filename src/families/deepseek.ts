@@ -6,6 +6,7 @@ export const deepseek = chatFamily({
   keyVariable: "DEEPSEEK_API_KEY",
   baseUrl: "https://api.deepseek.com",
   abortStopsBilling: true,
+  wholeAnswersBillOn: true,
   pricedAs: "deepseek",
   dialect: {
     outputTokensField: "max_tokens",

@@ -6,6 +6,7 @@ export const xai = chatFamily({
   keyVariable: "XAI_API_KEY",
   baseUrl: "https://api.x.ai/v1",
   abortStopsBilling: true,
+  wholeAnswersBillOn: true,
   pricedAs: "x-ai",
   dialect: {
     developerRole: false,

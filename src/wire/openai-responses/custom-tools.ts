@@ -1,8 +1,6 @@
 /** Tools that take free text, for wires that know functions alone: a function with the text as its one argument. */
 import type { Message, Part, Prompt, Tool } from "../../api/index.js";
-import { objectOf, parsed } from "../json/value.js";
-
-const FREE_TEXT = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}';
+import { FREE_TEXT_SCHEMA, freeTextDescription, wrappedText } from "../free-text.js";
 
 /** The prompt with functions in their place, in the conversation too. The very same where it has none. */
 export function withFunctions(prompt: Prompt): Prompt {
@@ -20,10 +18,9 @@ export function withFunctions(prompt: Prompt): Prompt {
 
 function functionTool(tool: Tool): Tool {
   if (tool.kind?.$case !== "custom") return tool;
-  const { name, description, formatJson } = tool.kind.value;
-  const grammar = formatJson === undefined ? "" : `\n\nThe input has this form: ${formatJson}`;
-  const told = `${description ?? ""}${grammar}`.trim();
-  const value = { name, description: told || undefined, parametersJson: FREE_TEXT, strict: undefined };
+  const { name } = tool.kind.value;
+  const description = freeTextDescription(tool.kind.value);
+  const value = { name, description, parametersJson: FREE_TEXT_SCHEMA, strict: undefined };
   return { ...tool, kind: { $case: "function", value } };
 }
 
@@ -34,12 +31,6 @@ function functionMessage(message: Message): Message {
 function functionCall(part: Part): Part {
   if (part.kind?.$case !== "toolCall" || !part.kind.value.custom) return part;
   const call = part.kind.value;
-  const value = { ...call, custom: false, arguments: JSON.stringify({ input: call.arguments }) };
+  const value = { ...call, custom: false, arguments: wrappedText(call.arguments) };
   return { ...part, kind: { $case: "toolCall", value } };
-}
-
-/** The free text in a function's arguments; the arguments themselves where a model wrote it without its wrapping. */
-export function freeText(text: string): string {
-  const input = objectOf(parsed(text))?.["input"];
-  return typeof input === "string" ? input : text;
 }

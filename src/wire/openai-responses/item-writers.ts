@@ -3,7 +3,7 @@ import type { TokenLogprob } from "../../api/index.js";
 import { jsonOf, objectText } from "../json/text.js";
 import { encodeToken } from "../openai-logprobs.js";
 import type { AskedTool } from "./asked-tools.js";
-import { freeText } from "./custom-tools.js";
+import { unwrappedText } from "../free-text.js";
 
 /** Tells one event; `members` are its own, as JSON. */
 export type Tell = (type: string, members: string) => void;
@@ -190,7 +190,7 @@ export class CallWriter {
     let { text } = this;
     // No arguments are an empty object: clients read them as JSON.
     if (text === "" && !tool.custom) text = "{}";
-    else if (isWrapped) text = freeText(text);
+    else if (isWrapped) text = unwrappedText(text);
     if (text !== this.text && text !== "") this.delta(text);
     const told = tool.custom ? `"input":${jsonOf(text)}` : `"name":${jsonOf(tool.name)},"arguments":${jsonOf(text)}`;
     this.tell(`${this.kind()}.done`, `${this.at()},${told}`);
