@@ -15,6 +15,6 @@ export const ollama = chatFamily({
     thinkingField: "reasoning",
     allowedTools: false,
     customTools: false,
-    lacks: ["n", "logprobs", "top_logprobs", "logit_bias", "modalities", "audio"],
+    lacks: ["n", "logit_bias", "modalities", "audio"],
   },
 });

@@ -159,11 +159,6 @@ describe("what an upstream lacks", () => {
     { name: "mistral", body: { logprobs: true, top_logprobs: 3 }, param: "logprobs" },
     { name: "mistral", body: { tools: [{ type: "custom", custom: { name: "c" } }] }, param: "tools[0]" },
     { name: "deepseek", body: { modalities: ["text", "audio"] }, param: "modalities" },
-    {
-      name: "vllm",
-      body: { tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [] } } },
-      param: "tool_choice",
-    },
   ])("$name refuses $param, which changes the answer", ({ name, body, param }) => {
     expect(() => send(named(name), "m", { ...chat, ...body })).toThrow(
       expect.objectContaining({ reason: "ERROR_REASON_PARAMETER_UNSUPPORTED", param }),
@@ -179,6 +174,22 @@ describe("what an upstream lacks", () => {
     const sent = send(named(name), "m", { ...chat, ...body });
     for (const key of Object.keys(body)) expect(sent.body).not.toHaveProperty(key);
     expect(sent.dropped.toSorted()).toEqual(dropped.toSorted());
+  });
+
+  test.each([
+    { name: "deepseek", mode: "required", want: "required" },
+    { name: "mistral", mode: "required", want: "any" },
+    { name: "vllm", mode: "auto", want: "auto" },
+  ])("$name is offered the allowed tools alone, $mode", ({ name, mode, want }) => {
+    const tool = (called: string): object => ({ type: "function", function: { name: called, x_kept: 1.5 } });
+    const tools = [tool("a"), tool("b"), tool("c")];
+    const allowed = { mode, tools: [{ type: "function", function: { name: "b" } }] };
+    const sent = send(named(name), "m", {
+      ...chat,
+      tools,
+      tool_choice: { type: "allowed_tools", allowed_tools: allowed },
+    });
+    expect(sent.body).toMatchObject({ tools: [tool("b")], tool_choice: want });
   });
 
   test("a model that goes on with its own last message is told so", () => {

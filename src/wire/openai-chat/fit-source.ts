@@ -1,8 +1,8 @@
 /** A client's own body on the way to an upstream that differs from OpenAI: only what differs is rewritten. */
 import { GatewayError } from "../../errors.js";
 import { JsonCursor } from "../json/cursor.js";
-import { type Member, readMembers } from "../json/splice.js";
-import { parsed } from "../json/value.js";
+import type { Member } from "../json/splice.js";
+import { listOf, objectOf, parsed } from "../json/value.js";
 import type { ModelFacts } from "../wire.js";
 import type { CompleteDialect } from "./dialect.js";
 import { fitMessages } from "./fit-messages.js";
@@ -69,30 +69,40 @@ function fitThinking(
   for (const [key, json] of told ?? []) if (json !== undefined) edits.set(key, json);
 }
 
-const NAMED = /^\s*\{/;
-
 /** `required` in the upstream's word; a choice among several tools as an offer of those alone. */
-function fitChoice(textOf: (key: string) => string | undefined, { dialect, model }: FitContext, edits: EditMap): void {
+function fitChoice(textOf: (key: string) => string | undefined, { dialect }: FitContext, edits: EditMap): void {
   const choice = textOf("tool_choice");
-  if (choice === '"required"' && dialect.requiredChoice !== "required")
-    edits.set("tool_choice", JSON.stringify(dialect.requiredChoice));
-  if (choice === undefined || dialect.allowedTools || !NAMED.test(choice) || !choice.includes('"allowed_tools"'))
-    return;
-  const problem = "it takes no choice among several tools";
-  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "tool_choice", problem, model });
+  const required = JSON.stringify(dialect.requiredChoice);
+  if (choice === '"required"' && dialect.requiredChoice !== "required") edits.set("tool_choice", required);
+  if (choice === undefined || dialect.allowedTools || !choice.includes('"allowed_tools"')) return;
+  const allowed = objectOf(objectOf(parsed(choice))?.["allowed_tools"]);
+  const names = new Set(listOf(allowed?.["tools"]).map(nameOf));
+  const offered = toolsIn(textOf("tools") ?? "[]").filter((tool) => names.has(nameOf(parsed(tool.toString()))));
+  edits.set("tools", `[${offered.join(",")}]`);
+  edits.set("tool_choice", allowed?.["mode"] === "required" ? required : '"auto"');
+}
+
+function nameOf(tool: unknown): unknown {
+  return objectOf(objectOf(tool)?.["function"])?.["name"];
+}
+
+/** The tools, each as its bytes. */
+function toolsIn(tools: string): Buffer[] {
+  const cursor = new JsonCursor(Buffer.from(tools));
+  const items: Buffer[] = [];
+  cursor.enterArray();
+  while (cursor.nextItem()) {
+    const start = cursor.at;
+    cursor.skip();
+    items.push(cursor.bytes.subarray(start, cursor.at));
+  }
+  return items;
 }
 
 function refuseCustomTools(tools: string | undefined, { model }: FitContext): void {
   if (tools === undefined || !tools.includes('"custom"')) return;
-  const cursor = new JsonCursor(Buffer.from(tools));
-  cursor.enterArray();
-  for (let place = 0; cursor.nextItem(); place++) {
-    const start = cursor.at;
-    cursor.skip();
-    const tool = cursor.bytes.subarray(start, cursor.at);
-    const type = readMembers(new JsonCursor(tool)).find(({ key }) => key === "type");
-    if (type === undefined || tool.toString("utf8", type.valueStart, type.end) !== '"custom"') continue;
-    const problem = "it knows no tools that take free text";
-    throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: `tools[${place}]`, problem, model });
-  }
+  const place = toolsIn(tools).findIndex((tool) => objectOf(parsed(tool.toString()))?.["type"] === "custom");
+  if (place === -1) return;
+  const problem = "it knows no tools that take free text";
+  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: `tools[${place}]`, problem, model });
 }
