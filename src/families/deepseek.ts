@@ -10,6 +10,7 @@ export const deepseek = chatFamily({
   pricedAs: "deepseek",
   dialect: {
     outputTokensField: "max_tokens",
+    newLimit: false,
     developerRole: false,
     // From V4 on, a turn of the assistant's without it is refused once the model thinks; empty where none is known.
     thinkingField: "reasoning_content",

@@ -11,6 +11,7 @@ export const llamacpp = chatFamily({
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",
+    newLimit: false,
     developerRole: false,
     thinkingField: "reasoning_content",
     thinkingControl: "chat_template_kwargs",

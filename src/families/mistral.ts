@@ -10,6 +10,7 @@ export const mistral = chatFamily({
   pricedAs: "mistral",
   dialect: {
     outputTokensField: "max_tokens",
+    newLimit: false,
     // The last chunk brings the usage unasked, and the option that asks is refused.
     streamUsage: false,
     developerRole: false,

@@ -11,6 +11,7 @@ export const ollama = chatFamily({
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",
+    newLimit: false,
     developerRole: false,
     thinkingField: "reasoning",
     allowedTools: false,

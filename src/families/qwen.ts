@@ -14,6 +14,7 @@ export const qwen = chatFamily({
   pricedAs: undefined,
   dialect: {
     outputTokensField: "max_tokens",
+    newLimit: false,
     developerRole: false,
     thinkingField: "reasoning_content",
     thinkingControl: "enable_thinking",

@@ -96,8 +96,8 @@ export const EXPECTED: readonly Expected[] = [
     url: "http://there/chat/completions",
     headers: BEARER,
     messages: SYSTEM,
-    set: { ...USAGE, ...OLD_LIMIT },
-    without: ["max_completion_tokens"],
+    set: { ...USAGE },
+    without: [],
     dropped: [],
   },
   {
@@ -167,8 +167,8 @@ export const EXPECTED: readonly Expected[] = [
     url: "https://openrouter.ai/api/v1/chat/completions",
     headers: BEARER,
     messages: SYSTEM,
-    set: { ...USAGE, ...OLD_LIMIT, reasoning: { effort: "low" } },
-    without: ["max_completion_tokens", "reasoning_effort"],
+    set: { ...USAGE, reasoning: { effort: "low" } },
+    without: ["reasoning_effort"],
     dropped: [],
   },
   {
@@ -197,8 +197,8 @@ export const EXPECTED: readonly Expected[] = [
     url: "http://127.0.0.1:8000/v1/chat/completions",
     headers: BEARER,
     messages: SYSTEM,
-    set: { ...USAGE, ...OLD_LIMIT, chat_template_kwargs: { enable_thinking: true } },
-    without: ["max_completion_tokens", "reasoning_effort"],
+    set: { ...USAGE, chat_template_kwargs: { enable_thinking: true } },
+    without: ["reasoning_effort"],
     dropped: [],
   },
   {

@@ -3,8 +3,10 @@ import type { Dialect } from "../wire.js";
 
 /** A family gives the differences alone: what it leaves out is as OpenAI has it. */
 export type OpenAiChatDialect = {
-  /** The member that carries the output limit. A client's other one is renamed where this is `max_tokens`. */
+  /** The member that carries the output limit where the client sent none. */
   readonly outputTokensField: "max_completion_tokens" | "max_tokens";
+  /** True where `max_completion_tokens` is heeded; else a client's limit of that name is renamed. */
+  readonly newLimit: boolean;
   /** True where a stream tells its usage when `stream_options.include_usage` asks for it. */
   readonly streamUsage: boolean;
   /** True where the role `developer` is known; else it is written as `system`. */
@@ -45,6 +47,7 @@ export type OpenAiChatDialect = {
 
 export const openAiChatDialect: OpenAiChatDialect = {
   outputTokensField: "max_completion_tokens",
+  newLimit: true,
   streamUsage: true,
   developerRole: true,
   thinkingField: "",
@@ -92,6 +95,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
   const made: CompleteDialect = {
     isOpenAis: Object.keys(dialect).length === 0,
     outputTokensField: one("outputTokensField", ["max_tokens"], own.outputTokensField),
+    newLimit: flag("newLimit", own.newLimit),
     streamUsage: flag("streamUsage", own.streamUsage),
     developerRole: flag("developerRole", own.developerRole),
     thinkingField: one("thinkingField", THINKING_FIELDS, own.thinkingField),

@@ -98,9 +98,9 @@ function limitOutput(
     if (text === "null") continue;
     isSent = true;
     // An upstream that does not heed the newer name would have no limit at all.
-    if (member.key !== dialect.outputTokensField && dialect.outputTokensField === "max_tokens") {
+    if (member.key === "max_completion_tokens" && !dialect.newLimit) {
       edits.set(member.key, undefined);
-      edits.set(dialect.outputTokensField, String(limit));
+      edits.set("max_tokens", String(limit));
     } else if (Number(text) !== limit) edits.set(member.key, String(limit));
   }
   if (!isSent) edits.set(dialect.outputTokensField, String(limit));
