@@ -113,7 +113,7 @@ export class RandomLife {
     const again = this.#credits > 0 && this.whole(4) === 0;
     if (!again) this.#credits += 1;
     const creditId = `c${again ? 1 + this.whole(this.#credits) : this.#credits}`;
-    return creditOf(BigInt(this.whole(70)), { creditId, accountId: this.#account(), nowMs: this.#nowMs });
+    return creditOf(BigInt(this.whole(60)), { creditId, accountId: this.#account(), nowMs: this.#nowMs });
   }
 
   #beat(): LedgerOperation {

@@ -1,0 +1,84 @@
+/**
+ * The floor under the ledger: its own statements in a bare loop of commits, with nothing decided, hashed or sent between
+ * threads. Run: ledger-bare BUILD CALLERS MS. Prints one line of JSON.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const [build = "dist", callersText = "32", msText = "1000"] = process.argv.slice(2);
+const [callers, turnMs] = [Number(callersText), Number(msText)];
+const WARM_MS = 300;
+
+/** @param {string} path */
+const load = (path) => import(resolve(build, "src", path));
+const { openSqliteFile } = await load("store/sqlite-file.js");
+const { STATEMENTS } = await load("store/sqlite-book-writer.js");
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-bare-"));
+const file = openSqliteFile(directory, undefined);
+const { database } = file;
+/** @param {keyof typeof STATEMENTS} name */
+const prepare = (name) => database.prepare(STATEMENTS[name]);
+const [transfer, hold, openHold, closeHold] = [
+  prepare("transfer"),
+  prepare("hold"),
+  prepare("openHold"),
+  prepare("closeHold"),
+];
+const [usage, usageDay, account, budget] = [
+  prepare("usage"),
+  prepare("usageDay"),
+  prepare("account"),
+  prepare("budget"),
+];
+
+const hash = Buffer.alloc(32, 7);
+const price = Buffer.alloc(40, 3);
+const tokens = [812n, 0n, 0n, 0n, 164n, 0n, 0n, 0n, 0n];
+let sequence = 0;
+/** @type {number[]} */
+let open = [];
+
+/** One commit, as one of the ledger's with so many callers: their holds, and the settlements of their holds before. */
+const commit = database.transaction(() => {
+  const nowMs = Date.now();
+  const before = open;
+  open = [];
+  for (let count = 0; count < callers; count++) {
+    sequence += 1;
+    const requestId = nowMs.toString(16).padStart(12, "0") + sequence.toString(16).padStart(20, "0");
+    transfer.run(sequence, "hold", "acme", sequence, null, 2_000_000n, 0n, nowMs, hash);
+    const who = ["acme", "key_01k9zzzzzzzzzzzzzzzz", "gpt-5.4-mini", "node_1"];
+    hold.run(sequence, requestId, ...who, 2_000_000n, 2_000_000n, price, nowMs, nowMs + 660_000);
+    openHold.run(sequence, "node_1", nowMs + 660_000);
+    open.push(sequence);
+  }
+  for (const held of before) {
+    sequence += 1;
+    transfer.run(sequence, "settle", "acme", held, null, -2_000_000n, 531_000n, nowMs, hash);
+    closeHold.run(held);
+    usage.run(held, sequence, 1, 531_000n, 0n, "openai", 1, nowMs, ...tokens);
+  }
+  for (const id of ["operator:grants", "operator:revenue"]) account.run(sequence, sequence, 0n, 0n, id);
+  for (const period of ["day", "month", "total"]) budget.run("key", "key_1", period, "", sequence, sequence);
+  for (const period of ["day", "month"]) budget.run("account", "acme", period, "", sequence, sequence);
+  usageDay.run("2026-11-21", "acme", "key_1", "gpt-5.4-mini", before.length, 531_000n, ...tokens);
+});
+
+/** @param {number} ms */
+const loop = (ms) => {
+  let cycles = 0;
+  for (const endMs = performance.now() + ms; performance.now() < endMs; cycles += callers) commit.immediate();
+  return cycles;
+};
+loop(WARM_MS);
+const startMs = performance.now();
+const startUs = process.cpuUsage();
+const cycles = loop(turnMs);
+const used = process.cpuUsage(startUs);
+const ms = performance.now() - startMs;
+file.close();
+rmSync(directory, { recursive: true, force: true });
+const result = { operationsPerSecond: (2 * cycles * 1000) / ms, cpuUs: (used.user + used.system) / cycles };
+process.stdout.write(`${JSON.stringify(result)}\n`);
