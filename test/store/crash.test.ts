@@ -71,9 +71,11 @@ describe("a process that is killed", () => {
   });
 });
 
-test("a second process cannot open the directory of a first", async () => {
+test("a second process cannot open the directory of a first, also after the first tried to open it again", async () => {
   const directory = await fundedDirectory();
   await openForTest({ directory });
+  // A process that opens and closes a file loses all its locks on it, unless it goes through SQLite.
+  await expect(openSqliteStore({ directory })).rejects.toThrow("is in use by another Tollgate");
   const child = await startChild(directory, "second");
   const lines = await linesOf(child, () => undefined);
   expect(lines).toEqual([`Error: The data directory '${directory}' is in use by another Tollgate.`]);
