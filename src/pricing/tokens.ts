@@ -66,6 +66,11 @@ export async function countTokensExactly(text: string): Promise<number | undefin
   return counter.count(parts);
 }
 
+/** Starts the worker where there is none, so that a count that is due soon need not wait for it. */
+export function warmTokenCounter(): void {
+  if (counter === undefined) void countTokensExactly(" ");
+}
+
 /** Ends the worker, if there is one. The next count starts another. */
 export async function closeTokenCounter(): Promise<void> {
   await counter?.close();

@@ -23,15 +23,15 @@ export interface Call {
 
 /** Calls that take their time, and are in their middle whenever the process dies. */
 const LONG: readonly Task[] = [
-  { language: "english", words: 20_000, eventWords: 8, eventMs: 15 },
-  { language: "chinese", words: 20_000, eventWords: 8, eventMs: 15 },
-  { language: "code", words: 20_000, eventWords: 8, eventMs: 15 },
+  { language: "english", words: 20_000, eventWords: 8, eventMs: 40 },
+  { language: "chinese", words: 20_000, eventWords: 8, eventMs: 40 },
+  { language: "code", words: 20_000, eventWords: 8, eventMs: 40 },
 ];
 /** Calls that come and go; the last is longer than what is told before it is settled. */
 const SHORT: readonly Task[] = [
   { language: "english", words: 40, eventWords: 4, eventMs: 1 },
   { language: "chinese", words: 40, eventWords: 4, eventMs: 1 },
-  { language: "code", words: 1_300, eventWords: 100, eventMs: 2 },
+  { language: "code", words: 700, eventWords: 50, eventMs: 2 },
 ];
 const WHOLE: readonly Task[] = [
   { language: "english", words: 30, eventWords: 30, eventMs: 5 },

@@ -1,0 +1,80 @@
+/** What a live stream notes is never more than it delivered, and never a thousand tokens less. */
+import fc from "fast-check";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import { afterAll, expect, test } from "vitest";
+import { NO_USAGE } from "../../src/api/usage.js";
+import type { Usage } from "../../src/api/index.js";
+import { Notes } from "../../src/gateway/notes.js";
+import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
+import { wire } from "../../src/wire/openai-chat/index.js";
+
+afterAll(closeTokenCounter);
+
+const START_MS = 1_000;
+const LOST_TOKENS_MAX = 1_000;
+const INPUT_TOKENS_MAX = 1_000;
+const CONTENT = "Say something.";
+const body = Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: CONTENT }] }));
+const request = wire.readRequest({ wire: wire.name, body, headers: {} });
+
+/** Lets an answer grow piece by piece, and gives what was noted in the end. */
+async function grow(pieces: readonly string[], nowMs: number, usage?: Usage): Promise<Usage | undefined> {
+  let noted: Usage | undefined;
+  const options = { request, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
+  const notes = new Notes({ ...options, note: (what) => (noted = what) });
+  let text = "";
+  for (const piece of pieces) {
+    text += piece;
+    notes.see({ usage, complete: false, text }, nowMs);
+  }
+  // The tokenizer answers in order, and the last note follows its count.
+  await countTokens("the end");
+  await new Promise((resolve) => setImmediate(resolve));
+  return noted;
+}
+
+const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
+  prose: [" The", " ledger", " never", " forgets,", " and", " pays", " once.\n"],
+  "no blanks": ["账本", "从不", "忘记，", "无论", "一次。"],
+  pictures: ["🦊", "👩‍👩‍👧", "🏳️‍🌈", "🇪🇺"],
+  "one letter": ["x"],
+  blanks: ["  ", "\n", "\t"],
+  digits: ["3", "14", "159"],
+  "base 64": ["q83v", "EjRW+", "eJqr/", "zN3u="],
+};
+
+test.each(Object.entries(SCRIPTS))(
+  "%s: within a thousand tokens, and never more",
+  { timeout: 60_000 },
+  async (_, words) => {
+    const seed = 20_261_121;
+    const property = fc.asyncProperty(
+      fc.array(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 120 }),
+      async (batches) => {
+        const pieces = batches.map((batch) => batch.join(""));
+        const noted = Number((await grow(pieces, START_MS))?.outputTokens ?? 0n);
+        const delivered = encode(pieces.join("")).length;
+        expect(noted).toBeLessThanOrEqual(delivered);
+        // What came with the last piece may not be noted yet.
+        const last = encode(pieces.at(-1) ?? "").length;
+        expect(delivered - noted).toBeLessThanOrEqual(LOST_TOKENS_MAX + last);
+      },
+    );
+    await fc.assert(property, { numRuns: 25, seed });
+  },
+);
+
+test.each([
+  { name: "nothing read while the stream is young", nowMs: START_MS + 1_999, usage: undefined, input: undefined },
+  { name: "what was read by count", nowMs: START_MS + 2_000, usage: undefined, input: encode(CONTENT).length + 4 },
+  {
+    name: "what was read as it was told",
+    nowMs: START_MS + 2_000,
+    usage: { ...NO_USAGE, inputTokens: 40n, cacheReadTokens: 7n, outputTokens: 1n },
+    input: 40,
+  },
+])("notes $name", async ({ nowMs, usage, input }) => {
+  const noted = await grow([" word".repeat(10)], nowMs, usage);
+  expect(noted?.inputTokens).toBe(input === undefined ? undefined : BigInt(input));
+  expect(noted?.cacheReadTokens).toBe(input === undefined ? undefined : (usage?.cacheReadTokens ?? 0n));
+});
