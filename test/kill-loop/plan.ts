@@ -18,8 +18,8 @@ const PLAIN_KILLS = 5;
 const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
   before_hold: [1, 20],
   after_hold_commit: [1, 20],
-  before_checkpoint: [1, 5],
-  after_checkpoint_commit: [1, 5],
+  before_checkpoint: [1, 3],
+  after_checkpoint_commit: [1, 3],
   before_settle: [1, 15],
   after_settle_commit: [1, 15],
   before_last_bytes: [1, 15],
@@ -34,6 +34,8 @@ const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
 const PATIENCE_MS = 5_000;
 /** From outside: early, or after the first notes. */
 const AFTER_MS = [50, 1_500] as const;
+/** How far behind the first a throw or a stall begins at most: it should go on for a while. */
+const EARLY_PASSES = 2;
 
 /** A number from 0 to below 1, the same sequence for the same seed. */
 export function randomOf(seed: number): () => number {
@@ -46,6 +48,10 @@ export function randomOf(seed: number): () => number {
   };
 }
 
+function earlyOf([low, high]: readonly [number, number]): readonly [number, number] {
+  return [low, Math.min(low + EARLY_PASSES, high)];
+}
+
 /** So many deaths, spread evenly over all failpoints and ways. */
 export function planDeaths(kills: number, seed: number): Death[] {
   const random = randomOf(seed);
@@ -55,7 +61,7 @@ export function planDeaths(kills: number, seed: number): Death[] {
       ACTIONS.map((action) => ({
         failpoint,
         action,
-        fromPass: between(PASSES[failpoint]),
+        fromPass: between(action === "kill" ? PASSES[failpoint] : earlyOf(PASSES[failpoint])),
         afterMs: action === "kill" ? PATIENCE_MS : between(AFTER_MS),
       })),
     ),
