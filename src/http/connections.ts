@@ -1,7 +1,7 @@
 /** The open connections, so that a stopping server can close those on which nothing happens. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { LostAnswers } from "./lost-answers.js";
+import { LostAnswers } from "./lost-answers.js";
 
 interface Connection {
   /** Requests that are not answered yet. */
@@ -13,7 +13,12 @@ interface Connection {
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
 
-  constructor(server: Server, lost: LostAnswers) {
+  /** The answers that their connections may not have carried. */
+  readonly lost: LostAnswers;
+
+  constructor(server: Server, nowMs: () => number) {
+    const lost = new LostAnswers(nowMs);
+    this.lost = lost;
     server.on("connection", (socket: Socket) => {
       this.#open.set(socket, { running: 0, readAtRestBytes: 0 });
       socket.once("close", () => {

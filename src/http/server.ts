@@ -13,7 +13,6 @@ import { answerCount } from "./count.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
-import { LostAnswers } from "./lost-answers.js";
 import { addModelRoutes } from "./models.js";
 import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
@@ -101,8 +100,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
-  const lost = new LostAnswers(nowMs);
-  const connections = new Connections(app.server, lost);
+  const connections = new Connections(app.server, nowMs);
   readBodiesAsBytes(app);
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
@@ -128,12 +126,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const generation = {
     front,
     running,
-    lost,
+    lost: connections.lost,
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
-  for (const format of formats) addFormatRoutes(app, format, generation);
-  addStreamRoutes(app, formats, generation);
+  addGenerationRoutes(app, formats, generation);
   return {
     app,
     listen: (host, port) => listen(app, host, port),
@@ -152,6 +149,11 @@ function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolea
   // Answered before its body is read: an unknown path needs no key, so anybody could send one.
   if (request.is404) return pathUnknown(request.method, request.url, routes);
   return stops ? stopping() : undefined;
+}
+
+function addGenerationRoutes(app: FastifyInstance, formats: readonly Format[], parts: GenerationParts): void {
+  for (const format of formats) addFormatRoutes(app, format, parts);
+  addStreamRoutes(app, formats, parts);
 }
 
 function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts): void {

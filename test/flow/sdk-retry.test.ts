@@ -133,6 +133,31 @@ describe.each(TOPOLOGIES)("a retry of an SDK, %s", (topology) => {
     expect(callsOf(text)).toBe(2);
   });
 
+  test("with an Idempotency-Key: an answer that was lost at any place comes again", async () => {
+    const text = nextText({ headDelayMs: 0 });
+    const client = openai();
+    const ask = (): Promise<OpenAI.ChatCompletion> =>
+      client.chat.completions
+        .create({ model: "fake-1", messages: says(text) }, { headers: { "Idempotency-Key": text } })
+        .asResponse()
+        .then(async (response) => JSON.parse(await response.text()) as OpenAI.ChatCompletion);
+    const losses: readonly Loss[] = [
+      lost(text),
+      { kind: "in the answer", bytes: 1 },
+      { kind: "in the answer", bytes: 900 },
+    ];
+    const spent = await spentBy(async () => {
+      for (const loss of losses) {
+        proxy.lose(loss);
+        await ask().catch(() => undefined);
+      }
+      const answer = await ask();
+      expect(answer.choices[0]?.message.content).not.toBe("");
+    });
+    expect(callsOf(text)).toBe(1);
+    expect(spent).toBe(COST_NANOS);
+  });
+
   test("pays anew where its key says so", async () => {
     const { secret } = await world.management.makeKey("acme", { retries_run_anew: true });
     const text = nextText();

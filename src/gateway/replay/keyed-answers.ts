@@ -151,7 +151,7 @@ export class KeyedAnswers {
   #store(seal: Seal, requestId: string, print: Buffer, tape: Tape<unknown>, ask: Ask<unknown, unknown>): Promise<void> {
     if (!tape.isWhole) return this.#put(seal, { requestId, print, record: null });
     const bytes = writeRecord(
-      tape.headers ?? {},
+      lastingHeaders(tape.headers),
       tape.messages().map((message) => ask.bytesOf(message)),
     );
     const record = sealed(seal, bytes, this.parts.randomBytes(NONCE_BYTES));
@@ -183,6 +183,11 @@ function checkKey(key: string): void {
   if (KEY_PATTERN.test(key)) return;
   const problem = "must be 1 to 255 printable ASCII characters";
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "Idempotency-Key", problem });
+}
+
+/** What remained of a limit then says nothing later. */
+function lastingHeaders(headers: CallMetadata = {}): CallMetadata {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("x-ratelimit-")));
 }
 
 /** What was charged was charged to the request before. */

@@ -30,6 +30,8 @@ export class Tape<Message> implements Sink<Message> {
   #forgotten = 0;
   #bytes = 0;
   #isWhole = true;
+  /** True once `data` said to push no more. */
+  #paused = false;
   #end: TapeEnd | undefined;
   #onDrain: (() => void) | undefined;
   readonly #followers = new Set<Follower<Message>>();
@@ -86,7 +88,8 @@ export class Tape<Message> implements Sink<Message> {
     this.#messages.push({ message, bytes });
     this.#bytes += bytes;
     this.#wake();
-    return this.#isWhole || this.#bytes < BEHIND_BYTES_MAX;
+    this.#paused = !this.#isWhole && this.#bytes >= BEHIND_BYTES_MAX;
+    return !this.#paused;
   }
 
   onDrain(callback: () => void): void {
@@ -144,8 +147,9 @@ export class Tape<Message> implements Sink<Message> {
     for (const follower of this.#followers) least = Math.min(least, follower.position);
     const read = this.#messages.splice(0, least - this.#forgotten);
     this.#forgotten += read.length;
-    const wasBehind = this.#bytes >= BEHIND_BYTES_MAX;
     for (const { bytes } of read) this.#bytes -= bytes;
-    if (wasBehind && this.#bytes < BEHIND_BYTES_MAX) this.#onDrain?.();
+    if (!this.#paused || this.#bytes >= BEHIND_BYTES_MAX) return;
+    this.#paused = false;
+    this.#onDrain?.();
   }
 }
