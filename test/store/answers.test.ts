@@ -68,7 +68,7 @@ test("after the end every call is refused", async () => {
   await expect(answers.put(row("b"))).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
 });
 
-test("a sweep forgets records and keys over their time, then the oldest records over the bounds; their keys stay", () => {
+test("a sweep forgets what is over its time, then the oldest records over the bounds; their keys stay", () => {
   const file = openAnswerFile(directory);
   const answers = new SqliteAnswers(file.database);
   const put = (name: string, more: Partial<AnswerRow> = {}): void =>

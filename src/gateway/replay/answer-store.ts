@@ -3,7 +3,7 @@
 /** What is known of one Idempotency-Key. */
 export interface StoredAnswer {
   readonly requestId: string;
-  /** What the request asked, as `printOf` makes it. */
+  /** What the request asked, as `Ask.print` makes it. */
   readonly print: Uint8Array;
   /** The sealed record; null where the request has not ended, or its answer is not kept any more. */
   readonly record: Uint8Array | null;
