@@ -47,6 +47,8 @@ export type AdmissionResult =
 export interface Coordination {
   /** Checks all limits and takes all of them, or none. */
   admit(request: AdmissionRequest): AdmissionResult | Promise<AdmissionResult>;
+  /** What `admit` would answer now. Takes nothing. */
+  peek(request: AdmissionRequest): AdmissionResult | Promise<AdmissionResult>;
   /** Gives back tokens that were not used, or takes those that were used above the reservation. */
   correct(subject: string, admittedAtMs: number, reserved: number, used: number): void;
   /** Frees the request's slot. */

@@ -1,6 +1,6 @@
 /** What nodes share, where there is one node: it stays in the process and answers at once. */
 import { GatewayError } from "../errors.js";
-import type { AdmissionRequest, AdmissionResult, Coordination, WindowState } from "./coordination.js";
+import type { AdmissionLimits, AdmissionRequest, AdmissionResult, Coordination, WindowState } from "./coordination.js";
 import { Leases } from "./leases.js";
 import { Window } from "./window.js";
 
@@ -51,6 +51,9 @@ class Subject {
   }
 }
 
+/** A key that has not been seen: nothing is taken, and nothing is ever put in. */
+const NO_SUBJECT = Object.freeze(new Subject());
+
 class InProcess implements InProcessCoordination {
   readonly #clock: () => number;
   readonly #subjectsMax: number;
@@ -85,12 +88,13 @@ class InProcess implements InProcessCoordination {
     if (limits.requestsPerMinute > 0) subject.requests?.take(nowMs, 1);
     if (limits.tokensPerMinute > 0) subject.tokens?.take(nowMs, request.tokens);
     if (limits.concurrency > 0) subject.leases?.take(request.requestId, nowMs);
-    return {
-      admitted: true,
-      admittedAtMs: nowMs,
-      requests: stateOf(subject.requests, nowMs, limits.requestsPerMinute),
-      tokens: stateOf(subject.tokens, nowMs, limits.tokensPerMinute),
-    };
+    return admittedAt(nowMs, subject, limits);
+  }
+
+  peek(request: AdmissionRequest): AdmissionResult {
+    const nowMs = this.#now();
+    const subject = this.#subjects.get(request.subject) ?? NO_SUBJECT;
+    return this.#refusal(subject, request, nowMs) ?? admittedAt(nowMs, subject, request.limits);
   }
 
   correct(subject: string, admittedAtMs: number, reserved: number, used: number): void {
@@ -174,6 +178,15 @@ class InProcess implements InProcessCoordination {
       if (!subject.isIdle(nowMs, this.#beatMs)) this.#subjects.set(name, subject);
     }
   }
+}
+
+function admittedAt(nowMs: number, subject: Subject, limits: AdmissionLimits): AdmissionResult {
+  return {
+    admitted: true,
+    admittedAtMs: nowMs,
+    requests: stateOf(subject.requests, nowMs, limits.requestsPerMinute),
+    tokens: stateOf(subject.tokens, nowMs, limits.tokensPerMinute),
+  };
 }
 
 function refusedBy(

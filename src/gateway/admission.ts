@@ -5,8 +5,8 @@
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
-import type { Hold } from "../ledger/ledger.js";
-import type { Admission } from "../limits/limits.js";
+import type { Hold, HoldRequest } from "../ledger/ledger.js";
+import type { Admission, Limits } from "../limits/limits.js";
 import type { ServedModel } from "../routing/model.js";
 import { boundInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
@@ -16,6 +16,12 @@ import type { Steps } from "./steps.js";
 
 // A hold outlives everything that a request may take: ten minutes, its retries and its drain.
 const HOLD_TIMEOUT_MS = 720_000;
+
+/** Who says yes or no to a request. A question about one asks gates that say the same and take nothing. */
+export interface Gates<Held> {
+  readonly limits: Pick<Limits, "admit">;
+  readonly ledger: { hold(request: HoldRequest): Promise<Held> };
+}
 
 /** The model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
 export function findModel(id: string, caller: Caller, steps: Steps): ServedModel {
@@ -29,36 +35,36 @@ export async function admit(
   asked: Asked,
   model: ServedModel,
   call: GatewayCall,
-  steps: Steps,
+  gates: Pick<Gates<Hold>, "limits">,
 ): Promise<{ admission: Admission; plan: Plan }> {
   const { caller, requestId } = call;
   const byBytes = planByBytes(asked.request.facts, asked.generation, model, caller);
   try {
-    return { admission: await steps.limits.admit(caller, requestId, byBytes.tokens), plan: byBytes };
+    return { admission: await gates.limits.admit(caller, requestId, byBytes.tokens), plan: byBytes };
   } catch (error) {
     const tokens = error instanceof GatewayError && error.metadata["limit"] === "tokens_per_minute";
     const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
     if (plan === undefined) throw error;
-    return { admission: await steps.limits.admit(caller, requestId, plan.tokens), plan };
+    return { admission: await gates.limits.admit(caller, requestId, plan.tokens), plan };
   }
 }
 
 /** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED or LEDGER_UNAVAILABLE. */
-export async function openHold(
+export async function openHold<Held>(
   asked: Asked,
   model: ServedModel,
   plan: Plan,
   call: GatewayCall,
-  steps: Steps,
-): Promise<{ hold: Hold; plan: Plan }> {
+  gates: Pick<Gates<Held>, "ledger">,
+): Promise<{ hold: Held; plan: Plan }> {
   if (call.beforeHold !== undefined) await call.beforeHold();
   try {
-    return { hold: await holdFor(plan, model, call, steps), plan };
+    return { hold: await holdFor(plan, model, call, gates), plan };
   } catch (error) {
     const money = error instanceof GatewayError && error.http === 402;
     const counted = money ? await planByCount(asked, model, plan, call.caller) : undefined;
     if (counted === undefined) throw error;
-    return { hold: await holdFor(counted, model, call, steps), plan: counted };
+    return { hold: await holdFor(counted, model, call, gates), plan: counted };
   }
 }
 
@@ -71,7 +77,12 @@ async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller:
   return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 
-function holdFor(plan: Plan, model: ServedModel, call: GatewayCall, steps: Steps): Promise<Hold> {
+function holdFor<Held>(
+  plan: Plan,
+  model: ServedModel,
+  call: GatewayCall,
+  gates: Pick<Gates<Held>, "ledger">,
+): Promise<Held> {
   const { caller, requestId } = call;
   const most = caller.settings.requestCostMaxNanos;
   if (most > 0n && plan.leastNanos > most) {
@@ -84,7 +95,7 @@ function holdFor(plan: Plan, model: ServedModel, call: GatewayCall, steps: Steps
     });
   }
   failpoint("before_hold");
-  return steps.ledger.hold({
+  return gates.ledger.hold({
     requestId,
     accountId: caller.accountId,
     keyId: caller.keyId,

@@ -1,43 +1,126 @@
-/** What a request may cost and whether it would be admitted, without running it. */
-import type { EstimateCostResponse, Generation } from "../api/index.js";
+/** What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched. */
+import { EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
+import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
-import { ceilingNanos } from "../pricing/ceiling.js";
-import type { WireRequest } from "../wire/wire.js";
-import { findModel } from "./admission.js";
-import { countInput } from "./count.js";
+import { costNanos } from "../pricing/price.js";
+import type { ServedModel } from "../routing/model.js";
+import { likelyOrder } from "../routing/pick.js";
+import { admit, findModel, type Gates, openHold } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
-import { planByBytes } from "./plan.js";
+import type { Asked } from "./generate.js";
+import { knownInput } from "./known-input.js";
+import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
 
-export async function estimate(
-  request: WireRequest,
-  generation: Generation,
-  call: GatewayCall,
-  steps: Steps,
-): Promise<EstimateCostResponse> {
-  const model = findModel(request.facts.model, call.caller, steps);
-  const plan = planByBytes(request.facts, generation, model, call.caller);
-  const inputTokens = await countInput(request);
-  const candidateCount = plan.candidateCount;
-  const least = ceilingNanos({ inputTokensMax: inputTokens, outputTokensMax: 0, candidateCount }, model.price);
-  const { availableNanos } = await steps.ledger.balance(call.caller.accountId);
-  const refusal =
-    availableNanos >= plan.leastNanos
-      ? undefined
-      : new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
-          account: call.caller.accountId,
-          available_nanos: String(availableNanos),
-          needed_nanos: String(plan.leastNanos),
-        });
+const DAY_MS = 86_400_000;
+/** How far back the answers of an account say how long its next one will be. */
+const HISTORY_DAYS = 30;
+
+/** Rejects where the request itself is wrong; what else would refuse it stands in the answer. */
+export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
+  const { request, generation } = asked;
+  let model: ServedModel;
+  try {
+    model = findModel(request.facts.model, call.caller, steps);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.reason !== "ERROR_REASON_MODEL_NOT_ALLOWED") throw error;
+    // Whoever may not use a model learns nothing of its upstreams and prices.
+    const nothing = EstimateCostResponse.decode(new Uint8Array());
+    return { ...nothing, model: request.facts.model, ...refusedBy(error) };
+  }
+  const byBytes = planByBytes(request.facts, generation, model, call.caller);
+  const input = await knownInput(request, model, call, steps);
+  const { plan, heldNanos, refusal } = await tryAdmission(asked, model, byBytes, call, steps);
+  const outputTokens = refusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
+  const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
+  const mostNanos = refusal === undefined ? heldNanos : plan.amountNanos;
+  const expected = await expectedOutput(model, outputTokensMax, call, steps);
+  const inputTokens = BigInt(input.tokens);
+  const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
+  const route = likelyOrder(model.targets, steps.nowMs()).map(
+    ({ served, model: name, priority, weight }): EstimatedTarget => ({
+      upstream: served.id,
+      model: name,
+      priority,
+      weight,
+      health: served.health.state(steps.nowMs()),
+    }),
+  );
   return {
     model: model.id,
-    upstream: model.targets[0]?.served.id ?? "",
-    inputTokens: BigInt(inputTokens),
-    outputTokensMax: BigInt((plan.outputTokensMax ?? 0) * candidateCount),
-    leastCostNanos: least,
-    mostCostNanos: plan.amountNanos,
-    admitted: refusal === undefined,
-    refusal: refusal?.reason ?? "",
-    refusalMessage: refusal?.message ?? "",
+    upstream: route[0]?.upstream ?? "",
+    route,
+    inputTokens,
+    inputSource: input.source,
+    inputTokensMax: BigInt(plan.inputTokensMax),
+    outputTokensMax: BigInt(outputTokensMax),
+    leastCostNanos: leastNanos(inputTokens, model.price),
+    expectedCostNanos: least(costNanos(expectedUsage, model.price), mostNanos),
+    expectedOutputTokens: BigInt(expected.tokens),
+    expectedRequestCount: BigInt(expected.requestCount),
+    mostCostNanos: mostNanos,
+    holdNanos: heldNanos,
+    ...(refusal === undefined ? ADMITTED : refusedBy(refusal)),
   };
+}
+
+interface Outcome {
+  readonly plan: Plan;
+  readonly heldNanos: bigint;
+  readonly refusal: GatewayError | undefined;
+}
+
+/** The admission of the request itself, at gates that take nothing. */
+async function tryAdmission(
+  asked: Asked,
+  model: ServedModel,
+  byBytes: Plan,
+  call: GatewayCall,
+  { limits, ledger }: Steps,
+): Promise<Outcome> {
+  const gates: Gates<{ readonly amountNanos: bigint }> = {
+    limits: { admit: (caller, requestId, tokens) => limits.peek(caller, requestId, tokens) },
+    ledger: { hold: (request) => ledger.tryHold(request) },
+  };
+  let plan = byBytes;
+  try {
+    ({ plan } = await admit(asked, model, call, gates));
+    const opened = await openHold(asked, model, plan, call, gates);
+    return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };
+  } catch (error) {
+    // What passes by itself, such as a ledger that is away, says nothing of the request.
+    if (!(error instanceof GatewayError) || error.http >= 500) throw error;
+    return { plan, heldNanos: 0n, refusal: error };
+  }
+}
+
+const ADMITTED = { admitted: true, refusal: "", refusalMessage: "", refusalMetadata: {}, refusalStatus: 0 };
+
+function refusedBy(error: GatewayError): typeof ADMITTED {
+  const { reason, message, metadata, http } = error;
+  const told = { refusal: reason, refusalMessage: message, refusalMetadata: { ...metadata }, refusalStatus: http };
+  return { admitted: false, ...told };
+}
+
+/** As many tokens as the account's answers from this model had in the mean; without any, as many as there may be. */
+async function expectedOutput(
+  model: ServedModel,
+  tokensMax: number,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<{ readonly tokens: number; readonly requestCount: number }> {
+  const fromDay = new Date(steps.nowMs() - HISTORY_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const past = await steps.ledger.requests.outputOf(call.caller.accountId, model.id, fromDay);
+  if (past.requestCount === 0) return { tokens: tokensMax, requestCount: 0 };
+  const mean = Math.ceil(past.outputTokens / past.requestCount);
+  return { tokens: tokensMax > 0 ? Math.min(mean, tokensMax) : mean, requestCount: past.requestCount };
+}
+
+function leastNanos(inputTokens: bigint, price: Price): bigint {
+  const uncached = costNanos({ ...NO_USAGE, inputTokens }, price);
+  return least(uncached, costNanos({ ...NO_USAGE, cacheReadTokens: inputTokens }, price));
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

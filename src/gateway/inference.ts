@@ -1,25 +1,26 @@
 /** The gateway's methods: each reads its request, and all generate through the one sentence. */
-import type {
-  CountTokensRequest,
-  CountTokensResponse,
-  EmbedRequest,
-  EmbedResponse,
-  EstimateCostRequest,
-  EstimateCostResponse,
-  Generation,
-  GenerateRequest,
-  GenerateResponse,
-  StreamGenerateRequest,
-  StreamGenerateResponse,
+import {
+  type CountTokensRequest,
+  type CountTokensResponse,
+  type EmbedRequest,
+  type EmbedResponse,
+  type EstimateCostRequest,
+  type EstimateCostResponse,
+  type Generation,
+  type GenerateRequest,
+  type GenerateResponse,
+  type StreamGenerateRequest,
+  type StreamGenerateResponse,
+  TokenSource,
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
-import { countInput } from "./count.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
+import { knownInput } from "./known-input.js";
 import { generate } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { typedRequest } from "./typed-request.js";
@@ -80,10 +81,8 @@ async function generateWhole(
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
   const { request } = readGeneration(asked.generation, steps, false, "count");
   const model = findModel(request.facts.model, call.caller, steps);
-  const counted = await steps.routing.count(request, model, call.signal);
-  if (counted !== undefined) return { inputTokens: BigInt(counted), exact: true };
-  const exact = model.targets.every((target) => target.served.family.countsLikeOurs);
-  return { inputTokens: BigInt(await countInput(request)), exact };
+  const { tokens, source } = await knownInput(request, model, call, steps);
+  return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };
 }
 
 /** No wire that the gateway speaks makes embeddings yet, so no model of it does. */
@@ -100,7 +99,7 @@ async function estimateCost(
   steps: Steps,
 ): Promise<EstimateCostResponse> {
   const { request, generation } = readGeneration(asked.generation, steps, false);
-  return estimate(request, generation, call, steps);
+  return estimate({ request, generation, acceptWire: "" }, call, steps);
 }
 
 function readGeneration(

@@ -61,6 +61,10 @@ export class Front {
     return this.#parts.channel;
   }
 
+  get formats(): readonly Format[] {
+    return this.#parts.formats;
+  }
+
   newRequestId(): string {
     return this.#parts.requestIds();
   }

@@ -2,7 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import { type HttpRule, type MethodDescription, methods } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
-import { AccountServiceService } from "../api/index.js";
+import { AccountServiceService, InferenceServiceService } from "../api/index.js";
+import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { answerMessage, type ManagementAnswer } from "./management-route.js";
@@ -13,12 +14,14 @@ import { answerStatement } from "./statement.js";
 /** The methods that HTTP also asks or answers in a form that is not their message, by their path. */
 const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AccountServiceService.getStatement.path, answerStatement],
+  [InferenceServiceService.estimateCost.path, answerEstimate],
 ]);
 
 export function addManagementRoutes(app: FastifyInstance, front: Front, routes: RouteTable): void {
   for (const method of methods()) {
     if (method.http !== undefined) addRoute(app, front, routes, method, method.http);
   }
+  addEstimateRoutes(app, front);
 }
 
 function addRoute(

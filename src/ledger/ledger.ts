@@ -151,6 +151,16 @@ export class Ledger {
     return new OpenHold({ requestId, amountNanos, writer, settlements, nowMs });
   }
 
+  /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */
+  async tryHold(request: HoldRequest): Promise<Pick<Hold, "amountNanos">> {
+    await this.#writer.flush();
+    const operation = this.#holdOperation(request);
+    const [result] = await this.#store.ledger.preview([operation]);
+    if (result?.kind === "held") return { amountNanos: result.amountNanos };
+    if (result === undefined) throw new GatewayError("ERROR_REASON_INTERNAL");
+    throw holdRefusal(result, operation);
+  }
+
   /** Adds money, once for each credit id. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID. */
   async credit({ creditId, accountId, amountNanos }: CreditRequest): Promise<CreditOutcome> {
     if (!isText(creditId, 1, CREDIT_ID_CHARACTERS_MAX))
@@ -249,6 +259,7 @@ export class Ledger {
         await this.#writer.flush();
         return requests.summarize(accountId, fromDay, toDay);
       },
+      outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
     };
   }
 

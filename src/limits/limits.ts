@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import type { CallMetadata } from "../api/channel.js";
 import type { KeySettings } from "../api/index.js";
-import type { AdmissionLimits, AdmissionResult, Coordination, WindowState } from "../coordination/coordination.js";
+import type {
+  AdmissionLimits,
+  AdmissionRequest,
+  AdmissionResult,
+  Coordination,
+  WindowState,
+} from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import { formatDuration } from "./duration.js";
 
@@ -53,17 +59,30 @@ export class Limits {
    * requests wait for it.
    */
   admit(caller: LimitedCaller, requestId: string, tokens: number): Admission | Promise<Admission> {
-    const { settings } = caller;
-    if (settings.requestsPerMinute === 0n && settings.tokensPerMinute === 0n && settings.concurrency === 0n)
+    if (isUnlimited(caller)) return UNLIMITED;
+    const request = this.#requestOf(caller, requestId, tokens);
+    const result = this.#coordination.admit(request);
+    return result instanceof Promise
+      ? result.then((settled) => this.#admissionOf(settled, request))
+      : this.#admissionOf(result, request);
+  }
+
+  /** Throws or rejects exactly where `admit` would, and takes nothing. */
+  peek(caller: LimitedCaller, requestId: string, tokens: number): Admission | Promise<Admission> {
+    if (isUnlimited(caller)) return UNLIMITED;
+    const request = this.#requestOf(caller, requestId, tokens);
+    const passed = (result: AdmissionResult): Admission => {
+      if (!result.admitted) throw refusalOf(result, request.subject);
       return UNLIMITED;
+    };
+    const result = this.#coordination.peek(request);
+    return result instanceof Promise ? result.then(passed) : passed(result);
+  }
+
+  #requestOf({ keyId, settings }: LimitedCaller, requestId: string, tokens: number): AdmissionRequest {
     assert(tokens >= 0, "a bound of tokens is a number from 0");
     const limits = this.#limitsOf(settings);
-    const reserved = Math.min(Math.ceil(tokens), limits.tokensPerMinute);
-    const subject = caller.keyId;
-    const result = this.#coordination.admit({ requestId, subject, limits, tokens: reserved });
-    return result instanceof Promise
-      ? result.then((settled) => this.#admissionOf(settled, subject, requestId, limits, reserved))
-      : this.#admissionOf(result, subject, requestId, limits, reserved);
+    return { requestId, subject: keyId, limits, tokens: Math.min(Math.ceil(tokens), limits.tokensPerMinute) };
   }
 
   #limitsOf(settings: KeySettings): AdmissionLimits {
@@ -78,16 +97,14 @@ export class Limits {
     return limits;
   }
 
-  #admissionOf(
-    result: AdmissionResult,
-    subject: string,
-    requestId: string,
-    limits: AdmissionLimits,
-    reserved: number,
-  ): Admission {
-    if (!result.admitted) throw refusalOf(result, subject);
-    return new LimitedAdmission(this.#coordination, result, subject, requestId, limits, reserved);
+  #admissionOf(result: AdmissionResult, request: AdmissionRequest): Admission {
+    if (!result.admitted) throw refusalOf(result, request.subject);
+    return new LimitedAdmission(this.#coordination, result, request);
   }
+}
+
+function isUnlimited({ settings }: LimitedCaller): boolean {
+  return settings.requestsPerMinute === 0n && settings.tokensPerMinute === 0n && settings.concurrency === 0n;
 }
 
 class LimitedAdmission implements Admission {
@@ -100,20 +117,13 @@ class LimitedAdmission implements Admission {
   readonly #subject: string;
   readonly #requestId: string;
 
-  constructor(
-    coordination: Coordination,
-    result: Admitted,
-    subject: string,
-    requestId: string,
-    limits: AdmissionLimits,
-    reserved: number,
-  ) {
+  constructor(coordination: Coordination, result: Admitted, request: AdmissionRequest) {
     this.#coordination = coordination;
     this.#result = result;
-    this.#subject = subject;
-    this.#requestId = requestId;
-    this.#counted = reserved;
-    this.#released = limits.concurrency === 0;
+    this.#subject = request.subject;
+    this.#requestId = request.requestId;
+    this.#counted = request.tokens;
+    this.#released = request.limits.concurrency === 0;
     this.#head = undefined;
   }
 

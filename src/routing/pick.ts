@@ -1,4 +1,5 @@
 /** The order in which a model's targets are tried. */
+import type { HealthState } from "./health.js";
 import type { Target } from "./model.js";
 
 /**
@@ -34,4 +35,12 @@ function byWeight(targets: readonly Target[], random: () => number): Target | un
     if (left < 0) return target;
   }
   return targets.at(-1);
+}
+
+const HEALTH_ORDER: readonly HealthState[] = ["healthy", "cooling", "refused"];
+
+/** The targets as they would likely be tried now: whether healthy, by priority, and the likelier first among equals. */
+export function likelyOrder(targets: readonly Target[], nowMs: number): readonly Target[] {
+  const rank = ({ served }: Target): number => HEALTH_ORDER.indexOf(served.health.state(nowMs));
+  return targets.toSorted((a, b) => rank(a) - rank(b) || a.priority - b.priority || b.weight - a.weight);
 }

@@ -8,6 +8,7 @@ import type {
   EntryRow,
   KeyRow,
   NewAccountRow,
+  OutputSum,
   ReceiptRow,
   RequestRow,
   UsageSummaryRow,
@@ -24,6 +25,7 @@ export interface TimeCursor {
 export interface SqliteCalls {
   /** Operations and results are flat lists, as `batch-message.ts` makes them. */
   commit(operations: readonly FlatValue[]): readonly FlatValue[];
+  preview(operations: readonly FlatValue[]): readonly FlatValue[];
   balance(accountId: string): BalanceRow | undefined;
   entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
   statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
@@ -42,6 +44,7 @@ export interface SqliteCalls {
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
   summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[];
+  outputOf(accountId: string, model: string, fromDay: string): OutputSum;
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;
 }

@@ -48,6 +48,13 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       failpoint("after_commit");
       return flattenResults(results);
     },
+    preview: (operations) => {
+      const asked = readOperations(operations);
+      // A book of its own, which nobody writes.
+      const book = reader.start();
+      reader.read(book, asked);
+      return flattenResults(asked.map((operation) => decide(book, operation)));
+    },
     balance: (accountId) => accounts.balance(accountId),
     entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
     statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
@@ -73,6 +80,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     },
     requests: (accountId, count, before) => requests.list(accountId, count, before),
     summarize: (accountId, fromDay, toDay) => requests.summarize(accountId, fromDay, toDay),
+    outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
     check: () => void probe.run(),
   };
 }

@@ -2,7 +2,7 @@
 import { SOURCE_UNSPECIFIED } from "../ledger/rows.js";
 import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { RequestRow, UsageSummaryRow } from "./store.js";
+import type { OutputSum, RequestRow, UsageSummaryRow } from "./store.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 /** How many sums one summary gives at most. */
@@ -13,6 +13,10 @@ const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT 
 const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, ${TOKEN_COLUMNS.join(", ")}
   FROM usage_day WHERE day BETWEEN :fromDay AND :toDay`;
 const SUMMARY_ORDER = `ORDER BY day, account_id, key_id, model LIMIT ${SUMMARY_ROWS_MAX}`;
+
+const OUTPUT = `SELECT coalesce(sum(request_count), 0) AS request_count,
+  coalesce(sum(output_tokens + reasoning_tokens + audio_output_tokens), 0) AS output_tokens
+  FROM usage_day WHERE account_id = ? AND day >= ? AND model = ?`;
 
 type PageParameters = { readonly before: number; readonly count: number; readonly accountId: string };
 type DayParameters = { readonly fromDay: string; readonly toDay: string; readonly accountId: string };
@@ -33,7 +37,10 @@ export class SqliteRequests {
   readonly #summary;
   readonly #summaryOfAccount;
 
+  readonly #output;
+
   constructor(database: Sqlite) {
+    this.#output = database.prepare<[string, string, string], { request_count: bigint; output_tokens: bigint }>(OUTPUT);
     this.#get = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
     this.#list = database.prepare<[PageParameters], RequestColumns>(`${REQUESTS} WHERE ${NEWEST_FIRST}`);
     this.#listOfAccount = database.prepare<[PageParameters], RequestColumns>(
@@ -59,6 +66,11 @@ export class SqliteRequests {
   summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[] {
     const statement = accountId === undefined ? this.#summary : this.#summaryOfAccount;
     return statement.all({ fromDay, toDay, accountId: accountId ?? "" }).map(toSummary);
+  }
+
+  outputOf(accountId: string, model: string, fromDay: string): OutputSum {
+    const row = this.#output.get(accountId, fromDay, model);
+    return { requestCount: Number(row?.request_count ?? 0n), outputTokens: Number(row?.output_tokens ?? 0n) };
   }
 }
 

@@ -36,6 +36,7 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
   let verifying: Promise<VerifyReport> | undefined;
   return {
     commit: async (operations) => readResults(await thread.call("commit", flattenOperations(operations))),
+    preview: async (operations) => readResults(await thread.call("preview", flattenOperations(operations))),
     balance: (accountId) => thread.call("balance", accountId),
     entries: async (accountId, page) => {
       const size = checkSize(page);
@@ -97,5 +98,6 @@ function requestStore(thread: SqliteThread): RequestStore {
       return cutPage("requests", rows, size, (row) => row.sequence);
     },
     summarize: (accountId, fromDay, toDay) => thread.call("summarize", accountId, fromDay, toDay),
+    outputOf: (accountId, model, fromDay) => thread.call("outputOf", accountId, model, fromDay),
   };
 }

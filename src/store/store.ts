@@ -135,6 +135,12 @@ export interface UsageSummaryRow {
   readonly costNanos: bigint;
 }
 
+/** How many requests there were, and the tokens that their answers had together, of whatever kind. */
+export interface OutputSum {
+  readonly requestCount: number;
+  readonly outputTokens: number;
+}
+
 /** What a proof of the ledger found. */
 export interface VerifyReport {
   readonly holds: boolean;
@@ -148,6 +154,8 @@ export interface VerifyReport {
 export interface LedgerStore {
   /** Runs the operations in order in one durable transaction. One refused operation does not fail the others. */
   commit(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
+  /** What `commit` would answer. Changes nothing. */
+  preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
   balance(accountId: string): Promise<BalanceRow | undefined>;
   entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
   /** A page of an account's statement; undefined where there is no such account. */
@@ -183,6 +191,8 @@ export interface RequestStore {
   list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>>;
   /** Days as 2026-11-21, both included. At most 10,000 rows. */
   summarize(accountId: string | undefined, fromDay: string, toDay: string): Promise<readonly UsageSummaryRow[]>;
+  /** What an account's requests to a model answered together since a day. */
+  outputOf(accountId: string, model: string, fromDay: string): Promise<OutputSum>;
 }
 
 /** A database, open. Each method rejects with LEDGER_UNAVAILABLE where the database cannot be reached. */

@@ -1,4 +1,5 @@
 /** Limits of a caller: what is refused and what it says, what is given back, which headers tell of it. */
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
 import type { Coordination } from "../../src/coordination/coordination.js";
@@ -202,9 +203,46 @@ test("new settings of a key count at once, with what its window holds", () => {
   admit(callerWith({ requestsPerMinute: 2n }, "key_2"));
 });
 
+let questions = 0;
+test("a question is refused exactly where a request is, with the same facts, and takes nothing", () => {
+  const question = fc.property(
+    fc.record({ requests: fc.nat(4), tokens: fc.nat(60), concurrency: fc.nat(3) }),
+    fc.array(fc.record({ tokens: fc.nat(40), stepMs: fc.nat(20_000), ends: fc.boolean() }), { maxLength: 25 }),
+    (limit, asked) => {
+      const settings = {
+        requestsPerMinute: BigInt(limit.requests),
+        tokensPerMinute: BigInt(limit.tokens),
+        concurrency: BigInt(limit.concurrency),
+      };
+      const caller = callerWith(settings, `key_${++questions}`);
+      const outcome = (ask: () => unknown): unknown => {
+        try {
+          ask();
+          return "admitted";
+        } catch (error) {
+          return error instanceof GatewayError ? error.metadata : error;
+        }
+      };
+      for (const [index, { tokens, stepMs, ends }] of asked.entries()) {
+        clock.nowMs += stepMs;
+        const id = `q${questions}-${index}`;
+        const first = outcome(() => limits.peek(caller, id, tokens));
+        expect(outcome(() => limits.peek(caller, id, tokens))).toEqual(first);
+        const admitted = outcome(() => {
+          const admission = limits.admit(caller, id, tokens);
+          if (ends && !(admission instanceof Promise)) admission.release();
+        });
+        expect(admitted).toEqual(first);
+      }
+    },
+  );
+  fc.assert(question, { numRuns: 300, verbose: 1 });
+});
+
 test("a shared driver that answers later refuses and admits alike", async () => {
   const later: Coordination = {
     admit: (request) => Promise.resolve(coordination.admit(request)),
+    peek: (request) => Promise.resolve(coordination.peek(request)),
     correct: (...corrected) => coordination.correct(...corrected),
     release: (...released) => coordination.release(...released),
     publishRevision: (...published) => coordination.publishRevision(...published),
@@ -215,6 +253,7 @@ test("a shared driver that answers later refuses and admits alike", async () => 
   const caller = callerWith({ concurrency: 1n });
   const admission = await limits.admit(caller, "a", 0);
   await expect(limits.admit(caller, "b", 0)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  await expect(limits.peek(caller, "b", 0)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
   admission.release();
   await limits.admit(caller, "b", 0);
 });

@@ -24,6 +24,19 @@ import { Answer, Event } from "./event.js";
 import { Generation, Source } from "./generation.js";
 import { Usage } from "./usage.js";
 
+/** TokenSource says how a count of tokens is known before a call. */
+export enum TokenSource {
+  /** TOKEN_SOURCE_UNSPECIFIED - Nothing was counted. */
+  TOKEN_SOURCE_UNSPECIFIED = 0,
+  /** TOKEN_SOURCE_UPSTREAM - The model's own upstream counted. */
+  TOKEN_SOURCE_UPSTREAM = 1,
+  /** TOKEN_SOURCE_TOKENIZER - The gateway counted, with the tokenizer of the model. */
+  TOKEN_SOURCE_TOKENIZER = 2,
+  /** TOKEN_SOURCE_ESTIMATE - An estimate: the model's tokenizer is not public, or the input holds media. */
+  TOKEN_SOURCE_ESTIMATE = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** StreamGenerateRequest is the request of StreamGenerate. */
 export interface StreamGenerateRequest {
   /** What is asked. */
@@ -187,9 +200,9 @@ export interface EstimateCostResponse {
   upstream: string;
   /** Tokens of input, as far as they can be known before the call. */
   inputTokens: bigint;
-  /** The most tokens of output, all candidates together. */
+  /** The most tokens of output, all candidates together, within what would be held. */
   outputTokensMax: bigint;
-  /** The least it can cost, in nano-USD: the input alone. */
+  /** The least it can cost, in nano-USD: the input alone, all of it from the upstream's cache where that is cheaper. */
   leastCostNanos: bigint;
   /** The most it can cost, in nano-USD: what would be held. */
   mostCostNanos: bigint;
@@ -199,6 +212,43 @@ export interface EstimateCostResponse {
   refusal: string;
   /** The refusal in words. Empty where it would be admitted. */
   refusalMessage: string;
+  /** What the refusal's ErrorInfo would say, such as the limit, what remains of it and when it resets. */
+  refusalMetadata: { [key: string]: string };
+  /** The HTTP status of the refusal. 0 where it would be admitted. */
+  refusalStatus: number;
+  /** What would be held now, in nano-USD. 0 where it would be refused. */
+  holdNanos: bigint;
+  /** Who may answer, in the order in which they would be tried; those of one priority share requests by weight. */
+  route: EstimatedTarget[];
+  /** How the input is known. */
+  inputSource: TokenSource;
+  /** The most tokens that the input can have: what would be held for. */
+  inputTokensMax: bigint;
+  /** What it will likely cost, in nano-USD: the input and the expected output, nothing of it cached. */
+  expectedCostNanos: bigint;
+  /** The output that the expected cost counts on: the mean of the account's requests to the model, or the most. */
+  expectedOutputTokens: bigint;
+  /** The requests of the last 30 days that this mean is of. 0: there were none, so that the most is expected. */
+  expectedRequestCount: bigint;
+}
+
+export interface EstimateCostResponse_RefusalMetadataEntry {
+  key: string;
+  value: string;
+}
+
+/** EstimatedTarget is an upstream that may answer a request. */
+export interface EstimatedTarget {
+  /** The upstream's id. */
+  upstream: string;
+  /** The model as the upstream names it. */
+  model: string;
+  /** 1 is tried first. */
+  priority: number;
+  /** The share among targets of one priority. */
+  weight: number;
+  /** How it stands: healthy, cooling (set aside for a while) or refused (it does not take our credential). */
+  health: string;
 }
 
 function createBaseStreamGenerateRequest(): StreamGenerateRequest {
@@ -1243,6 +1293,15 @@ function createBaseEstimateCostResponse(): EstimateCostResponse {
     admitted: false,
     refusal: "",
     refusalMessage: "",
+    refusalMetadata: {},
+    refusalStatus: 0,
+    holdNanos: 0n,
+    route: [],
+    inputSource: 0,
+    inputTokensMax: 0n,
+    expectedCostNanos: 0n,
+    expectedOutputTokens: 0n,
+    expectedRequestCount: 0n,
   };
 }
 
@@ -1286,6 +1345,48 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
     }
     if (message.refusalMessage !== "") {
       writer.uint32(74).string(message.refusalMessage);
+    }
+    globalThis.Object.entries(message.refusalMetadata).forEach(([key, value]: [string, string]) => {
+      EstimateCostResponse_RefusalMetadataEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
+    });
+    if (message.refusalStatus !== 0) {
+      writer.uint32(88).uint32(message.refusalStatus);
+    }
+    if (message.holdNanos !== 0n) {
+      if (BigInt.asIntN(64, message.holdNanos) !== message.holdNanos) {
+        throw new globalThis.Error("value provided for field message.holdNanos of type int64 too large");
+      }
+      writer.uint32(96).int64(message.holdNanos);
+    }
+    for (const v of message.route) {
+      EstimatedTarget.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.inputSource !== 0) {
+      writer.uint32(112).int32(message.inputSource);
+    }
+    if (message.inputTokensMax !== 0n) {
+      if (BigInt.asUintN(64, message.inputTokensMax) !== message.inputTokensMax) {
+        throw new globalThis.Error("value provided for field message.inputTokensMax of type uint64 too large");
+      }
+      writer.uint32(120).uint64(message.inputTokensMax);
+    }
+    if (message.expectedCostNanos !== 0n) {
+      if (BigInt.asIntN(64, message.expectedCostNanos) !== message.expectedCostNanos) {
+        throw new globalThis.Error("value provided for field message.expectedCostNanos of type int64 too large");
+      }
+      writer.uint32(128).int64(message.expectedCostNanos);
+    }
+    if (message.expectedOutputTokens !== 0n) {
+      if (BigInt.asUintN(64, message.expectedOutputTokens) !== message.expectedOutputTokens) {
+        throw new globalThis.Error("value provided for field message.expectedOutputTokens of type uint64 too large");
+      }
+      writer.uint32(136).uint64(message.expectedOutputTokens);
+    }
+    if (message.expectedRequestCount !== 0n) {
+      if (BigInt.asIntN(64, message.expectedRequestCount) !== message.expectedRequestCount) {
+        throw new globalThis.Error("value provided for field message.expectedRequestCount of type int64 too large");
+      }
+      writer.uint32(144).int64(message.expectedRequestCount);
     }
     return writer;
   },
@@ -1373,6 +1474,228 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
             }
 
             message.refusalMessage = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            const entry10 = EstimateCostResponse_RefusalMetadataEntry.decode(reader, reader.uint32());
+            if (entry10.value !== undefined) {
+              message.refusalMetadata[entry10.key] = entry10.value;
+            }
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.refusalStatus = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.holdNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.route.push(EstimatedTarget.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.inputSource = reader.int32() as any;
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.inputTokensMax = reader.uint64() as bigint;
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.expectedCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.expectedOutputTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 18: {
+            if (tag !== 144) {
+              break;
+            }
+
+            message.expectedRequestCount = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEstimateCostResponse_RefusalMetadataEntry(): EstimateCostResponse_RefusalMetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const EstimateCostResponse_RefusalMetadataEntry: MessageFns<EstimateCostResponse_RefusalMetadataEntry> = {
+  encode(message: EstimateCostResponse_RefusalMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimateCostResponse_RefusalMetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEstimateCostResponse_RefusalMetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEstimatedTarget(): EstimatedTarget {
+  return { upstream: "", model: "", priority: 0, weight: 0, health: "" };
+}
+
+export const EstimatedTarget: MessageFns<EstimatedTarget> = {
+  encode(message: EstimatedTarget, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== "") {
+      writer.uint32(10).string(message.upstream);
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.priority !== 0) {
+      writer.uint32(24).uint32(message.priority);
+    }
+    if (message.weight !== 0) {
+      writer.uint32(33).double(message.weight);
+    }
+    if (message.health !== "") {
+      writer.uint32(42).string(message.health);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimatedTarget {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEstimatedTarget();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.priority = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.weight = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.health = reader.string();
             continue;
           }
         }
@@ -1485,7 +1808,15 @@ export const InferenceServiceService = {
     responseSerialize: (value: EmbedResponse): Buffer => Buffer.from(EmbedResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EmbedResponse => EmbedResponse.decode(value),
   },
-  /** EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates. */
+  /**
+   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   *
+   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
+   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
+   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
+   * where the header anthropic-version comes along, as Anthropic's messages.
+   */
   estimateCost: {
     path: "/tollgate.v1.InferenceService/EstimateCost" as const,
     requestStream: false as const,
@@ -1531,7 +1862,15 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
   /** Embed turns texts into vectors. */
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
-  /** EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates. */
+  /**
+   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   *
+   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
+   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
+   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
+   * where the header anthropic-version comes along, as Anthropic's messages.
+   */
   estimateCost: handleUnaryCall<EstimateCostRequest, EstimateCostResponse>;
 }
 
@@ -1654,7 +1993,15 @@ export interface InferenceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EmbedResponse) => void,
   ): ClientUnaryCall;
-  /** EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates. */
+  /**
+   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   *
+   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
+   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
+   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
+   * where the header anthropic-version comes along, as Anthropic's messages.
+   */
   estimateCost(
     request: EstimateCostRequest,
     callback: (error: ServiceError | null, response: EstimateCostResponse) => void,

@@ -1,0 +1,72 @@
+/** Estimates for requests as clients send them: any format's own body, at its own path behind the one of estimates. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { methodByPath } from "../api/descriptors.js";
+import { InferenceServiceService } from "../api/index.js";
+import type { Format } from "../formats/format.js";
+import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
+import type { HttpInput } from "./json-map.js";
+import { responseJson } from "./json-map.js";
+import { answerMessage, type ManagementRoute } from "./management-route.js";
+
+const METHOD = InferenceServiceService.estimateCost;
+const PATH = "/api/v1/estimate";
+/** Whose body it is where neither the path nor a header tells. */
+const FORMAT_PATH_DEFAULT = "/v1/chat/completions";
+
+/** The message of the method has this one member, so that no client's body is taken for it. */
+const MESSAGE = /^\s*\{\s*"generation"\s*:/;
+const MESSAGE_BYTES = 256;
+
+/** `/api/v1/estimate/v1/messages` takes what `/v1/messages` takes, and so on for every route that asks a model. */
+export function addEstimateRoutes(app: FastifyInstance, front: Front): void {
+  for (const format of front.formats) {
+    for (const { method, path, kind } of format.routes) {
+      if (kind !== "generate") continue;
+      const config = { permission: { scope: "chat" } };
+      const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+        answerBody(request, reply, format, front);
+      app.route({ method, url: PATH + path, config, handler });
+    }
+  }
+}
+
+/** Answers for the method's own message, or for a client's body, whose format its headers tell. */
+export function answerEstimate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  input: HttpInput,
+  route: ManagementRoute,
+): Promise<FastifyReply> {
+  const { front } = route;
+  const start = input.body?.toString("latin1", 0, MESSAGE_BYTES) ?? "";
+  const asked = new HttpFormatRequest(request);
+  const format =
+    front.formats.find(
+      (format) => format.recognises(asked.headers) && generatesAt(format, (path) => !/[:*]/.test(path)),
+    ) ?? front.formats.find((format) => generatesAt(format, (path) => path === FORMAT_PATH_DEFAULT));
+  if (start.trim() === "" || MESSAGE.test(start) || format === undefined)
+    return answerMessage(request, reply, input, route);
+  return answerBody(request, reply, format, front);
+}
+
+function generatesAt(format: Format, fits: (path: string) => boolean): boolean {
+  return format.routes.some(({ kind, path }) => kind === "generate" && fits(path));
+}
+
+async function answerBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: Format,
+  front: Front,
+): Promise<FastifyReply> {
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const source = { wire: format.wire.name, body, headers: format.wireHeaders(new HttpFormatRequest(request)) };
+  const clamp = request.headers["x-tollgate-clamp"] === "1";
+  const generation = { model: "", input: { $case: "source" as const, value: source }, clamp };
+  const options = front.callOptions(request, goneSignal(reply));
+  const { message, head } = await front.channel.unary(METHOD, { generation }, options);
+  return reply
+    .headers(front.headers(request, head))
+    .type("application/json; charset=utf-8")
+    .send(responseJson(methodByPath(METHOD.path).desc, Buffer.from(METHOD.responseSerialize(message))));
+}
