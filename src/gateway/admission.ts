@@ -38,7 +38,7 @@ export async function admit(
   gates: Pick<Gates<Hold>, "limits">,
 ): Promise<{ admission: Admission; plan: Plan }> {
   const { caller, requestId } = call;
-  const byBytes = planByBytes(asked.request.facts, asked.generation, model, caller);
+  const byBytes = planByBytes(asked.request, asked.generation, model, caller);
   try {
     return { admission: await gates.limits.admit(caller, requestId, byBytes.tokens), plan: byBytes };
   } catch (error) {
@@ -72,8 +72,13 @@ export async function openHold<Held>(
 async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller: Caller): Promise<Plan | undefined> {
   // Only where the tokenizer is the family's own is a count an upper bound.
   if (model.targets.some((target) => !target.served.family.countsLikeOurs)) return undefined;
-  const bound = await boundInput(asked.request);
-  if (bound === undefined || bound >= plan.inputTokensMax) return undefined;
+  let bound = 0;
+  for (const target of model.targets) {
+    const counted = await boundInput(asked.request, target.model);
+    if (counted === undefined) return undefined;
+    bound = Math.max(bound, counted);
+  }
+  if (bound >= plan.inputTokensMax) return undefined;
   return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 

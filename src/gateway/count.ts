@@ -1,6 +1,7 @@
 /** Counting what a request reads and an answer says, where the upstream does not tell. */
 import type { Part, Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
+import { modelTokens } from "../pricing/model-tokens.js";
 import { countTokens, countTokensExactly, estimateTokens } from "../pricing/tokens.js";
 import type { WireRequest } from "../wire/wire.js";
 
@@ -9,28 +10,35 @@ const IMAGE_TOKENS = 765;
 // Role marks and separators of one message.
 const MESSAGE_TOKENS = 4;
 
-/** Tokens of the request's input, as the tokenizer counts its text. */
-export async function countInput(request: WireRequest): Promise<number> {
-  return countText(inputText(request), request.facts.imageCount);
+/** Tokens of the request's input, as a model's tokenizer counts its text, or near that. */
+export async function countInput(request: WireRequest, modelId: string): Promise<number> {
+  return countText(inputText(request), request.facts.imageCount, modelId);
 }
 
-async function countText(input: InputText, imageCount: number): Promise<number> {
-  return (await countTokens(input.text)) + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
+async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
+  return (await countTokens(input.text, modelId)) + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
 }
 
 /**
  * An upper bound of the input by counting, for a hold that the cheap bound is too dear for; undefined where media or
- * its
- * length make it impossible. A twentieth and sixteen tokens for each message cover what a chat template adds.
+ * its length make it impossible, or where the model's tokenizer is not ours. A twentieth and sixteen tokens for each
+ * message cover what a chat template adds.
  */
-export async function boundInput(request: WireRequest): Promise<number | undefined> {
+export async function boundInput(request: WireRequest, modelId: string): Promise<number | undefined> {
+  const { encoding, exact } = modelTokens(modelId);
+  if (!exact) return undefined;
   const { facts } = request;
   if (facts.imageCount + facts.fileCount + facts.audioCount > 0) return undefined;
   const input = readableInput(request);
   if (input === undefined) return undefined;
   const { messages, text } = input;
-  const tokens = await countTokensExactly(text);
+  const tokens = await countTokensExactly(text, encoding);
   return tokens === undefined ? undefined : Math.ceil(tokens * 1.05) + 16 * messages;
+}
+
+/** The request as its client wrote it, or all texts of one that came typed. */
+export function textBytesOf(request: WireRequest): Buffer {
+  return request.source?.body ?? Buffer.from(readableInput(request)?.text ?? "");
 }
 
 interface InputText {
@@ -60,13 +68,18 @@ function inputText(request: WireRequest): InputText {
  * A usage by count. Never rejects, since a settlement depends on it: a request that an upstream of its own wire took
  * although our typed form cannot hold it is estimated from its bytes.
  */
-export async function countUsage(request: WireRequest, text: string, inputTokensMax: number): Promise<Usage> {
+export async function countUsage(
+  request: WireRequest,
+  text: string,
+  modelId: string,
+  inputTokensMax: number,
+): Promise<Usage> {
   const readable = readableInput(request);
   const [input, output] = await Promise.all([
     readable === undefined
       ? estimateTokens(request.source?.body.toString() ?? "")
-      : countText(readable, request.facts.imageCount),
-    countTokens(text),
+      : countText(readable, request.facts.imageCount, modelId),
+    countTokens(text, modelId),
   ]);
   return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };
 }
@@ -90,10 +103,15 @@ export function generatedTokens(usage: Usage): bigint {
 }
 
 /** What a request read, for a note: as its upstream told so far, else by count. Never rejects. */
-export async function readUsage(told: Usage | undefined, request: WireRequest, inputTokensMax: number): Promise<Usage> {
+export async function readUsage(
+  told: Usage | undefined,
+  request: WireRequest,
+  modelId: string,
+  inputTokensMax: number,
+): Promise<Usage> {
   const isTold = told !== undefined && totalTokens(told) > Number(generatedTokens(told));
   if (isTold) return { ...told, outputTokens: 0n, reasoningTokens: 0n, audioOutputTokens: 0n };
-  return countUsage(request, "", inputTokensMax);
+  return countUsage(request, "", modelId, inputTokensMax);
 }
 
 // How far back a note looks for a place to cut at.

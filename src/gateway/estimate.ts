@@ -28,7 +28,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: request.facts.model, ...refusedBy(error) };
   }
-  const byBytes = planByBytes(request.facts, generation, model, call.caller);
+  const byBytes = planByBytes(request, generation, model, call.caller);
   const input = await knownInput(request, model, call, steps);
   const { plan, heldNanos, refusal } = await tryAdmission(asked, model, byBytes, call, steps);
   const outputTokens = refusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;

@@ -1,5 +1,6 @@
 /** How many tokens the input of a request has, as well as anyone can tell before it runs. */
 import { TokenSource } from "../api/index.js";
+import { modelTokens } from "../pricing/model-tokens.js";
 import type { ServedModel } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
 import { countInput } from "./count.js";
@@ -22,9 +23,12 @@ export async function knownInput(
   if (counted !== undefined) return { tokens: counted, source: TokenSource.TOKEN_SOURCE_UPSTREAM };
   const { imageCount, fileCount, audioCount } = request.facts;
   const hasMedia = imageCount + fileCount + audioCount > 0;
-  const isOurs = model.targets.every((target) => target.served.family.countsLikeOurs);
+  const first = model.targets[0]?.model ?? model.id;
+  const isOurs = model.targets.every(
+    ({ served, model: name }) => served.family.countsLikeOurs && modelTokens(name).exact,
+  );
   return {
-    tokens: await countInput(request),
+    tokens: await countInput(request, first),
     source: isOurs && !hasMedia ? TokenSource.TOKEN_SOURCE_TOKENIZER : TokenSource.TOKEN_SOURCE_ESTIMATE,
   };
 }

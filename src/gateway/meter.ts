@@ -123,11 +123,11 @@ export class Meter implements AnswerReceiver {
     }
     if (usage === undefined || doubt !== undefined) {
       if (ended || doubt !== "zero") this.#doubt = doubt;
-      const counted = await countUsage(request, text, plan.inputTokensMax);
+      const counted = await countUsage(request, text, this.#modelId, plan.inputTokensMax);
       return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
     }
     if (mustCompare(report, ended)) {
-      const counted = await countTokens(text);
+      const counted = await countTokens(text, this.#modelId);
       if (isTooLow(usage, counted)) {
         if (ended) this.#doubt = "missing";
         return this.#outcome(withCountedOutput(usage, BigInt(counted)), UsageSource.USAGE_SOURCE_COUNTED);
@@ -167,6 +167,11 @@ export class Meter implements AnswerReceiver {
     return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
   }
 
+  /** The model that answers, as its upstream names it: its name tells its tokenizer. */
+  get #modelId(): string {
+    return this.#target?.model ?? this.options.model.id;
+  }
+
   #outcome(usage: Usage, usageSource: UsageSource): Outcome {
     const { model, hold } = this.options;
     const free = usageSource === UsageSource.USAGE_SOURCE_NONE;
@@ -178,7 +183,13 @@ export class Meter implements AnswerReceiver {
   #see(nowMs: number): void {
     const { request, plan, startMs } = this.options;
     const { inputTokensMax } = plan;
-    this.#notes ??= new Notes({ request, inputTokensMax, startMs, note: (usage) => this.#note(usage) });
+    this.#notes ??= new Notes({
+      request,
+      modelId: this.#modelId,
+      inputTokensMax,
+      startMs,
+      note: (usage) => this.#note(usage),
+    });
     this.#notes.see(this.#report, nowMs);
   }
 

@@ -20,6 +20,8 @@ const COUNT_WAIT_MS = 50;
 
 export interface NotesOptions {
   readonly request: WireRequest;
+  /** The model that answers, as its upstream names it. */
+  readonly modelId: string;
   readonly inputTokensMax: number;
   /** Of the request, on the clock of `performance.now`. */
   readonly startMs: number;
@@ -75,7 +77,7 @@ export class Notes {
 
   /** Pieces may overtake each other: what is noted is never more than was generated. */
   async #count(piece: string, crossed: number): Promise<void> {
-    const counting = countTokens(piece);
+    const counting = countTokens(piece, this.options.modelId);
     let least = 0;
     // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
     if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) {
@@ -89,7 +91,8 @@ export class Notes {
 
   async #readInput(told: Usage | undefined): Promise<void> {
     this.#input = NO_USAGE;
-    this.#input = await readUsage(told, this.options.request, this.options.inputTokensMax);
+    const { request, modelId, inputTokensMax } = this.options;
+    this.#input = await readUsage(told, request, modelId, inputTokensMax);
     this.#note();
   }
 

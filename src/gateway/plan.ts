@@ -3,9 +3,10 @@ import type { Generation } from "../api/index.js";
 import type { Budget } from "../ledger/operation.js";
 import type { Caller } from "../keys/caller.js";
 import { affordableOutputTokens, ceilingNanos } from "../pricing/ceiling.js";
-import { inputTokensMax as boundByFacts } from "../pricing/input-bound.js";
+import { growthBytes, inputTokensMax as boundByFacts } from "../pricing/input-bound.js";
 import type { ServedModel } from "../routing/model.js";
-import type { RequestFacts } from "../wire/wire.js";
+import type { RequestFacts, WireRequest } from "../wire/wire.js";
+import { textBytesOf } from "./count.js";
 
 /** The least output limit that a lowered one may come to; a shorter answer helps nobody. */
 const CLAMP_TOKENS_MIN = 256;
@@ -24,8 +25,8 @@ export interface Plan {
 }
 
 /** The plan by the cheap bound of the input: its bytes. */
-export function planByBytes(facts: RequestFacts, generation: Generation, model: ServedModel, caller: Caller): Plan {
-  return planFor(inputBound(facts, model), facts, generation, model, caller);
+export function planByBytes(request: WireRequest, generation: Generation, model: ServedModel, caller: Caller): Plan {
+  return planFor(inputBound(request, model), request.facts, generation, model, caller);
 }
 
 /** The plan by an input that was counted; `inputTokens` is at least what the upstream will count. */
@@ -78,10 +79,14 @@ function outputLimit(asked: number | undefined, model: ServedModel): number | un
   return most === undefined ? asked : Math.min(asked, most);
 }
 
-/** The dearest of the targets, since pictures count differently on different models. */
-function inputBound(facts: RequestFacts, model: ServedModel): number {
+/** The dearest of the targets, since text and pictures count differently on different models. */
+function inputBound(request: WireRequest, model: ServedModel): number {
   const { contextTokens } = model;
   let bound = 0;
-  for (const target of model.targets) bound = Math.max(bound, boundByFacts(facts, { id: target.model, contextTokens }));
+  for (const { model: id } of model.targets) {
+    const growth = growthBytes(() => textBytesOf(request), id);
+    const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: request.facts.textBytes + growth };
+    bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
+  }
   return bound;
 }

@@ -1,4 +1,6 @@
 /** The most input tokens that a request can have, known before anyone counts them. Pure. */
+import { isAscii } from "node:buffer";
+import { modelTokens } from "./model-tokens.js";
 
 /** What of a request decides its input tokens; the facts that a wire reads carry it. */
 export interface InputFacts {
@@ -14,6 +16,40 @@ export interface InputModel {
   readonly id: string;
   /** 0 where nobody knows. */
   readonly contextTokens: number;
+}
+
+/** The signs that take more bytes in Unicode's compatibility form (NFKC), and some beside them. */
+const GROWING = rangesOf(
+  "a8-be 13f-149 1c4-1c6 2d8-2dd 344 37a-385 587 675-678 958-95f 9dc-9df a33-a36 a59-a5e b5c-b5d e33 " +
+    "eb3 edc-edd f43-fb9 1fc1-1fee 2033-2037 2057 2150-2189 222c-2230 247d-2487 2a0c 2adc 309b-309f 30ff " +
+    "3200-3243 327c-327d 32c0-32cb 32ff-33fe fa6c facf-fad7 fb13-fb4f fbdd-fdc7 fdf0-fdfc fe71-fe7f " +
+    "fef5-fefc 1d15e-1d164 1d1bb-1d1c0 1f12a 1f200-1f201 1f240-1f248",
+);
+const ESCAPE = /\\u([0-9a-f]{4})/gi;
+
+/** An expression for code points, given as hexadecimal ranges. */
+function rangesOf(ranges: string): RegExp {
+  const parts = ranges.split(" ").map((range) => range.replaceAll(/[0-9a-f]+/g, (hex) => `\\u{${hex}}`));
+  return new RegExp(`[${parts.join("")}]`, "gu");
+}
+
+/**
+ * How many bytes longer a body may become where its model's tokenizer first writes signs by their compatibility form:
+ * `\ufdfa` becomes 33 bytes of 3. 0 for a model whose tokenizer is public and does no such thing.
+ */
+export function growthBytes(body: () => Buffer, modelId: string): number {
+  if (modelTokens(modelId).countsBytes) return 0;
+  const bytes = body();
+  const escapes = bytes.includes("\\u");
+  if (!escapes && isAscii(bytes)) return 0;
+  const spelled = bytes.toString();
+  const text = escapes
+    ? spelled.replaceAll(ESCAPE, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+    : spelled;
+  let growth = 0;
+  for (const [sign] of text.matchAll(GROWING))
+    growth += Math.max(0, Buffer.byteLength(sign.normalize("NFKC")) - Buffer.byteLength(sign));
+  return growth;
 }
 
 /**
@@ -44,7 +80,8 @@ const IMAGE_TOKENS: readonly { readonly startsWith: string; readonly tokensMax: 
 /**
  * The most input tokens that the model can count for this request, whatever its tokenizer.
  *
- * Tokenizers of byte pairs never make more tokens than bytes. The few tokens that a chat template adds to a message
+ * Tokenizers of byte pairs never make more tokens than bytes, of the text that they see: see growthBytes for those that
+ * change it first. The few tokens that a chat template adds to a message
  * or a tool need no allowance of their own: each message brings at least `{"role":"user","content":""},`, 29 bytes
  * of JSON that reach no tokenizer, and no template adds as many. Nor can an upstream read more than the model's
  * context.

@@ -1,7 +1,8 @@
-/** Counts tokens: exactly with OpenAI's public tokenizer, off the event loop, or by estimate for everyone else. */
+/** Counts tokens: exactly with OpenAI's public tokenizers, off the event loop, or near them for everyone else. */
 import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { type Encoding, modelTokens } from "./model-tokens.js";
 
 /** Texts that wait for the worker at once, and characters of one text that it counts; the rest is estimated. */
 const WAITING_MAX = 256;
@@ -29,12 +30,19 @@ const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
  */
 const WORKER = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { countTokens, setMergeCacheSize } = require(workerData.encoding);
-// The package keeps 100,000 words with their tokens: of the longest words, hundreds of megabytes.
-setMergeCacheSize(10_000);
+const loaded = new Map();
+// An encoding is loaded when it is first asked for: each takes half a second and 40 MB.
+function load(encoding) {
+  const tokenizer = require(workerData[encoding]);
+  // The package keeps 100,000 words with their tokens: of the longest words, hundreds of megabytes.
+  tokenizer.setMergeCacheSize(10_000);
+  loaded.set(encoding, tokenizer);
+  return tokenizer;
+}
 // Text such as <|endoftext|> from a client is text, never a command.
 const plain = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
-parentPort.on("message", ({ id, parts }) => {
+parentPort.on("message", ({ id, encoding, parts }) => {
+  const { countTokens } = loaded.get(encoding) ?? load(encoding);
   let tokens = 0;
   for (const part of parts) tokens += countTokens(part, plain);
   parentPort.postMessage({ id, tokens });
@@ -42,19 +50,23 @@ parentPort.on("message", ({ id, parts }) => {
 `;
 
 /**
- * The tokens of a text as OpenAI's models since gpt-4o count them (o200k). Never rejects: what cannot be counted,
- * because the worker is overrun or the text is too long, is estimated. So it serves a charge, and no upper bound.
+ * The tokens of a text as a model counts them, or near that where its tokenizer is not ours. Never rejects: what cannot
+ * be counted, because the worker is overrun or the text is too long, is estimated. So it serves a charge, and no upper
+ * bound.
  */
-export async function countTokens(text: string): Promise<number> {
+export async function countTokens(text: string, modelId: string): Promise<number> {
+  const { encoding, perThousand } = modelTokens(modelId);
   const counted = text.slice(0, COUNTED_CHARS_MAX);
-  const tokens = (await countTokensExactly(counted)) ?? estimateTokens(counted);
-  return tokens + estimateTokens(text.slice(COUNTED_CHARS_MAX));
+  const tokens = (await countTokensExactly(counted, encoding)) ?? estimateTokens(counted);
+  // Down, so that the pieces of a text never count for more than the whole.
+  return Math.floor(((tokens + estimateTokens(text.slice(COUNTED_CHARS_MAX))) * perThousand) / 1_000);
 }
 
 /**
- * The same, counted to the end; undefined where it cannot be, so that a hold can fall back to bytes. Never rejects.
+ * The tokens of a text, counted to the end; undefined where that cannot be, so that a hold can fall back to bytes.
+ * Never rejects.
  */
-export async function countTokensExactly(text: string): Promise<number | undefined> {
+export async function countTokensExactly(text: string, encoding: Encoding): Promise<number | undefined> {
   if (text === "") return 0;
   if (text.length > COUNTED_CHARS_MAX) return undefined;
   const parts: string[] = [];
@@ -63,7 +75,7 @@ export async function countTokensExactly(text: string): Promise<number | undefin
     parts.push(...cutRuns(text.slice(at, at + TURN_CHARS)));
   }
   counter ??= new Counter(IDLE_MS, () => (counter = undefined));
-  return counter.count(parts);
+  return counter.count(parts, encoding);
 }
 
 /** Starts the worker where there is none, so that a count that is due soon need not wait for it. */
@@ -90,10 +102,14 @@ class Counter {
   constructor(idleMs: number, onClose: () => void) {
     this.#idleMs = idleMs;
     this.#onClose = onClose;
-    const encoding = createRequire(import.meta.url).resolve("gpt-tokenizer/encoding/o200k_base");
+    const { resolve } = createRequire(import.meta.url);
+    const paths: Record<Encoding, string> = {
+      o200k_base: resolve("gpt-tokenizer/encoding/o200k_base"),
+      cl100k_base: resolve("gpt-tokenizer/encoding/cl100k_base"),
+    };
     this.#worker = new Worker(WORKER, {
       eval: true,
-      workerData: { encoding },
+      workerData: paths,
       name: "tokens",
       resourceLimits: WORKER_HEAP_MB,
     });
@@ -104,14 +120,14 @@ class Counter {
   }
 
   /** Undefined where too many wait already, or where the worker failed. */
-  count(parts: readonly string[]): Promise<number | undefined> {
+  count(parts: readonly string[], encoding: Encoding): Promise<number | undefined> {
     if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(undefined);
     clearTimeout(this.#idle);
     this.#worker.ref();
     const id = this.#nextId++;
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#worker.postMessage({ id, parts }, []);
+      this.#worker.postMessage({ id, encoding, parts }, []);
     });
   }
 

@@ -35,13 +35,15 @@ describe("counting", () => {
       want: countDirectly("say <|endoftext|> now", PLAIN),
     },
   ])("counts $name exactly", async ({ text, want }) => {
-    expect(await countTokens(text)).toBe(want);
-    expect(await countTokensExactly(text)).toBe(want);
+    expect(await countTokens(text, "gpt-4o")).toBe(want);
+    expect(await countTokensExactly(text, "o200k_base")).toBe(want);
   });
 
   test("answers many at once, each its own", async () => {
     const texts = Array.from({ length: 50 }, (_, i) => "word ".repeat(i + 1));
-    expect(await Promise.all(texts.map(countTokens))).toEqual(texts.map((text) => countDirectly(text, PLAIN)));
+    expect(await Promise.all(texts.map((text) => countTokens(text, "gpt-4o")))).toEqual(
+      texts.map((text) => countDirectly(text, PLAIN)),
+    );
   });
 
   // The plain tokenizer takes minutes for each of these: its time grows with the square of a word.
@@ -51,24 +53,24 @@ describe("counting", () => {
     { name: "signs", text: "=".repeat(1_000_000) },
     { name: "one long word of another script", text: "語".repeat(200_000) },
   ])("takes bounded time for a megabyte of $name", async ({ text }) => {
-    expect(await countTokens(text)).toBeGreaterThan(1_000);
+    expect(await countTokens(text, "gpt-4o")).toBeGreaterThan(1_000);
   });
 
   test("gives up nothing in silence: what is too long is no exact count, and still counted about", async () => {
     const text = "word ".repeat(900_000);
-    expect(await countTokensExactly(text)).toBeUndefined();
-    const tokens = await countTokens(text);
+    expect(await countTokensExactly(text, "o200k_base")).toBeUndefined();
+    const tokens = await countTokens(text, "gpt-4o");
     expect(tokens).toBeGreaterThan(850_000);
     expect(tokens).toBeLessThan(1_000_000);
   });
 
   test("starts again after it was closed", async () => {
     await closeTokenCounter();
-    const waiting = countTokens(PROSE);
+    const waiting = countTokens(PROSE, "gpt-4o");
     await closeTokenCounter();
     // Closed while it counted: the estimate answers.
     expect(await waiting).toBe(estimateTokens(PROSE));
-    expect(await countTokens("again")).toBe(1);
+    expect(await countTokens("again", "gpt-4o")).toBe(1);
   });
 });
 
@@ -89,7 +91,7 @@ describe("cutting", () => {
     const long = PROSE.repeat(1_000);
     expect(cutRuns(long).length).toBeGreaterThan(10);
     const direct = countDirectly(long, PLAIN);
-    const counted = await countTokens(long);
+    const counted = await countTokens(long, "gpt-4o");
     expect(counted).toBeGreaterThanOrEqual(direct);
     // One for each quarter of a million characters, where a word is cut.
     expect(counted).toBeLessThanOrEqual(direct + Math.ceil(long.length / 250_000));
