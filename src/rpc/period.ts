@@ -21,7 +21,10 @@ export function checkDay(param: string, day: string): string {
 export function periodOf({ from, to }: { readonly from: string; readonly to: string }): StatementPeriod {
   const fromMs = from === "" ? undefined : momentOf("from", from, 0);
   const toMs = to === "" ? undefined : momentOf("to", to, DAY_MS);
-  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) throw invalid("from", "must not come after to");
+  // The day after the last one is the first that does not belong to the period.
+  const latestMs = toMs !== undefined && isDay(to) ? toMs - 1 : toMs;
+  if (fromMs !== undefined && latestMs !== undefined && fromMs > latestMs)
+    throw invalid("from", "must not come after to");
   return { fromMs, toMs };
 }
 
