@@ -50,6 +50,7 @@ const budgets = (more: object): string => JSON.stringify({ account_id: "acme", s
 interface HttpCase {
   readonly name: string;
   readonly path: string;
+  readonly method?: string;
   /** As it goes out; absent: a GET. */
   readonly body?: string;
   readonly key?: "stranger";
@@ -125,6 +126,14 @@ const HTTP: readonly HttpCase[] = [
       param: `settings.${field}`,
     })),
   ),
+  ...["-1", "1.5", '"9223372036854775808"', '"five"'].map((amount) => ({
+    name: `an account with a budget of ${amount}`,
+    method: "PATCH",
+    path: "/accounts/acme",
+    body: `{"settings":{"budget_day_nanos":${amount}},"update_mask":["budget_day_nanos"]}`,
+    status: 400,
+    param: "settings.budget_day_nanos",
+  })),
   { name: "a stranger's look at a receipt", path: "/requests/REQUEST", key: "stranger", status: 404 },
   { name: "a receipt by its transfer's id", path: "/requests/s:REQUEST", status: 404 },
   { name: "the receipt of a credit", path: "/requests/first-acme", status: 404 },
@@ -141,10 +150,10 @@ const HTTP: readonly HttpCase[] = [
   },
 ];
 
-describe.each(HTTP)("over HTTP, $name", ({ path, body, key, status: want, param }) => {
+describe.each(HTTP)("over HTTP, $name", ({ method, path, body, key, status: want, param }) => {
   test(`is refused with ${want}, and moves nothing`, async () => {
     const response = await fetch(`${world.front.url}/api/v1${path.replace("REQUEST", requestId)}`, {
-      method: body === undefined ? "GET" : "POST",
+      method: method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         authorization: `Bearer ${key === "stranger" ? stranger : OPERATOR_KEY}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),

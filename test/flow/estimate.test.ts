@@ -46,9 +46,13 @@ async function estimate(body: unknown, secret = world.secret, path = "", headers
 }
 
 let accounts = 0;
-async function keyOf(creditNanos: bigint, settings: Json = {}): Promise<string> {
+async function keyOf(creditNanos: bigint, settings: Json = {}, budgets: Json = {}): Promise<string> {
   const id = `asker-${++accounts}`;
   await world.management.account(id, creditNanos);
+  if (Object.keys(budgets).length > 0) {
+    const body = { settings: budgets, update_mask: Object.keys(budgets) };
+    expect((await world.management.call("PATCH", `/accounts/${id}`, body)).status).toBe(200);
+  }
   return (await world.management.makeKey(id, settings)).secret;
 }
 
@@ -63,6 +67,8 @@ interface Case {
   readonly name: string;
   readonly creditNanos?: bigint;
   readonly settings?: Json;
+  /** Of the account. */
+  readonly budgets?: Json;
   /** Requests that come before. */
   readonly before?: number;
   /** Whether another one runs meanwhile. */
@@ -127,6 +133,20 @@ const CASES: readonly Case[] = [
     status: 402,
   },
   {
+    name: "its account's budget of a month",
+    budgets: { budget_month_nanos: String(MOST - 1n) },
+    reason: "BUDGET_EXCEEDED",
+    facts: { budget: "month", limit_nanos: String(MOST - 1n), needed_nanos: String(MOST) },
+    status: 402,
+  },
+  {
+    name: "its account's most for one request",
+    budgets: { request_cost_max_nanos: String(MOST - 1n) },
+    reason: "BUDGET_EXCEEDED",
+    facts: { budget: "request", limit_nanos: String(MOST - 1n) },
+    status: 402,
+  },
+  {
     name: "its most for one request",
     settings: { request_cost_max_nanos: String(MOST - 1n) },
     reason: "BUDGET_EXCEEDED",
@@ -142,7 +162,7 @@ function timeless(facts: Readonly<Record<string, string>>): Json {
 
 describe.each(CASES)("a request that is refused by $name", ({ creditNanos = 1_000_000_000n, ...row }) => {
   test("is told so, with the facts of the refusal itself", async () => {
-    const secret = await keyOf(creditNanos, row.settings);
+    const secret = await keyOf(creditNanos, row.settings, row.budgets);
     for (let call = 0; call < (row.before ?? 0); call++)
       expect((await postChat(world.front, secret, BODY)).status).toBe(200);
     const stop = new AbortController();
