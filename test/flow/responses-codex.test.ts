@@ -50,8 +50,14 @@ const text = (role: string, content: string): object => ({
 /** The body as Codex sends it: no instructions, no limits, nothing kept. */
 function codex(model: string, input: readonly object[]): object {
   return {
-    ...{ model, stream: true, input: [text("developer", "You are a coding agent."), ...input], tools: TOOLS },
-    ...{ tool_choice: "auto", parallel_tool_calls: true, reasoning: { summary: "auto" }, store: false },
+    model,
+    stream: true,
+    input: [text("developer", "You are a coding agent."), ...input],
+    tools: TOOLS,
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning: { summary: "auto" },
+    store: false,
     include: ["reasoning.encrypted_content"],
     prompt_cache_key: "a-thread",
     client_metadata: { "x-codex": "1" },

@@ -1,4 +1,4 @@
-/** Responses to OpenAI itself: what its clients send and what it answers pass by their bytes, and the gateway keeps nothing. */
+/** Responses to OpenAI itself: what clients send and what it answers pass by their bytes, and nothing is kept. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FAKE_ENCRYPTED } from "../support/fake-response.js";
 import { script } from "../support/fake-upstream.js";

@@ -1,4 +1,4 @@
-/** What the fake upstream says as OpenAI's responses do, whole and as events, built apart from the program's own code. */
+/** What the fake upstream says as OpenAI's responses do, built apart from the program's own code. */
 import type { AnswerScript } from "./fake-answer.js";
 
 const CREATED = 1_700_000_000;
@@ -8,7 +8,7 @@ export const FAKE_ENCRYPTED = "gAAAA_fake-encrypted==";
 type Item = Readonly<Record<string, unknown>>;
 
 export function responseJson(script: AnswerScript, body: unknown): string {
-  return JSON.stringify(whole(script, body, endOf(script), itemsOf(script, body), usageOf(script)));
+  return JSON.stringify(whole(body, endOf(script), itemsOf(script, body), usageOf(script)));
 }
 
 /** The events of a stream. Each word is one. */
@@ -16,8 +16,8 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
   let sequence = 0;
   const event = (type: string, members: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members, obfuscation: "x1y" })}\n\n`;
-  yield event("response.created", { response: whole(script, body, "in_progress", [], null) });
-  yield event("response.in_progress", { response: whole(script, body, "in_progress", [], null) });
+  yield event("response.created", { response: whole(body, "in_progress", [], null) });
+  yield event("response.in_progress", { response: whole(body, "in_progress", [], null) });
   const items = itemsOf(script, body);
   for (const [index, item] of items.entries()) {
     const at = { item_id: item["id"], output_index: index };
@@ -33,7 +33,7 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
     yield event("response.output_item.done", { output_index: index, item });
   }
   const end = endOf(script);
-  yield event(`response.${end}`, { response: whole(script, body, end, items, usageOf(script)) });
+  yield event(`response.${end}`, { response: whole(body, end, items, usageOf(script)) });
 }
 
 function endOf(script: AnswerScript): string {
@@ -57,10 +57,10 @@ function itemsOf(script: AnswerScript, body: unknown): Item[] {
       ? []
       : [{ id: "rs_0f", type: "reasoning", summary: [thought], encrypted_content: FAKE_ENCRYPTED }];
   if (script.calls !== undefined) {
-    const calls = script.calls.map((call, k) => ({
-      ...{ id: `fc_0${k}`, type: "function_call", status: "completed", call_id: `call_fake_${k}` },
-      ...call,
-    }));
+    const calls = script.calls.map(({ name, arguments: text }, k) => {
+      const ids = { id: `fc_0${k}`, call_id: `call_fake_${k}` };
+      return { type: "function_call", status: "completed", name, arguments: text, ...ids };
+    });
     return [...thoughts, ...calls];
   }
   const words = script.words ?? 0;
@@ -70,14 +70,22 @@ function itemsOf(script: AnswerScript, body: unknown): Item[] {
   return [...thoughts, { id: "msg_01", type: "message", status: "completed", role: "assistant", content: [part] }];
 }
 
-function whole(script: AnswerScript, body: unknown, status: string, output: readonly Item[], usage: unknown): object {
+function whole(body: unknown, status: string, output: readonly Item[], usage: unknown): object {
   return {
-    ...{ id: "resp_0fake", object: "response", created_at: CREATED, status, error: null, background: false },
+    id: "resp_0fake",
+    object: "response",
+    created_at: CREATED,
+    status,
+    error: null,
+    background: false,
+    billing: { payer: "fake" },
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
-    ...{ model: Reflect.get(Object(body), "model"), output, usage, billing: { payer: "fake" }, store: true },
+    model: Reflect.get(Object(body), "model"),
+    output,
     parallel_tool_calls: true,
+    store: true,
     tools: Reflect.get(Object(body), "tools") ?? [],
-    told: script.finish ?? null,
+    usage,
   };
 }
 

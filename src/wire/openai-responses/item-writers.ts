@@ -93,8 +93,8 @@ export class MessageWriter {
   private part(): string {
     const text = jsonOf(this.text);
     if (this.open === "refusal") return `{"type":"refusal","refusal":${text}}`;
-    const { annotations, logprobs } = this;
-    return `{"type":"output_text","annotations":[${annotations.join(",")}],"logprobs":[${logprobs.join(",")}],"text":${text}}`;
+    const lists = `"annotations":[${this.annotations.join(",")}],"logprobs":[${this.logprobs.join(",")}]`;
+    return `{"type":"output_text",${lists},"text":${text}}`;
   }
 
   private at(): string {
