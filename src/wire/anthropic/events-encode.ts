@@ -1,5 +1,12 @@
 /** From typed steps to the events of a client: blocks one after the other, each whole before the next begins. */
-import { type CandidateEnd, type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
+import {
+  type CandidateEnd,
+  type Event,
+  FinishReason,
+  type Part,
+  type ToolCallStart,
+  type Usage,
+} from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { jsonOf, objectText } from "../json/text.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
@@ -24,6 +31,8 @@ interface Block {
   deltas: string[];
   /** Of a call: whether its arguments are whole. */
   readonly arguments: JsonEnd | undefined;
+  /** Of a call: true where its arguments are free text, which the wire has only inside an object. */
+  isFreeText: boolean;
   /** Of a thought: its proof, once it came. */
   proof: string | undefined;
   /** True where nothing more can come. */
@@ -77,8 +86,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       case "thinking":
         return this.think(kind.value.text, kind.value.signature);
       case "toolCallStart": {
-        const { index, id, name, signature } = kind.value;
-        this.startCall(index, id, name, signature);
+        this.startCall(kind.value);
         return;
       }
       case "toolCallDelta":
@@ -120,7 +128,15 @@ class MessagesStreamEncoder implements StreamEncoder {
     // Only calls may go on beside others.
     if (last !== undefined && last.kind !== "call") last.isClosed = true;
     const hasArguments = kind === "call" ? new JsonEnd() : undefined;
-    const block = { kind, start, deltas: [], arguments: hasArguments, proof: undefined, isClosed: kind === "whole" };
+    const block = {
+      kind,
+      start,
+      deltas: [],
+      arguments: hasArguments,
+      proof: undefined,
+      isFreeText: false,
+      isClosed: kind === "whole",
+    };
     this.waiting.push(block);
     return block;
   }
@@ -134,21 +150,25 @@ class MessagesStreamEncoder implements StreamEncoder {
     block.isClosed = true;
   }
 
-  private startCall(index: number, id: string, name: string, signature: string | undefined): void {
+  private startCall({ index, id, name, custom, signature }: Omit<ToolCallStart, "candidate">): void {
     if (signature !== undefined) {
       const carrier = this.open("thinking", thinkingBlock("", ""));
       carrier.proof = encodeCallState(signature);
       carrier.isClosed = true;
     }
     const start = { type: "tool_use", id, name, input: {} };
-    this.calls.set(index, this.open("call", JSON.stringify(start)));
+    const block = this.open("call", JSON.stringify(start));
+    this.calls.set(index, block);
+    block.isFreeText = custom;
+    if (custom) block.deltas.push(argumentsDelta('{"input":"'));
   }
 
   private goOn(index: number, fragment: string): void {
     const block = this.calls.get(index);
     if (block === undefined || fragment === "") return;
+    if (block.isFreeText) return void block.deltas.push(argumentsDelta(JSON.stringify(fragment).slice(1, -1)));
     block.arguments?.push(fragment);
-    block.deltas.push(`{"type":"input_json_delta","partial_json":${jsonOf(fragment)}}`);
+    block.deltas.push(argumentsDelta(fragment));
   }
 
   private part(part: Part | undefined): void {
@@ -159,7 +179,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     else if (kind?.$case === "thinking") this.think(kind.value.text, kind.value.signature);
     else if (kind?.$case === "toolCall") {
       const index = this.calls.size;
-      this.startCall(index, kind.value.id, kind.value.name, kind.value.signature);
+      this.startCall({ index, ...kind.value });
       this.goOn(index, kind.value.arguments);
     } else for (const block of encodeAnswerPart(part)) this.open("whole", block);
   }
@@ -187,7 +207,7 @@ class MessagesStreamEncoder implements StreamEncoder {
   }
 
   private close(block: Block): string {
-    let text = "";
+    let text = block.isFreeText ? this.atIndex("content_block_delta", `"delta":${argumentsDelta('"}')}`) : "";
     if (block.kind === "thinking") {
       const proof = block.proof ?? encodeProof(undefined);
       text += this.atIndex("content_block_delta", `"delta":{"type":"signature_delta","signature":${jsonOf(proof)}}`);
@@ -216,6 +236,10 @@ class MessagesStreamEncoder implements StreamEncoder {
     const end = `{"type":"message_delta","delta":${objectText(members)},"usage":${JSON.stringify(told)}}`;
     return begun + blocks + eventText("message_delta", end) + STREAM_END.toString();
   }
+}
+
+function argumentsDelta(fragment: string): string {
+  return `{"type":"input_json_delta","partial_json":${jsonOf(fragment)}}`;
 }
 
 function textDelta(text: string): string {

@@ -278,3 +278,19 @@ describe("whole answers that are none", () => {
     expect(thrown).toMatchObject({ reason });
   });
 });
+
+test("a call of a tool that takes free text is told as the object that a client can read, in pieces too", () => {
+  const call = { candidate: 0, index: 0, id: "c1", name: "sql", custom: true, signature: undefined };
+  const piece = (text: string): Event => ({
+    kind: { $case: "toolCallDelta", value: { candidate: 0, index: 0, arguments: text } },
+  });
+  const encoder = wire.encodeStream(FACTS);
+  const bytes = Buffer.concat([
+    encoder.push([{ kind: { $case: "toolCallStart", value: call } }, piece('SELECT "a\n')]),
+    encoder.push([piece("}"), piece('" \ud83d'), piece("\ude00")]),
+    encoder.push([{ kind: { $case: "finish", value: { usage: undefined, usageSource: 1, costNanos: 0n } } }]),
+  ]);
+  expect(checkGrammar(bytes)).toEqual(["tool_use"]);
+  const json = told(bytes).map(({ delta }) => Reflect.get(Object(delta), "partial_json") as string | undefined);
+  expect(JSON.parse(json.join(""))).toEqual({ input: 'SELECT "a\n}" 😀' });
+});
