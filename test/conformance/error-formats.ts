@@ -98,6 +98,22 @@ const chat: ErrorFormat = {
   thrown: (means) => ({ status: OPENAI[means][0], type: OPENAI[means][1] }),
 };
 
+const responses: ErrorFormat = {
+  ...chat,
+  name: "responses",
+  ask: (model, isStream) => ({
+    path: "/v1/responses",
+    body: { model, input: HI, stream: isStream },
+    headers: (secret) => ({ authorization: `Bearer ${secret}` }),
+  }),
+  call: (url, secret, model, isStream) =>
+    new OpenAI({ baseURL: `${url}/v1`, apiKey: secret, maxRetries: 0 }).responses.create({
+      model,
+      input: HI,
+      stream: isStream,
+    }),
+};
+
 const messages: ErrorFormat = {
   name: "messages",
   ask: (model, isStream) => ({
@@ -149,4 +165,4 @@ const gemini: ErrorFormat = {
   thrown: (means) => ({ status: GOOGLE[means][0], message: expect.stringContaining(GOOGLE[means][1]) as unknown }),
 };
 
-export const errorFormats: readonly ErrorFormat[] = [chat, messages, gemini];
+export const errorFormats: readonly ErrorFormat[] = [chat, responses, messages, gemini];

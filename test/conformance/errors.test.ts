@@ -81,8 +81,10 @@ function settingsAt(origin: string): string {
   const limits = 'context_tokens: 100000, output_tokens_max: 1000, price: { input: "0.01", output: "0.1" }';
   return [
     "upstreams:",
-    ...CASES.map(({ id, row: { family } }) => {
-      const base = `${origin}/${id}${family === "openai" ? "/v1" : ""}`;
+    ...CASES.map(({ id, row }) => {
+      const base = `${origin}/${id}${row.family === "openai" ? "/v1" : ""}`;
+      // OpenAI itself tells a client of its responses no events of chat completions.
+      const family = row.family === "openai" && row.isStream === true ? "openai-compatible" : row.family;
       return `  up-${id}: { family: ${family}, base_url: "${base}", api_key: "${SECRET}" }`;
     }),
     "models:",

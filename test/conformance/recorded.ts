@@ -4,14 +4,17 @@ import { foldEvents } from "../../src/api/fold.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
+import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport, RequestFacts, Wire } from "../../src/wire/wire.js";
 import * as anthropics from "../wire/anthropic/recordings.js";
 import * as geminis from "../wire/gemini/recordings.js";
 import * as openAiChats from "../wire/openai-chat/recordings.js";
+import * as openAiResponsesRecorded from "../wire/openai-responses/recordings.js";
 import { messagesReader } from "./readers/anthropic.js";
 import { geminiReader, looseGeminiReader } from "./readers/gemini.js";
 import type { Heard, Reader } from "./readers/heard.js";
 import { chatReader, looseChatReader } from "./readers/openai-chat.js";
+import { looseResponsesReader, responsesReader } from "./readers/openai-responses.js";
 
 /** A family on the wire that is asked for its recordings over HTTP, and where it is served. */
 export interface RecordedWire {
@@ -40,6 +43,13 @@ export const recordedWires: readonly RecordedWire[] = [
     streams: anthropics.streams,
     answers: anthropics.answers,
   },
+  {
+    wire: openAiResponses,
+    reader: looseResponsesReader,
+    family: "openai",
+    streams: openAiResponsesRecorded.streams,
+    answers: openAiResponsesRecorded.answers,
+  },
   { wire: gemini, reader: looseGeminiReader, family: "gemini", streams: geminis.streams, answers: geminis.answers },
 ];
 
@@ -47,6 +57,7 @@ export const recordedWires: readonly RecordedWire[] = [
 export const clientWires: readonly { readonly wire: Wire; readonly reader: Reader }[] = [
   { wire: openAiChat, reader: chatReader },
   { wire: anthropic, reader: messagesReader },
+  { wire: openAiResponses, reader: responsesReader },
   { wire: gemini, reader: geminiReader },
 ];
 
@@ -101,6 +112,8 @@ export function toldAnswers(from: Wire, body: string): readonly string[] {
 
 const ENDS: Readonly<Record<string, string>> = {
   stop: "end",
+  completed: "end",
+  max_output_tokens: "length",
   end_turn: "end",
   STOP: "end",
   length: "length",

@@ -3,7 +3,7 @@ import type { Tokens } from "../scenario.js";
 
 export interface HeardCall {
   readonly name: string;
-  /** The arguments, read and written again, so that spaces make no difference; free text as it is. */
+  /** The arguments, read and written again, so that spaces make no difference; free text as the member `input`. */
   readonly arguments: string;
 }
 
@@ -41,7 +41,8 @@ export class Hearing {
     if (end === "") throw new Error("it did not end");
     const calls = this.calls.map(({ name, arguments: told, custom }) => ({
       name,
-      arguments: custom === true ? told : JSON.stringify(JSON.parse(told === "" ? "{}" : told)),
+      arguments:
+        custom === true ? JSON.stringify({ input: told }) : JSON.stringify(JSON.parse(told === "" ? "{}" : told)),
     }));
     return { text, thinking, refusal, calls, end, tokens };
   }

@@ -52,17 +52,18 @@ function readMessage(hearing: Hearing, message: Json, isStrict: boolean): void {
     for (const thought of objects(piece["thinking"])) hearing.thinking += string(thought["text"]);
   }
   for (const [place, told] of objects(message["tool_calls"]).entries()) {
-    const called = object(told["function"]);
+    const isCustom = told["custom"] !== undefined;
+    const { name, input, arguments: json = input } = object(told["custom"] ?? told["function"]);
     const index = typeof told["index"] === "number" ? told["index"] : place;
     const known = hearing.calls[index];
-    const json = typeof called["arguments"] === "string" ? called["arguments"] : JSON.stringify(called["arguments"]);
+    const more = typeof json === "string" ? json : (JSON.stringify(json) ?? "");
     if (known === undefined) {
       check(index === hearing.calls.length, "a call out of turn");
-      check(string(told["id"]) !== "" && string(called["name"]) !== "", "a call without its name");
-      hearing.calls.push({ name: string(called["name"]), arguments: json ?? "" });
+      check(string(told["id"]) !== "" && string(name) !== "", "a call without its name");
+      hearing.calls.push({ name: string(name), arguments: more, custom: isCustom });
     } else {
-      check(!isStrict || (told["id"] === undefined && called["name"] === undefined), "a call that changes");
-      known.arguments += json ?? "";
+      check(!isStrict || (told["id"] === undefined && name === undefined), "a call that changes");
+      known.arguments += more;
     }
   }
 }
