@@ -53,7 +53,7 @@ export class Notes {
     const grown = text.length - this.#characters;
     if (grown >= WARM_CHARACTERS && !this.#isWarm) {
       this.#isWarm = true;
-      warmTokenCounter();
+      warmTokenCounter(this.options.modelId);
     }
     const isTime = grown > 0 && nowMs - this.#noteMs >= NOTE_MS;
     if (!isTime && (text.length < this.#lookAt || !this.#isEnough(text))) return;

@@ -79,8 +79,8 @@ export async function countTokensExactly(text: string, encoding: Encoding): Prom
 }
 
 /** Starts the worker where there is none, so that a count that is due soon need not wait for it. */
-export function warmTokenCounter(): void {
-  if (counter === undefined) void countTokensExactly(" ");
+export function warmTokenCounter(modelId: string): void {
+  if (counter === undefined) void countTokensExactly(" ", modelTokens(modelId).encoding);
 }
 
 /** Ends the worker, if there is one. The next count starts another. */

@@ -13,6 +13,7 @@ afterAll(closeTokenCounter);
 const START_MS = 1_000;
 const LOST_TOKENS_MAX = 1_000;
 const INPUT_TOKENS_MAX = 1_000;
+const MODEL = "gpt-5";
 const CONTENT = "Say something.";
 const body = Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: CONTENT }] }));
 const request = wire.readRequest({ wire: wire.name, body, headers: {} });
@@ -20,7 +21,7 @@ const request = wire.readRequest({ wire: wire.name, body, headers: {} });
 /** Lets an answer grow piece by piece, and gives what was noted in the end. */
 async function grow(pieces: readonly string[], nowMs: number, usage?: Usage): Promise<Usage | undefined> {
   let noted: Usage | undefined;
-  const options = { request, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
+  const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
   const notes = new Notes({ ...options, note: (what) => (noted = what) });
   let text = "";
   for (const piece of pieces) {
@@ -28,7 +29,7 @@ async function grow(pieces: readonly string[], nowMs: number, usage?: Usage): Pr
     notes.see({ usage, complete: false, text }, nowMs);
   }
   // The tokenizer answers in order, and the last note follows its count.
-  await countTokens("the end");
+  await countTokens("the end", MODEL);
   await new Promise((resolve) => setImmediate(resolve));
   return noted;
 }
