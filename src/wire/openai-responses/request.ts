@@ -37,11 +37,11 @@ export class ResponsesRequest implements WireRequest {
   }
 }
 
-/** The prompt without what only this wire has: tools of free text become functions, and hosted tools go. */
+/** The prompt without what only this wire has: `checkForeign` names what of it anybody misses. */
 function forOthers(prompt: Prompt): Prompt {
-  const isOurs = ({ kind }: Tool): boolean => kind?.$case === "opaque";
+  const isHosted = ({ kind }: Tool): boolean => kind?.$case === "opaque";
   const plain = withFunctions(prompt);
-  return plain.tools.some(isOurs) ? { ...plain, tools: plain.tools.filter((tool) => !isOurs(tool)) } : plain;
+  return { ...plain, tools: plain.tools.filter((tool) => !isHosted(tool)), extra: undefined };
 }
 
 /** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
