@@ -83,7 +83,7 @@ export interface Budget {
 
 export type BudgetOwner = "key" | "account";
 
-/** What a key, or an account, holds and has spent in one period. An account's total are its sums: it has no such row. */
+/** What a key, or an account, holds and has spent in a period. An account's total is its sums: it has no such row. */
 export interface BudgetRow {
   readonly owner: BudgetOwner;
   readonly ownerId: string;

@@ -48,7 +48,7 @@ type UsageColumns = TokenColumns & {
   readonly attempts: bigint;
   readonly end_time_ms: bigint;
 };
-/** A transfer, its hold, and its usage where it ended a request. Names that two of them have are those of the hold. */
+/** A transfer, its hold, and its usage where it ended a request. What two of them name is the hold's. */
 type ChainColumns = TransferColumns & {
   readonly hold: string | null;
   readonly said_account_id: string;
@@ -56,8 +56,8 @@ type ChainColumns = TransferColumns & {
 } & TermsColumns &
   UsageColumns;
 
-const CHAIN = `SELECT transfer.sequence, kind, transfer.account_id AS said_account_id, transfer.hold_sequence, credit_id,
-  pending_nanos, posted_nanos, transfer.create_time_ms AS said_time_ms, hash, hold.request_id, hold.account_id, key_id,
+const CHAIN = `SELECT transfer.sequence, kind, transfer.account_id AS said_account_id, transfer.hold_sequence,
+  credit_id, pending_nanos, posted_nanos, transfer.create_time_ms AS said_time_ms, hash, hold.request_id, hold.account_id, key_id,
   model, node_id, wanted_nanos, amount_nanos, price, hold.create_time_ms, expire_time_ms, usage_source, charged_nanos,
   overage_nanos, upstream, attempts, end_time_ms, ${TOKEN_COLUMNS.join(", ")}
   FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence

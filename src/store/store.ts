@@ -168,7 +168,7 @@ export interface AccountStore {
   /** False where the id is taken. */
   create(account: NewAccountRow): Promise<boolean>;
   get(id: string): Promise<AccountRow | undefined>;
-  /** Changes the budgets that are given, between two commits of the ledger; undefined where there is no such account. */
+  /** Changes the budgets that are given, between two commits; undefined where there is no such account. */
   setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;
 }

@@ -1,4 +1,4 @@
-/** The check of rows that change: each carries a digest of itself, so that a changed byte is found and its row named. */
+/** The check of rows that change: each carries a digest of itself, so that one with a changed byte is named. */
 import { type DigestedValue, digestOf } from "./digest.js";
 import type { Sqlite } from "./sqlite-file.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";

@@ -1,6 +1,6 @@
 /**
- * The floor under the ledger: its own statements in a bare loop of commits, with nothing decided, hashed or sent between
- * threads. Run: ledger-bare BUILD CALLERS MS. Prints one line of JSON.
+ * The floor under the ledger: its own statements in a bare loop of commits, with nothing decided, hashed or sent.
+ * Run: ledger-bare BUILD CALLERS MS. Prints one line of JSON.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
