@@ -7,7 +7,7 @@ import type { AnswerReport, WireRequest } from "../wire.js";
 import { AskedTools } from "./asked-tools.js";
 import { ItemsReader } from "./items-reader.js";
 import { WIRE_NAME } from "./schema.js";
-import { decodeUsage } from "./usage.js";
+import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["max_output_tokens", FinishReason.FINISH_REASON_LENGTH],
@@ -18,6 +18,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 export class AnswerReader implements AnswerReport {
   text = "";
   usage: Usage | undefined;
+  usageBroken = false;
   /** True once the upstream said that the response is completed, or that it will not be. */
   complete = false;
   /** The bytes of the event that said so, where the caller takes bytes. */
@@ -111,6 +112,7 @@ export class AnswerReader implements AnswerReport {
   private end(response: JsonObject): GatewayError | undefined {
     this.begin(response);
     this.usage = decodeUsage(response["usage"]) ?? this.usage;
+    this.usageBroken = isBrokenUsage(response["usage"]);
     // What no event told stands in the response itself.
     listOf(response["output"]).forEach((item, index) => this.items.end(index, objectOf(item) ?? {}));
     this.complete = true;

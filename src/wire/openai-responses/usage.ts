@@ -2,29 +2,32 @@
 import type { Usage } from "../../api/index.js";
 import { type JsonObject, objectOf } from "../json/value.js";
 import { Remainder } from "../remainder.js";
+import { hasBrokenCount, tokenCount } from "../token-count.js";
 
-/** More than any request can use: what is above is no count. */
-const TOKENS_MAX = 1e12;
+/** True where the usage tells counts that can be none, so that nothing in it is to be believed. */
+export function isBrokenUsage(value: unknown): boolean {
+  return hasBrokenCount(objectOf(value), ["input_tokens", "output_tokens"]);
+}
 
 /** The normal form of a usage; undefined where the value is none. Nothing in it is negative, whatever was said. */
 export function decodeUsage(value: unknown): Usage | undefined {
   const usage = objectOf(value);
-  const inputTotal = tokens(usage?.["input_tokens"]);
-  const outputTotal = tokens(usage?.["output_tokens"]);
+  const inputTotal = tokenCount(usage?.["input_tokens"]);
+  const outputTotal = tokenCount(usage?.["output_tokens"]);
   if (usage === undefined || (inputTotal === undefined && outputTotal === undefined)) return undefined;
   const read = objectOf(usage["input_tokens_details"]) ?? {};
   const written = objectOf(usage["output_tokens_details"]) ?? {};
   const input = new Remainder(inputTotal ?? 0);
   const output = new Remainder(outputTotal ?? 0);
   return {
-    cacheReadTokens: input.take(tokens(read["cached_tokens"])),
-    cacheWriteTokens: input.take(tokens(read["cache_write_tokens"])),
+    cacheReadTokens: input.take(tokenCount(read["cached_tokens"])),
+    cacheWriteTokens: input.take(tokenCount(read["cache_write_tokens"])),
     cacheWrite1hTokens: 0n,
-    imageTokens: input.take(tokens(read["image_tokens"])),
-    audioInputTokens: input.take(tokens(read["audio_tokens"])),
+    imageTokens: input.take(tokenCount(read["image_tokens"])),
+    audioInputTokens: input.take(tokenCount(read["audio_tokens"])),
     inputTokens: input.rest(),
-    reasoningTokens: output.take(tokens(written["reasoning_tokens"])),
-    audioOutputTokens: output.take(tokens(written["audio_tokens"])),
+    reasoningTokens: output.take(tokenCount(written["reasoning_tokens"])),
+    audioOutputTokens: output.take(tokenCount(written["audio_tokens"])),
     outputTokens: output.rest(),
   };
 }
@@ -49,8 +52,4 @@ export function encodeUsage(usage: Usage): JsonObject {
     },
     total_tokens: Number(input + output),
   };
-}
-
-function tokens(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : undefined;
 }
