@@ -58,7 +58,7 @@ const rows = CALLERS.map((callers) => {
     turns.bare.push(bare);
     if (options.beside !== undefined) turns.beside.push(turn("ledger-turn.mjs", options.beside, callers));
   }
-  return { callers, ...turns };
+  return Object.assign(turns, { callers });
 });
 
 const head = ["callers", "operations/s", "bare loop", "of bare", "hold p50 ms", "hold p99 ms", "settle p99 ms"];

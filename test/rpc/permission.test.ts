@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "AccountService/GetAccount": "usage",
   "AccountService/ListAccounts": "usage",
   "AccountService/CreditAccount": "operator",
+  "AccountService/UpdateAccount": "operator",
   "AccountService/GetBalance": "usage",
   "AccountService/GetStatement": "usage",
   "AccountService/ListEntries": "usage",

@@ -86,7 +86,8 @@ function inputProblem(input: readonly Json[]): Problem | undefined {
         if (next === undefined || next["role"] === "user" || next["type"] === "function_call_output")
           return {
             param,
-            message: `Item '${String(item["id"])}' of type 'reasoning' was provided without its required following item.`,
+            message:
+              `Item '${String(item["id"])}' of type 'reasoning' was provided ` + "without its required following item.",
           };
         if (!String(item["id"]).startsWith("rs_cell") || item["encrypted_content"] !== `sealed ${String(item["id"])}`)
           return { param, message: "The encrypted content could not be verified." };
