@@ -84,11 +84,7 @@ function inputProblem(input: readonly Json[]): Problem | undefined {
         break;
       case "reasoning":
         if (next === undefined || next["role"] === "user" || next["type"] === "function_call_output")
-          return {
-            param,
-            message:
-              `Item '${String(item["id"])}' of type 'reasoning' was provided ` + "without its required following item.",
-          };
+          return { param, message: `${reasoningName(item)} was provided without its required following item.` };
         if (!String(item["id"]).startsWith("rs_cell") || item["encrypted_content"] !== `sealed ${String(item["id"])}`)
           return { param, message: "The encrypted content could not be verified." };
         break;
@@ -114,4 +110,8 @@ function objects(value: unknown): readonly Json[] {
 
 function object(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+function reasoningName(item: Record<string, unknown>): string {
+  return `Item '${String(item["id"])}' of type 'reasoning'`;
 }
