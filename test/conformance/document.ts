@@ -1,10 +1,10 @@
 /** The matrix as a page: what the run found, and nothing else. */
 import type { Client } from "./clients/client.js";
-import { clients } from "./clients/index.js";
+import { clients, firstOfFormats } from "./clients/index.js";
 import { features } from "./features.js";
 import { type Cell, type Matrix, verdictOf } from "./matrix.js";
 import type { Feature } from "./scenario.js";
-import { type Target, targets } from "./targets.js";
+import { FEATURES_OF_FOLLOWERS, followers, type Target, targets } from "./targets.js";
 
 /** Set, a run writes the page; else it compares it. */
 export const WRITE_VARIABLE = "TOLLGATE_WRITE_CONFORMANCE";
@@ -36,7 +36,21 @@ export async function conformancePage(matrix: Matrix): Promise<string> {
     }
     sections.push(`## ${format}\n\nClients: ${own.map(clientText).join("; ")}.\n\n${table(rows)}`);
   }
+  sections.push(await followersSection(matrix));
   return `${HEAD}\n${sections.join("\n")}`;
+}
+
+/** The families that are data: a row for each, since they are many. */
+async function followersSection(matrix: Matrix): Promise<string> {
+  const asked = features.filter(({ name }) => FEATURES_OF_FOLLOWERS.includes(name));
+  const rows: string[][] = [["family", ...asked.map(({ name }) => name)]];
+  for (const target of followers) {
+    const row = [target.family];
+    for (const feature of asked) row.push(await cellText(matrix, firstOfFormats, target, feature));
+    rows.push(row);
+  }
+  const names = firstOfFormats.map(({ name }) => name).join("; ");
+  return `## Families that follow OpenAI's wire\n\nClients: ${names}.\n\n${table(rows)}`;
 }
 
 function clientText({ name, cannotAsk }: Client): string {

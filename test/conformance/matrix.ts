@@ -5,7 +5,7 @@ import { Management } from "../support/management.js";
 import type { Client } from "./clients/client.js";
 import { comparableSeen, comparableTold, documentedRefusal, wantedSeen, wantedTold } from "./expectation.js";
 import type { Feature, Say, Seen, Told } from "./scenario.js";
-import { type Target, targetFor, targets } from "./targets.js";
+import { followers, type Target, targetFor, targets } from "./targets.js";
 import { type ScriptedUpstream, type Speaker, startScriptedUpstream } from "./upstreams/scripted-upstream.js";
 
 export interface Cell {
@@ -40,7 +40,7 @@ export class Matrix {
 
   static async start(): Promise<Matrix> {
     const upstreams = new Map<Target, ScriptedUpstream>();
-    for (const target of targets)
+    for (const target of [...targets, ...followers])
       upstreams.set(target, await startScriptedUpstream((url) => speakerOf(target, url), SECRET));
     const gateway = await startGateway({ settings: settingsOver(upstreams) });
     const management = new Management(gateway);

@@ -1,6 +1,7 @@
 /** Recordings of real upstreams, each with the wire that it is of, and the wires of the clients that they reach. */
 import type { Event } from "../../src/api/index.js";
 import { foldEvents } from "../../src/api/fold.js";
+import { GatewayError } from "../../src/errors.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
@@ -103,6 +104,18 @@ export function toldStreams(from: Wire, bytes: Buffer, cuts: Iterable<number>): 
   return told.map((pieces) => Buffer.concat(pieces).toString());
 }
 
+/** What each client is told of a stream that ends too early; undefined where what came is whole. */
+export function toldCut(from: Wire, bytes: Buffer): readonly string[] | undefined {
+  const decoder = from.decodeStream(FACTS, "events");
+  const batches = [decoder.push(Buffer.from(bytes)), decoder.end()];
+  if (decoder.report.complete && batches.every(({ error }) => error === undefined)) return undefined;
+  return clientWires.map(({ wire }) => {
+    const encoder = wire.encodeStream(FACTS);
+    const told = batches.map(({ events }) => encoder.push(events));
+    return Buffer.concat([...told, encoder.fail(new GatewayError("ERROR_REASON_UPSTREAM_FAILED"))]).toString();
+  });
+}
+
 /** What each client is told of an upstream's whole answer. */
 export function toldAnswers(from: Wire, body: string): readonly string[] {
   const answer = from.decodeAnswer(Buffer.from(body));
@@ -127,7 +140,7 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /** What was heard in terms that all wires have: refused words as text, and the end by its meaning. */
-export function meant(heard: Heard): object {
+export function meant(heard: Heard): Pick<Heard, "text" | "thinking" | "calls" | "tokens" | "end"> {
   const { text, refusal, thinking, calls } = heard;
   // Some wires must tell a usage where none is known: all of it is zero.
   const isTold = Object.values(heard.tokens ?? {}).some((count) => count > 0);

@@ -1,6 +1,6 @@
 /** Recordings of real upstreams mean the same to clients of every format, whole and streamed, however they are cut. */
 import { describe, expect, test } from "vitest";
-import { clientWires, meant, recordedWires, recordingsNote, toldAnswers, toldStreams } from "./recorded.js";
+import { clientWires, meant, recordedWires, recordingsNote, toldAnswers, toldCut, toldStreams } from "./recorded.js";
 
 const STREAMS = recordedWires.flatMap((from) => from.streams.map(({ name, body }) => ({ from, name, body })));
 const ANSWERS = recordedWires.flatMap((from) => from.answers.map(({ name, body }) => ({ from, name, body })));
@@ -61,6 +61,32 @@ describe.runIf(STREAMS.length > 0)(recordingsNote, () => {
     const where = bytes.length <= BYTES_OF_EVERY_CUT_MAX ? "at every byte" : `at ${cuts.length} of its bytes`;
     test(`in two reads, cut ${where}`, () => {
       for (const cut of cuts) listener.hear(toldStreams(from.wire, bytes, [cut]), `cut at ${cut}`);
+    });
+  });
+
+  describe.each(STREAMS)("stream $name", ({ from, body }) => {
+    test("cut short, it never looks whole to any client", () => {
+      const bytes = Buffer.from(body);
+      const { text, thinking, calls, end } = meant(from.reader.stream(body));
+      let cutCount = 0;
+      for (const cut of [0, ...sampledCuts(bytes)]) {
+        const part = bytes.subarray(0, cut);
+        const told = toldCut(from.wire, part);
+        if (told === undefined) {
+          // Only signs of the end, or the usage, did not come.
+          toldStreams(from.wire, part, []).forEach((whole, client) => {
+            const { wire, reader } = clientWires[client]!;
+            expect(meant(reader.stream(whole)), wire.name).toMatchObject({ text, thinking, calls, end });
+          });
+          continue;
+        }
+        cutCount++;
+        told.forEach((broken, client) => {
+          const { wire, reader } = clientWires[client]!;
+          expect(() => reader.stream(broken), `${wire.name}, cut at ${cut}`).toThrow();
+        });
+      }
+      expect(cutCount).toBeGreaterThan(1);
     });
   });
 

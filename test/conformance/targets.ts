@@ -1,4 +1,5 @@
 /** The columns of the matrix: one strict upstream for each family, and what its models can and do. */
+import { families } from "../../src/families/index.js";
 import type { Client } from "./clients/client.js";
 import { anthropicSpeaker } from "./upstreams/anthropic.js";
 import { geminiSpeaker } from "./upstreams/gemini.js";
@@ -27,6 +28,9 @@ export interface Target {
   /** What is otherwise for a client whose own wire the family speaks too. */
   readonly inTurn?: { readonly format: Client["format"] } & Partial<Target>;
 }
+
+/** What every family that only follows OpenAI's wire is asked, by the first client of each format. */
+export const FEATURES_OF_FOLLOWERS = ["text", "one tool", "parallel tools", "tool result", "tool loop of 3 turns"];
 
 /** The target as a client meets it. */
 export function targetFor(target: Target, client: Client): Target {
@@ -80,3 +84,23 @@ export const targets: readonly Target[] = [
     models: { plain: "local-1", thinking: "gpt-oss-120b" },
   },
 ];
+
+/** Every other family on OpenAI's wire that there is, each with the member in which it tells its thoughts. */
+export const followers: readonly Target[] = families
+  .filter(({ name, wire, connect }) => wire.name === "openai-chat" && connect === undefined && !isAsked(name))
+  .map(({ name, dialect }): Target => {
+    const thinkingField = String(dialect["thinkingField"] ?? "reasoning_content");
+    // DeepSeek refuses a turn of the assistant's that does not say what it thought, if only nothing.
+    const needsThinking = name === "deepseek" ? "reasoning_content" : "";
+    const speaker = openAiSpeaker({
+      isOpenAi: false,
+      thinkingField,
+      needsThinking,
+      tellsUsageUnasked: name === "mistral",
+    });
+    return Object.assign({ family: name, speaker, models: { plain: "model-1", thinking: "model-1" } }, CHAT);
+  });
+
+function isAsked(name: string): boolean {
+  return targets.some(({ family }) => family === name);
+}

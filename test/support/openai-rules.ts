@@ -9,6 +9,8 @@ type Json = Readonly<Record<string, unknown>>;
 export interface OpenAiStrictness {
   /** True for OpenAI itself: newer names and roles are known, and what is unknown is refused. */
   readonly isOpenAi: boolean;
+  /** The member that every message of the assistant's must bring; empty where none. */
+  readonly needsThinking: string;
 }
 
 const BOTH = [
@@ -51,7 +53,7 @@ const OPENAI_ONLY = [
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** The message of the refusal; undefined where nothing is wrong. */
-export function openAiProblem(body: Json, { isOpenAi }: OpenAiStrictness): string | undefined {
+export function openAiProblem(body: Json, { isOpenAi, needsThinking }: OpenAiStrictness): string | undefined {
   const known = new Set(isOpenAi ? [...BOTH, ...OPENAI_ONLY] : BOTH);
   const unknown = Object.keys(body).find((key) => !known.has(key));
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
@@ -60,6 +62,7 @@ export function openAiProblem(body: Json, { isOpenAi }: OpenAiStrictness): strin
     (isOpenAi ? modelProblem(body) : undefined) ??
     toolsProblem(body) ??
     formatProblem(body["response_format"]) ??
+    thinkingProblem(objects(body["messages"]), needsThinking) ??
     messagesProblem(objects(body["messages"]), isOpenAi)
   );
 }
@@ -111,6 +114,12 @@ function formatProblem(format: unknown): string | undefined {
   if (object(schema)["strict"] === true && told["additionalProperties"] !== false)
     return "Invalid schema for response_format: 'additionalProperties' is required to be supplied and to be false.";
   return undefined;
+}
+
+function thinkingProblem(messages: readonly Json[], member: string): string | undefined {
+  const lacks =
+    member !== "" && messages.some(({ role, [member]: told }) => role === "assistant" && told === undefined);
+  return lacks ? `Missing '${member}' field in an assistant message` : undefined;
 }
 
 function messagesProblem(messages: readonly Json[], isOpenAi: boolean): string | undefined {

@@ -16,3 +16,8 @@ export const clients: readonly Client[] = [
   aiOpenAiResponses,
   googleGenai,
 ];
+
+/** One client of each format. */
+export const firstOfFormats: readonly Client[] = clients.filter(
+  ({ format }, place) => clients.findIndex((other) => other.format === format) === place,
+);

@@ -16,6 +16,10 @@ export interface OpenAiSpeaking {
   readonly isOpenAi: boolean;
   /** The member that tells what the model thinks; empty where it keeps that to itself. */
   readonly thinkingField: string;
+  /** The member that every message of the assistant's must bring; none where undefined or empty. */
+  readonly needsThinking?: string;
+  /** True where a stream tells its usage with its end, unasked. */
+  readonly tellsUsageUnasked?: boolean;
 }
 
 const FINISH: Readonly<Record<End, string>> = {
@@ -26,12 +30,17 @@ const FINISH: Readonly<Record<End, string>> = {
   blocked: "stop",
 };
 
-export function openAiSpeaker({ isOpenAi, thinkingField }: OpenAiSpeaking): Speaker {
+export function openAiSpeaker({
+  isOpenAi,
+  thinkingField,
+  needsThinking = "",
+  tellsUsageUnasked,
+}: OpenAiSpeaking): Speaker {
   const thought = (thinking: string | undefined): Json =>
     thinking === undefined || thinkingField === "" ? {} : { [thinkingField]: thinking };
   return {
     credential: ({ headers }) => String(headers["authorization"] ?? headers["api-key"]).replace(/^Bearer /, ""),
-    problem: ({ body }) => openAiProblem(body, { isOpenAi }),
+    problem: ({ body }) => openAiProblem(body, { isOpenAi, needsThinking }),
     refusal: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
     model: ({ body }) => String(body["model"]),
     isStream: ({ body }) => body["stream"] === true,
@@ -59,7 +68,10 @@ export function openAiSpeaker({ isOpenAi, thinkingField }: OpenAiSpeaking): Spea
       });
       const chunks = [
         ...deltasOf(answering, thought).map((delta) => chunk(delta)),
-        chunk({}, FINISH[answering.reply.end]),
+        Object.assign(
+          chunk({}, FINISH[answering.reply.end]),
+          tellsUsageUnasked === true ? { usage: usageOf(answering.reply) } : {},
+        ),
         ...(asked ? [{ ...top, choices: [], usage: usageOf(answering.reply) }] : []),
       ];
       return `${chunks.map((told) => `data: ${JSON.stringify(told)}\n\n`).join("")}data: [DONE]\n\n`;
