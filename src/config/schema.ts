@@ -9,6 +9,7 @@ import { block, named, orEmpty, reading, text, usd, wholeNumber } from "./values
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
+const MODEL_KINDS = ["chat", "completion", "embedding"] as const;
 const TOKENS_MAX = 1_000_000_000;
 
 const baseUrl = reading(
@@ -41,10 +42,13 @@ const target = block({
 
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
 
+const kind = reading("must be chat, completion or embedding", (value) => MODEL_KINDS.find((known) => known === value));
+
 const model = block({
   targets: z
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
     .min(1, TARGETS_RULE),
+  kind: kind.optional(),
   context_tokens: wholeNumber(1, TOKENS_MAX).optional(),
   output_tokens_max: wholeNumber(1, TOKENS_MAX).optional(),
   price: price.optional(),
@@ -102,6 +106,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       weight: target.weight,
       priority: target.priority,
     })),
+    kind: value.kind,
     contextTokens: value.context_tokens,
     outputTokensMax: value.output_tokens_max,
     price: value.price,

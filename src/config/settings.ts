@@ -22,6 +22,8 @@ export interface TargetSettings {
 export interface ModelSettings {
   readonly id: string;
   readonly targets: readonly TargetSettings[];
+  /** What it is asked for. Undefined: what its families say of it, or unknown. */
+  readonly kind: "chat" | "completion" | "embedding" | undefined;
   /** Undefined: from the prices' package, or unknown. */
   readonly contextTokens: number | undefined;
   readonly outputTokensMax: number | undefined;

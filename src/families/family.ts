@@ -1,6 +1,9 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
-import type { Dialect, ModelFacts, Wire, WireRequest } from "../wire/wire.js";
+import type { Dialect, EndpointWire, ModelFacts, Wire, WireRequest } from "../wire/wire.js";
 import type { Upstream } from "../upstream/upstream.js";
+
+/** What a model is asked for: to answer in a chat, to go on with a text, or to turn texts into vectors. */
+export type ModelKind = "chat" | "completion" | "embedding";
 
 /** A model as an upstream's own list names it. */
 export interface ListedModel {
@@ -8,11 +11,13 @@ export interface ListedModel {
   readonly owner: string | undefined;
   /** Seconds since 1970; undefined where the list does not tell. */
   readonly createdSeconds: number | undefined;
+  /** Absent where the list does not tell. */
+  readonly kind?: ModelKind | undefined;
 }
 
 /** A wire as a family speaks it. */
 export interface Speech {
-  readonly wire: Wire;
+  readonly wire: EndpointWire;
   readonly dialect: Dialect;
   /** Path of a generation under the base address. */
   generatePath(model: string, stream: boolean): string;
@@ -22,6 +27,7 @@ export interface Speech {
 export interface Family extends Speech {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;
+  readonly wire: Wire;
   /** Wires that the family speaks beside its own, for requests that come in them: so nothing of these is lost. */
   readonly alsoSpeaks?: readonly Speech[];
   /** The environment variable that usually holds the key; set, the family is served with no settings file. */
@@ -42,6 +48,10 @@ export interface Family extends Speech {
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
   /** Headers of one request beside those of each; they count over them. Absent where there are none. */
   requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
+  /** How the family is asked for each kind beside a chat; absent where it cannot be. */
+  readonly endpoints?: Readonly<Partial<Record<Exclude<ModelKind, "chat">, Speech>>>;
+  /** Kinds of models by the start of their name, where nothing else tells; the first that fits holds. */
+  readonly modelKinds?: readonly { readonly startsWith: string; readonly kind: ModelKind }[];
   /** How the family counts the input of a request itself; absent where it does not. */
   readonly counter?: Counter;
   /** Path of the list of models; undefined where the family has none. */
@@ -55,7 +65,8 @@ export interface Family extends Speech {
 }
 
 /** How a family is spoken to for a request: in the request's own wire where it speaks that. */
-export function speechFor(family: Family, request: WireRequest): Speech {
+export function speechFor(family: Family, request: WireRequest, kind: ModelKind): Speech {
+  if (kind !== "chat") return family.endpoints?.[kind] ?? family;
   const { alsoSpeaks } = family;
   if (alsoSpeaks === undefined || request.source === undefined) return family;
   const { wire } = request.source;
@@ -76,4 +87,5 @@ export interface BuiltInModel {
   readonly id: string;
   readonly contextTokens: number;
   readonly outputTokensMax: number;
+  readonly kind: ModelKind;
 }

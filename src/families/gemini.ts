@@ -1,6 +1,6 @@
 /** Google's Gemini API. */
 import { z } from "zod";
-import { countRequest, readCount, wire } from "../wire/gemini/index.js";
+import { countRequest, embeddingWire, readCount, wire } from "../wire/gemini/index.js";
 import type { Family, ListedModel } from "./family.js";
 
 const LISTED_MAX = 10_000;
@@ -16,12 +16,19 @@ const modelListSchema = z.object({
     .max(LISTED_MAX),
 });
 
-/** Reads `{"models": [{"name", "supportedGenerationMethods"}]}`: those that generate. Throws where it is no list. */
+/**
+ * Reads `{"models": [{"name", "supportedGenerationMethods"}]}`: those that generate, or make vectors. Throws where it
+ * is no list.
+ */
 function readModels(body: Buffer): readonly ListedModel[] {
   return modelListSchema
     .parse(JSON.parse(body.toString("utf8")))
-    .models.filter(({ supportedGenerationMethods: methods }) => methods?.includes("generateContent") ?? true)
-    .map(({ name }) => ({ id: name.replace(/^models\//, ""), owner: "google", createdSeconds: undefined }));
+    .models.flatMap(({ name, ...model }): ListedModel[] => {
+      const methods = model.supportedGenerationMethods ?? ["generateContent"];
+      const listed = { id: name.replace(/^models\//, ""), owner: "google", createdSeconds: undefined };
+      if (methods.includes("generateContent")) return [{ ...listed, kind: "chat" }];
+      return methods.includes("embedContent") ? [{ ...listed, kind: "embedding" }] : [];
+    });
 }
 
 export const gemini: Family = {
@@ -41,6 +48,18 @@ export const gemini: Family = {
     "content-type": "application/json",
     ...(apiKey === undefined ? {} : { "x-goog-api-key": apiKey }),
   }),
+  endpoints: {
+    embedding: {
+      wire: embeddingWire,
+      dialect: {},
+      generatePath: (model) => `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
+    },
+  },
+  modelKinds: [
+    { startsWith: "gemini-embedding-", kind: "embedding" },
+    { startsWith: "text-embedding-", kind: "embedding" },
+    { startsWith: "embedding-", kind: "embedding" },
+  ],
   modelsPath: "/v1beta/models?pageSize=1000",
   readModels,
   counter: {

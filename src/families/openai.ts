@@ -1,6 +1,7 @@
 /** OpenAI itself. */
 import { wire } from "../wire/openai-chat/index.js";
 import { wire as responses } from "../wire/openai-responses/index.js";
+import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
@@ -15,8 +16,10 @@ export const openai: Family = {
   wholeAnswersBillOn: true,
   pricedAs: "openai",
   countsLikeOurs: true,
+  modelKinds: [{ startsWith: "text-embedding-", kind: "embedding" }],
   generatePath: () => "/chat/completions",
   alsoSpeaks: [{ wire: responses, dialect: {}, generatePath: () => "/responses" }],
+  endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

@@ -1,8 +1,16 @@
 /** What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in main. */
 import type { GatewayError } from "../errors.js";
-import type { Wire, WireError } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
 
-export type { RequestFacts, SourceBody, StreamEncoder, Wire, WireError, WireRequest } from "../wire/wire.js";
+export type {
+  ClientWire,
+  EmbeddingWire,
+  RequestFacts,
+  SourceBody,
+  StreamEncoder,
+  WireError,
+  WireRequest,
+} from "../wire/wire.js";
 
 /** What a format may read of a request besides its body. Header names are lower-case; duplicates are joined. */
 export interface FormatRequest {
@@ -19,8 +27,8 @@ export interface FormatRoute {
   readonly method: "POST";
   /** A path as Fastify writes it, such as `/v1/chat/completions`. */
   readonly path: string;
-  /** What it does: `generate` asks a model, `count` only counts what would be asked. */
-  readonly kind: "generate" | "count";
+  /** What it does: `generate` asks a model, `count` only counts what would be asked, `embed` asks for vectors. */
+  readonly kind: "generate" | "count" | "embed";
 }
 
 /** How a stream is put that a client does not want as the wire's own events. One for each answer. */
@@ -37,7 +45,9 @@ export interface StreamFraming {
 export interface Format {
   /** Such as openai. */
   readonly name: string;
-  readonly wire: Wire;
+  readonly wire: ClientWire;
+  /** What routes of the kind `embed` speak. */
+  readonly embeddingWire?: EmbeddingWire;
   readonly routes: readonly FormatRoute[];
   /**
    * The headers that the wire reads beside the body, and that an upstream of the same wire receives. A format whose

@@ -3,7 +3,7 @@ import type { Part, Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { modelTokens } from "../pricing/model-tokens.js";
 import { countTokens, countTokensExactly, estimateTokens } from "../pricing/tokens.js";
-import type { WireRequest } from "../wire/wire.js";
+import type { EmbeddingQuestion, WireRequest } from "../wire/wire.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
 const IMAGE_TOKENS = 765;
@@ -16,7 +16,8 @@ export async function countInput(request: WireRequest, modelId: string): Promise
 }
 
 async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
-  return (await countTokens(input.text, modelId)) + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
+  const counted = await countTokens(input.text, modelId);
+  return input.tokens + counted + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
 }
 
 /**
@@ -33,7 +34,8 @@ export async function boundInput(request: WireRequest, modelId: string): Promise
   if (input === undefined) return undefined;
   const { messages, text } = input;
   const tokens = await countTokensExactly(text, encoding);
-  return tokens === undefined ? undefined : Math.ceil(tokens * 1.05) + 16 * messages;
+  if (tokens === undefined) return undefined;
+  return Math.ceil((tokens + input.tokens) * 1.05) + 16 * Math.max(messages, facts.inputCount ?? 0);
 }
 
 /** The request as its client wrote it, or all texts of one that came typed. */
@@ -44,6 +46,8 @@ export function textBytesOf(request: WireRequest): Buffer {
 interface InputText {
   readonly messages: number;
   readonly text: string;
+  /** Tokens that came as such. */
+  readonly tokens: number;
 }
 
 /** Undefined where the typed form cannot hold the request. */
@@ -56,12 +60,23 @@ function readableInput(request: WireRequest): InputText | undefined {
 }
 
 function inputText(request: WireRequest): InputText {
+  if (request.embedding !== undefined) return embeddingText(request.embedding);
   const prompt = request.prompt();
   const texts: string[] = [];
   for (const message of prompt.messages) for (const part of message.parts) collectText(part, texts);
   for (const tool of prompt.tools) texts.push(JSON.stringify(tool.kind?.value ?? {}));
   if (prompt.outputFormat?.kind?.$case === "jsonSchema") texts.push(prompt.outputFormat.kind.value.schemaJson ?? "");
-  return { messages: prompt.messages.length, text: texts.join("\n") };
+  return { messages: prompt.messages.length, text: texts.join("\n"), tokens: 0 };
+}
+
+function embeddingText(question: EmbeddingQuestion): InputText {
+  const texts: string[] = [];
+  let tokens = 0;
+  for (const input of question.inputs()) {
+    if (typeof input === "string") texts.push(input);
+    else tokens += input.length;
+  }
+  return { messages: 0, text: texts.join("\n"), tokens };
 }
 
 /**

@@ -8,6 +8,7 @@ import { likelyOrder } from "../routing/pick.js";
 import { admit, findModel, type Gates, openHold } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
+import { kindOf } from "./kind.js";
 import { knownInput } from "./known-input.js";
 import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
@@ -28,6 +29,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: request.facts.model, ...refusedBy(error) };
   }
+  kindOf(request, model);
   const byBytes = planByBytes(request, generation, model, call.caller);
   const input = await knownInput(request, model, call, steps);
   const { plan, heldNanos, refusal } = await tryAdmission(asked, model, byBytes, call, steps);

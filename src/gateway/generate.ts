@@ -1,5 +1,5 @@
 /** The sentence of a request: admission, hold, answer, settlement. */
-import type { Generation, StreamGenerateResponse } from "../api/index.js";
+import type { Generation } from "../api/index.js";
 import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
@@ -8,7 +8,8 @@ import type { WireRequest } from "../wire/wire.js";
 import { admit, findModel, openHold } from "./admission.js";
 import { generatedTokens, totalTokens } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
-import { Meter, type Outcome } from "./meter.js";
+import { kindOf } from "./kind.js";
+import { type AnswerBatch, Meter, type Outcome } from "./meter.js";
 import { coveredOutputTokens } from "./plan.js";
 import { recordOutcome } from "./record.js";
 import type { Steps } from "./steps.js";
@@ -24,15 +25,11 @@ export interface Asked {
 }
 
 /** Runs one request. Every hold that is opened is settled exactly once, on every way out. */
-export async function generate(
-  asked: Asked,
-  call: GatewayCall,
-  sink: Sink<StreamGenerateResponse>,
-  steps: Steps,
-): Promise<void> {
+export async function generate(asked: Asked, call: GatewayCall, sink: Sink<AnswerBatch>, steps: Steps): Promise<void> {
   const startMs = performance.now();
   const { request } = asked;
   const model = findModel(request.facts.model, call.caller, steps);
+  const kind = kindOf(request, model);
   const { admission, plan: admitted } = await admit(asked, model, call, steps);
   let usedTokens = 0;
   try {
@@ -45,7 +42,7 @@ export async function generate(
     const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
     const { acceptWire } = asked;
     const { strict } = call.caller.settings;
-    const run = { acceptWire, outputTokensMax, stream, candidateCount, strict, signal: call.signal };
+    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, signal: call.signal };
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
     steps.metrics.running -= 1;

@@ -2,8 +2,6 @@
 import {
   type CountTokensRequest,
   type CountTokensResponse,
-  type EmbedRequest,
-  type EmbedResponse,
   type EstimateCostRequest,
   type EstimateCostResponse,
   type Generation,
@@ -18,6 +16,7 @@ import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
+import { embed } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { knownInput } from "./known-input.js";
@@ -32,7 +31,7 @@ export function createGateway(steps: Steps): Gateway {
     streamGenerate: (request, call, sink) => streamGenerate(request, call, sink, steps),
     generate: (request, call, head) => generateWhole(request, call, head, steps),
     countTokens: (request, call) => countTokens(request, call, steps),
-    embed: (request, call) => embed(request, call, steps),
+    embed: (request, call, head) => embed(request, call, head, steps),
     estimateCost: (request, call) => estimateCost(request, call, steps),
   };
 }
@@ -83,14 +82,6 @@ async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: 
   const model = findModel(request.facts.model, call.caller, steps);
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };
-}
-
-/** No wire that the gateway speaks makes embeddings yet, so no model of it does. */
-function embed(asked: EmbedRequest, call: GatewayCall, steps: Steps): Promise<EmbedResponse> {
-  if (asked.model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
-  const model = findModel(asked.model, call.caller, steps);
-  const problem = "it makes no embeddings";
-  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "texts", model: model.id, problem });
 }
 
 async function estimateCost(

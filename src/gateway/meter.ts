@@ -1,5 +1,5 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
-import { type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
+import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import type { Hold } from "../ledger/ledger.js";
@@ -8,7 +8,7 @@ import { countTokens } from "../pricing/tokens.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { countUsage } from "./count.js";
+import { countUsage, totalTokens } from "./count.js";
 import { Notes } from "./notes.js";
 import type { Plan } from "./plan.js";
 import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
@@ -16,12 +16,18 @@ import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } fr
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
 
+/** A batch on its way to the caller. */
+export interface AnswerBatch extends StreamGenerateResponse {
+  /** The vectors of an answer that is nothing else. */
+  readonly embeddings?: readonly Embedding[] | undefined;
+}
+
 export interface MeterOptions {
   readonly request: WireRequest;
   readonly model: ServedModel;
   readonly plan: Plan;
   readonly hold: Hold;
-  readonly sink: Sink<StreamGenerateResponse>;
+  readonly sink: Sink<AnswerBatch>;
   readonly stream: boolean;
   /** Headers of the answer that are known before it. */
   readonly head: CallMetadata;
@@ -113,7 +119,8 @@ export class Meter implements AnswerReceiver {
     if (report === undefined) return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
     const { usage, text } = report;
     const { request, model, plan } = this.options;
-    const doubt = doubtOf(report, model.contextTokens, ended);
+    const doubt = doubtOf(report, model.contextTokens * (request.facts.inputCount ?? 1), ended);
+    if (request.embedding !== undefined) return this.#vectors(report, doubt);
     if (text === "") {
       // A request for no output at all only warms a cache, and has what it asked for.
       const isWarming = request.facts.outputTokensMax === 0;
@@ -136,6 +143,17 @@ export class Meter implements AnswerReceiver {
     return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
   }
 
+  /** Vectors are made of what was read, and nothing is generated: a report that is missing is made good by a count. */
+  async #vectors({ usage, complete }: AnswerReport, doubt: UsageDoubt | undefined): Promise<Outcome> {
+    if (!complete) return this.#none(doubt);
+    const isTrue = usage !== undefined && doubt === undefined && totalTokens(usage) > 0;
+    if (isTrue) return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
+    // Some upstreams never tell the usage of vectors; only a false one is a lie.
+    if (usage !== undefined) this.#doubt = doubt ?? "zero";
+    const counted = await countUsage(this.options.request, "", this.#modelId, this.options.plan.inputTokensMax);
+    return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
+  }
+
   /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
   get doubt(): UsageDoubt | undefined {
     return this.#doubt;
@@ -150,8 +168,8 @@ export class Meter implements AnswerReceiver {
       sink.head(head);
     }
     const last = { kind: { $case: "finish" as const, value: this.#told(outcome) } };
-    const source = this.#whole?.source ?? this.#report?.ending ?? EMPTY;
-    sink.data({ events: [...(this.#whole?.events ?? []), last], source });
+    const { events = [], source = this.#report?.ending ?? EMPTY, embeddings } = this.#whole ?? {};
+    sink.data({ events: [...events, last], source, embeddings });
   }
 
   /** What the caller is told: an answer without content is free, but its upstream's report is told as it is. */

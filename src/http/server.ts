@@ -1,8 +1,8 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import type { Channel } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import type { Format } from "../formats/format.js";
+import type { Format, FormatRoute } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
 import { bodyProblem, checkBody, mayReadAtOnce } from "./body-check.js";
 import { answerBrokenRequest, refuseBrokenPath, refuseError } from "./broken-request.js";
@@ -10,6 +10,7 @@ import { Connections } from "./connections.js";
 import { drain, listen, stopping } from "./drain.js";
 import { Front } from "./front.js";
 import { answerCount } from "./count.js";
+import { answerEmbedding } from "./embedding.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
@@ -158,16 +159,19 @@ function addGenerationRoutes(app: FastifyInstance, formats: readonly Format[], p
 
 function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts): void {
   for (const { method, path, kind } of format.routes) {
-    const config = { permission: { scope: "chat" }, format };
-    app.route({
-      method,
-      url: path,
-      config,
-      handler:
-        kind === "count"
-          ? (request, reply) => answerCount(request, reply, format, parts.front)
-          : (request, reply) => answerGeneration(request, reply, format, parts),
-    });
+    const config = { permission: { scope: kind === "embed" ? "embeddings" : "chat" }, format };
+    app.route({ method, url: path, config, handler: handlerOf(kind, format, parts) });
+  }
+}
+
+function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationParts): RouteHandlerMethod {
+  switch (kind) {
+    case "generate":
+      return (request, reply) => answerGeneration(request, reply, format, parts);
+    case "count":
+      return (request, reply) => answerCount(request, reply, format, parts.front);
+    case "embed":
+      return (request, reply) => answerEmbedding(request, reply, format, parts);
   }
 }
 

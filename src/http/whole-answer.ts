@@ -1,16 +1,16 @@
 /** A whole answer as its batches come: nothing of it is sent before all of it is there. */
 import { AnswerFold } from "../api/fold.js";
 import type { StreamGenerateResponse } from "../api/index.js";
-import type { Wire, WireRequest } from "../formats/format.js";
+import type { ClientWire, WireRequest } from "../formats/format.js";
 
 export class WholeAnswer {
-  readonly #wire: Wire;
+  readonly #wire: ClientWire;
   readonly #asked: () => WireRequest;
   readonly #fold = new AnswerFold();
   readonly #sources: Buffer[] = [];
 
   /** `asked` reads what the client asked. */
-  constructor(wire: Wire, asked: () => WireRequest) {
+  constructor(wire: ClientWire, asked: () => WireRequest) {
     this.#wire = wire;
     this.#asked = asked;
   }

@@ -9,6 +9,8 @@ export interface InputFacts {
   readonly imageCount: number;
   readonly fileCount: number;
   readonly audioCount: number;
+  /** How many inputs are read one by one, each within the model's context. Absent: one. */
+  readonly inputCount?: number;
 }
 
 /** The model that reads the request, as its upstream names it. */
@@ -91,7 +93,7 @@ export function inputTokensMax(facts: InputFacts, model: InputModel): number {
   // Pages and seconds of sound do not show in a request, so these may fill the context.
   const unknown = facts.fileCount + facts.audioCount > 0 ? CONTEXT_TOKENS_UNKNOWN : 0;
   const bound = facts.textBytes + facts.imageCount * imageTokensMax(model.id) + unknown;
-  return context === undefined ? bound : Math.min(bound, context);
+  return context === undefined ? bound : Math.min(bound, context * (facts.inputCount ?? 1));
 }
 
 /**

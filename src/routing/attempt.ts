@@ -3,7 +3,7 @@ import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { Speech } from "../families/family.js";
-import type { AnswerReport, Batch, OwnedFields, StreamDecoder, Wire, WireRequest } from "../wire/wire.js";
+import type { AnswerReport, Batch, EndpointWire, OwnedFields, StreamDecoder, WireRequest } from "../wire/wire.js";
 import type { Target } from "./model.js";
 
 /** How long each phase may take, in milliseconds. */
@@ -128,8 +128,10 @@ class Attempt implements UpstreamHandler {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      this.#decoder = this.#wire.decodeStream(this.plan.request.facts, this.plan.form, this.plan.request);
-      this.receiver.watch(this.#decoder.report);
+      const decoder = this.#wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.plan.request);
+      if (decoder === undefined) return this.#fail(this.#failed("it answered with a stream"));
+      this.#decoder = decoder;
+      this.receiver.watch(decoder.report);
     } else {
       this.#phase = "whole";
     }
@@ -154,7 +156,7 @@ class Attempt implements UpstreamHandler {
       case "whole":
         return this.#guard(() => this.#endWhole());
       case "error":
-        return this.#fail(this.#wire.decodeError(this.#status, this.#headers, Buffer.concat(this.#chunks)));
+        return this.#fail(this.#refusal(Buffer.concat(this.#chunks)));
       case "head":
         return this.#fail(this.#failed("it closed the connection"));
       case "done":
@@ -166,8 +168,15 @@ class Attempt implements UpstreamHandler {
     this.#fail(this.#failed(problem, error));
   }
 
-  get #wire(): Wire {
+  get #wire(): EndpointWire {
     return this.plan.speech.wire;
+  }
+
+  /** An upstream refuses in one envelope at most of its addresses. */
+  #refusal(body: Buffer): GatewayError {
+    const { wire } = this.plan.target.served.family;
+    const decodeError = this.#wire.decodeError ?? wire.decodeError;
+    return decodeError(this.#status, this.#headers, body);
   }
 
   #endStream(): void {
@@ -189,9 +198,10 @@ class Attempt implements UpstreamHandler {
     const isTyped = form === "events" || owned.stream;
     this.#forward({
       events: isTyped ? answer.events() : [],
-      source: isTyped ? Buffer.alloc(0) : body,
+      source: isTyped ? Buffer.alloc(0) : (answer.source ?? body),
       visible: true,
       error: undefined,
+      embeddings: isTyped ? answer.embeddings?.() : undefined,
     });
     this.#finish();
   }

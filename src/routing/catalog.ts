@@ -68,5 +68,6 @@ function showModel(model: ServedModel): Model {
     outputTokensMax: BigInt(model.outputTokensMax),
     price: model.price,
     upstreams: model.targets.map((target) => target.served.id),
+    kind: model.kind ?? "",
   };
 }

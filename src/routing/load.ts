@@ -1,7 +1,7 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
 import type { Price } from "../api/index.js";
 import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
-import type { Family, ListedModel } from "../families/family.js";
+import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
 import { Health } from "./health.js";
@@ -140,7 +140,8 @@ function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings
 
 function modelOf(id: string, upstream: string): ModelSettings {
   const targets = [{ upstream, model: id, weight: 1, priority: 1 }];
-  return { id, targets, contextTokens: undefined, outputTokensMax: undefined, price: undefined, facts: {} };
+  const unknown = { kind: undefined, contextTokens: undefined, outputTokensMax: undefined, price: undefined };
+  return { id, targets, ...unknown, facts: {} };
 }
 
 /** What is known of each model: the dearest price of its targets, and the least that all of them can. */
@@ -203,12 +204,21 @@ class ServedModels {
       id: model.id,
       owner: listed?.owner ?? targets[0]?.served.family.name ?? "tollgate",
       createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
+      kind: model.kind ?? listed?.kind ?? kindOf(targets),
       contextTokens: facts.contextTokens,
       outputTokensMax: facts.outputTokensMax,
       price: facts.price,
       targets,
     };
   }
+}
+
+/** What the families know of their models; undefined where they do not, or differ. */
+function kindOf(targets: readonly Target[]): ModelKind | undefined {
+  const kinds = targets.map(
+    ({ served, model }) => served.family.modelKinds?.find(({ startsWith }) => model.startsWith(startsWith))?.kind,
+  );
+  return kinds.every((kind) => kind === kinds[0]) ? kinds[0] : undefined;
 }
 
 function least(values: readonly (number | undefined)[]): number | undefined {

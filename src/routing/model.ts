@@ -1,6 +1,6 @@
 /** A model as the gateway serves it, and the targets that can answer for it. */
 import type { Price } from "../api/index.js";
-import type { Family } from "../families/family.js";
+import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { Health } from "./health.js";
@@ -33,6 +33,8 @@ export interface ServedModel {
   readonly id: string;
   readonly owner: string;
   readonly createTime: Date;
+  /** What it is asked for; undefined where nobody knows, and its upstream decides. */
+  readonly kind: ModelKind | undefined;
   /** 0: unknown. */
   readonly contextTokens: number;
   /** The most output tokens of one candidate; 0: unknown, which only a free model may be. */

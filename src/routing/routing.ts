@@ -1,7 +1,7 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import { speechFor } from "../families/family.js";
+import { type ModelKind, speechFor } from "../families/family.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { runAttempt, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
@@ -23,6 +23,8 @@ export interface AnswerReceiver extends BatchReceiver {
 }
 
 export interface RunOptions {
+  /** What the model is asked for. */
+  readonly kind: ModelKind;
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
   readonly outputTokensMax: number | undefined;
@@ -82,10 +84,11 @@ export class Routing {
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
     const tried = new Set<Target>();
     const gate = new FirstBatchGate(receiver);
+    const targets = targetsFor(model, options.kind);
     let last: GatewayError | undefined;
     for (let attempt = 1; attempt <= RETRIES_MAX + 1; attempt += 1) {
       const nowMs = this.options.nowMs();
-      const target = pickTarget(model.targets, tried, nowMs, this.options.random) ?? again(last, tried, nowMs);
+      const target = pickTarget(targets, tried, nowMs, this.options.random) ?? again(last, tried, nowMs);
       if (target === undefined) break;
       if (last !== undefined && tried.has(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
@@ -124,8 +127,9 @@ export class Routing {
     gate: FirstBatchGate,
   ): Promise<GatewayError | undefined> {
     const { health, family } = target.served;
-    const speech = speechFor(family, request);
-    const gathering = target.facts.streamOnly === true && !options.stream ? new Gathering(gate) : undefined;
+    const speech = speechFor(family, request, options.kind);
+    const mustGather = target.facts.streamOnly === true && !options.stream && options.kind === "chat";
+    const gathering = mustGather ? new Gathering(gate) : undefined;
     const owned: OwnedFields = {
       model: target.model,
       facts: target.facts,
@@ -198,6 +202,12 @@ export class Routing {
     this.#drains -= 1;
     this.options.onDrain(target, "ended", this.#drains);
   }
+}
+
+/** The targets that can be asked for this at all. */
+export function targetsFor(model: ServedModel, kind: ModelKind): readonly Target[] {
+  if (kind === "chat") return model.targets;
+  return model.targets.filter((target) => target.served.family.endpoints?.[kind] !== undefined);
 }
 
 /** Why no target could be tried at all: the upstreams asked us to wait, or none takes our credential. */

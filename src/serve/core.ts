@@ -30,6 +30,7 @@ import { wire as anthropic } from "../wire/anthropic/index.js";
 import { wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
+import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { RouteKeeper } from "./routes.js";
 import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
 
@@ -74,7 +75,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
   const limits = new Limits({ coordination });
   const wires = new Map([openAiChat, openAiResponses, anthropic, gemini].map((wire) => [wire.name, wire]));
-  const gateway = createGateway({ wires, routing, limits, ledger, log, metrics, nowMs });
+  const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
+  const gateway = createGateway({ wires, embeddingWires, routing, limits, ledger, log, metrics, nowMs });
   const replays = createReplays(ledger, rootSecret, options);
   const frontToken = deriveKey(rootSecret, "front token").toString("hex");
   const dispatcher = createDispatcher({

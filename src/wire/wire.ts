@@ -1,5 +1,5 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
-import type { Answer, Event, Prompt, Usage } from "../api/index.js";
+import type { Answer, Embedding, EmbedResponse, Event, Prompt, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -19,6 +19,8 @@ export interface RequestFacts {
   readonly imageCount: number;
   readonly fileCount: number;
   readonly audioCount: number;
+  /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
+  readonly inputCount?: number;
 }
 
 /** A client's own body, in its own wire. */
@@ -42,6 +44,18 @@ export interface WireRequest {
    * wire has and no other wire will see.
    */
   checkForeign?(model: string, dropped?: string[]): void;
+  /** Where vectors are asked for: what of. Such a request has no prompt. */
+  readonly embedding?: EmbeddingQuestion;
+}
+
+/** What is to be turned into vectors. */
+export interface EmbeddingQuestion {
+  /** How the client wants each vector written. */
+  readonly encoding: "float" | "base64";
+  /** The length of the vectors; undefined leaves it to the model. */
+  readonly dimensions: number | undefined;
+  /** Each a text, or the tokens of one. Built at most once, and only where something needs it. */
+  inputs(): readonly (string | readonly number[])[];
 }
 
 /**
@@ -104,6 +118,8 @@ export interface Batch {
   readonly visible: boolean;
   /** An error that the upstream told in the stream. Nothing after it counts. */
   readonly error: GatewayError | undefined;
+  /** The vectors of an answer that is nothing else; absent where the source stands for them. */
+  readonly embeddings?: readonly Embedding[] | undefined;
 }
 
 /** Reads one answer of an upstream, streamed. Bytes may be cut anywhere. */
@@ -137,6 +153,10 @@ export interface DecodedAnswer {
   readonly report: AnswerReport;
   /** The answer as the events that would have made it, without a finish. Built when asked for. */
   events(): Event[];
+  /** The vectors, where they were asked for. Built when asked for. */
+  embeddings?(): readonly Embedding[];
+  /** The wire's own body as the client asked for it; absent where that is the body as it came. */
+  readonly source?: Buffer;
 }
 
 /** Writes one answer for a client, streamed. */
@@ -156,8 +176,8 @@ export interface WireError {
 /** How an upstream of a wire differs from the wire's own, as data. Each wire declares its own shape. */
 export type Dialect = Readonly<Record<string, unknown>>;
 
-/** One wire format, both directions. decode(encode(x)) = x on what it models; on its own wire nothing is lost. */
-export interface Wire {
+/** The half of a wire that a client speaks. */
+export interface ClientWire {
   /** Such as openai-chat. */
   readonly name: string;
   /**
@@ -165,6 +185,21 @@ export interface Wire {
    * is only counted may lack what only an answer needs.
    */
   readRequest(source: SourceBody, purpose?: "generate" | "count"): WireRequest;
+  /** Writes a streamed answer for a client. `asked` is its request, where the answer repeats what it asked. */
+  encodeStream(request: RequestFacts, asked?: WireRequest): StreamEncoder;
+  /** Writes a whole answer for a client. `asked` reads its request, where the answer repeats what it asked. */
+  encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer;
+  /** Our refusal in the client's envelope. */
+  encodeError(error: GatewayError): WireError;
+  /** The bytes that keep an idle stream alive. */
+  readonly heartbeat: Buffer;
+  /** The bytes that end a stream well where the upstream's own did not. */
+  readonly streamEnd: Buffer;
+}
+
+/** The half of a wire that an upstream speaks. */
+export interface UpstreamWire {
+  readonly name: string;
   /**
    * The body for an upstream: the client's own where it came in this wire, else written from the typed form. `dropped`
    * takes the names of parameters that have no place on the wire and change no meaning.
@@ -177,16 +212,28 @@ export interface Wire {
   decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder;
   /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
   decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
-  /** Writes a streamed answer for a client. `asked` is its request, where the answer repeats what it asked. */
-  encodeStream(request: RequestFacts, asked?: WireRequest): StreamEncoder;
-  /** Writes a whole answer for a client. `asked` reads its request, where the answer repeats what it asked. */
-  encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer;
   /** What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. */
   decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError;
-  /** Our refusal in the client's envelope. */
-  encodeError(error: GatewayError): WireError;
-  /** The bytes that keep an idle stream alive. */
-  readonly heartbeat: Buffer;
-  /** The bytes that end a stream well where the upstream's own did not. */
-  readonly streamEnd: Buffer;
+}
+
+/** One wire format, both directions. decode(encode(x)) = x on what it models; on its own wire nothing is lost. */
+export interface Wire extends ClientWire, UpstreamWire {
+  readonly name: string;
+}
+
+/**
+ * What one address of an upstream may speak: what never streams needs no reader of streams, and refusals are those of
+ * the family's main wire unless it reads its own.
+ */
+export type EndpointWire = Pick<UpstreamWire, "name" | "encodeRequest" | "decodeAnswer"> &
+  Partial<Pick<UpstreamWire, "decodeStream" | "decodeError">>;
+
+/** What a client asks vectors in. */
+export interface EmbeddingWire {
+  /** Such as openai-embeddings. */
+  readonly name: string;
+  /** As of any wire; the request carries an `embedding`. */
+  readRequest(source: SourceBody): WireRequest;
+  /** Writes the vectors for the client who asked. */
+  encodeAnswer(answer: EmbedResponse, asked: WireRequest): Buffer;
 }

@@ -151,7 +151,12 @@ test("a rotated key's old secret lives on for the grace, or ends at once", async
 
 test("models are listed, and the built-in one is free", async () => {
   expect((await run("models")).stdout).toMatch(/^MODEL .*\n(.*\n)*sim-1 .* 0\.00 +0\.00 /m);
-  expect(await runJson("models")).toMatchObject({ models: [{ id: "sim-1", price: { input_picos: "0" } }] });
+  expect(await runJson("models")).toMatchObject({
+    models: [
+      { id: "sim-1", kind: "chat", price: { input_picos: "0" } },
+      { id: "sim-embed-1", kind: "embedding", price: { input_picos: "0" } },
+    ],
+  });
 });
 
 test("usage adds up what was asked", async () => {

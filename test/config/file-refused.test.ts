@@ -91,12 +91,17 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: ["2:3 models.GPT: must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters"],
     },
     {
+      name: "a model of an unknown kind",
+      text: "upstreams: { u: { family: f } }\nmodels:\n  a: { targets: [{ upstream: u }], kind: images }\n",
+      want: ["3:42 models.a.kind: must be chat, completion or embedding"],
+    },
+    {
       name: "a model without targets",
       text: "models:\n  a: {}\n  b: { targets: [] }\n  c:\n",
       want: [
         "2:3 models.a.targets: is missing: must be a list of at least one target, such as [{ upstream: openai }]",
         "3:17 models.b.targets: must be a list of at least one target, such as [{ upstream: openai }]",
-        "4:3 models.c: must be a block of targets, context_tokens, output_tokens_max, price, facts",
+        "4:3 models.c: must be a block of targets, kind, context_tokens, output_tokens_max, price, facts",
       ],
     },
     {

@@ -16,7 +16,7 @@ models:
     output_tokens_max: 128000
     price: { input: "0.25", cache_read: "0.025", output: "2.00" }   # USD per million tokens
   sim: { targets: [{ upstream: local }], price: free }
-  bare: { targets: [{ upstream: local, weight: 0.5 }] }
+  bare: { targets: [{ upstream: local, weight: 0.5 }], kind: embedding }
 accounts:
   acme: { credit: "25.00", budget_day: "5.00", budget_month: 6, budget_total: 7.5, request_cost_max: "0.000000001" }
   empty:
@@ -62,6 +62,7 @@ describe("a good file", () => {
     expect(settings.models[2]).toEqual({
       id: "bare",
       targets: [{ upstream: "local", model: "bare", weight: 0.5, priority: 1 }],
+      kind: "embedding",
       contextTokens: undefined,
       outputTokensMax: undefined,
       price: undefined,

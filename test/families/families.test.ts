@@ -90,15 +90,20 @@ test.each([
   });
 });
 
-test("Google's models are those that generate, by their plain names", () => {
+test("Google's models are those that generate or make vectors, by their plain names", () => {
   const gemini = families.find((family) => family.name === "gemini");
   const models = [
     { name: "models/gemini-9", supportedGenerationMethods: ["generateContent", "countTokens"], version: 1 },
     { name: "models/embedding-9", supportedGenerationMethods: ["embedContent"] },
     { name: "models/other-9" },
+    { name: "models/video-9", supportedGenerationMethods: ["predictLongRunning"] },
   ];
-  const ids = gemini?.readModels(Buffer.from(JSON.stringify({ models, nextPageToken: "x" }))).map(({ id }) => id);
-  expect(ids).toEqual(["gemini-9", "other-9"]);
+  const listed = gemini?.readModels(Buffer.from(JSON.stringify({ models, nextPageToken: "x" })));
+  expect(listed?.map(({ id, kind }) => [id, kind])).toEqual([
+    ["gemini-9", "chat"],
+    ["embedding-9", "embedding"],
+    ["other-9", "chat"],
+  ]);
 });
 
 test("a family in one file reaches its upstream through what is there", async () => {

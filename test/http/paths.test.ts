@@ -18,6 +18,7 @@ function model(id: string): Model {
     outputTokensMax: 0n,
     price: undefined,
     upstreams: [],
+    kind: "",
   };
 }
 

@@ -83,6 +83,7 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   outputTokensMax: 1_000n,
   price: undefined,
   upstreams: ["here", "there"],
+  kind: "chat",
 }));
 
 const UPSTREAM: Upstream = {

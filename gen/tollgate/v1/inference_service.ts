@@ -150,7 +150,7 @@ export interface CountTokensResponse {
 export interface EmbedRequest {
   /** The model's identifier. Required with texts; with a source it is read from the body. */
   model: string;
-  /** The texts, at most 2,048. */
+  /** The texts, 1 to 2,048. Required without a source. */
   texts: string[];
   /** The length of the vectors. Absent: the model's own. */
   dimensions?:
@@ -1798,7 +1798,12 @@ export const InferenceServiceService = {
     responseSerialize: (value: CountTokensResponse): Buffer => Buffer.from(CountTokensResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CountTokensResponse => CountTokensResponse.decode(value),
   },
-  /** Embed turns texts into vectors. */
+  /**
+   * Embed turns texts into vectors.
+   *
+   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
+   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   */
   embed: {
     path: "/tollgate.v1.InferenceService/Embed" as const,
     requestStream: false as const,
@@ -1860,7 +1865,12 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
   reportUndelivered: handleUnaryCall<ReportUndeliveredRequest, ReportUndeliveredResponse>;
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
-  /** Embed turns texts into vectors. */
+  /**
+   * Embed turns texts into vectors.
+   *
+   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
+   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   */
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   /**
    * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
@@ -1977,7 +1987,12 @@ export interface InferenceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CountTokensResponse) => void,
   ): ClientUnaryCall;
-  /** Embed turns texts into vectors. */
+  /**
+   * Embed turns texts into vectors.
+   *
+   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
+   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   */
   embed(
     request: EmbedRequest,
     callback: (error: ServiceError | null, response: EmbedResponse) => void,

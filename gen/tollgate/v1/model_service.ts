@@ -41,6 +41,8 @@ export interface Model {
     | undefined;
   /** The upstreams that serve it, first choice first. Only an operator key sees them. */
   upstreams: string[];
+  /** What it is asked for: chat, completion or embedding. Empty: nobody knows, and its upstream decides. */
+  kind: string;
 }
 
 /** ListModelsRequest is the request of ListModels. */
@@ -80,6 +82,7 @@ function createBaseModel(): Model {
     outputTokensMax: 0n,
     price: undefined,
     upstreams: [],
+    kind: "",
   };
 }
 
@@ -111,6 +114,9 @@ export const Model: MessageFns<Model> = {
     }
     for (const v of message.upstreams) {
       writer.uint32(58).string(v!);
+    }
+    if (message.kind !== "") {
+      writer.uint32(66).string(message.kind);
     }
     return writer;
   },
@@ -182,6 +188,14 @@ export const Model: MessageFns<Model> = {
             }
 
             message.upstreams.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.kind = reader.string();
             continue;
           }
         }

@@ -1,7 +1,9 @@
 /** A local stand-in for a model: no network, no charge, the same answer to the same request. See `steering.ts`. */
 import { wire } from "../../wire/openai-chat/index.js";
+import { wire as embeddings } from "../../wire/openai-embeddings/index.js";
 import type { Family } from "../family.js";
 import { readModelList } from "../model-list.js";
+import { SIM_EMBEDDING_MODEL } from "./embedding.js";
 import { SIM_MODEL } from "./request.js";
 import { createSimUpstream } from "./upstream.js";
 
@@ -16,9 +18,10 @@ export const sim: Family = {
   pricedAs: undefined,
   countsLikeOurs: false,
   generatePath: () => "/chat/completions",
+  endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
   headers: () => ({ "content-type": "application/json" }),
   modelsPath: "/models",
   readModels: readModelList,
   connect: () => createSimUpstream({ nowMs: Date.now }),
-  builtInModels: [SIM_MODEL],
+  builtInModels: [SIM_MODEL, SIM_EMBEDDING_MODEL],
 };

@@ -1,6 +1,8 @@
 /** Writes the stand-in's answer as OpenAI's chat completions do: whole, or as the chunks of a stream. */
+import { SIM_EMBEDDING_MODEL } from "./embedding.js";
 import type { Candidate, Reply, ToolCall } from "./reply.js";
-import { SIM_MODEL, type SimBody, type SimRefusal } from "./request.js";
+import type { SimRefusal } from "./refusal.js";
+import { SIM_MODEL, type SimBody } from "./request.js";
 
 /** What every chunk of one answer shares. */
 export interface Head {
@@ -54,7 +56,7 @@ export function renderRefusal(refusal: SimRefusal): string {
 export function renderModels(): string {
   return JSON.stringify({
     object: "list",
-    data: [{ id: SIM_MODEL.id, object: "model", created: 0, owned_by: "tollgate" }],
+    data: [SIM_MODEL, SIM_EMBEDDING_MODEL].map(({ id }) => ({ id, object: "model", created: 0, owned_by: "tollgate" })),
   });
 }
 

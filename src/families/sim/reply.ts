@@ -1,7 +1,8 @@
 /** Decides what the stand-in answers, as tokens: the same to the same request, each time. */
 import { smallestInstance } from "./instance.js";
 import { pieces } from "./pieces.js";
-import { callableTools, SIM_MODEL, SimRefusal, textOf, type SimBody, type SimTool } from "./request.js";
+import { SimRefusal } from "./refusal.js";
+import { callableTools, SIM_MODEL, textOf, type SimBody, type SimTool } from "./request.js";
 import { readSteering, type Steering } from "./steering.js";
 
 /** A call of a tool, its arguments in tokens. */

@@ -4,8 +4,14 @@
  */
 import { z } from "zod";
 import type { BuiltInModel } from "../family.js";
+import { parseBody } from "./refusal.js";
 
-export const SIM_MODEL: BuiltInModel = { id: "sim-1", contextTokens: 128_000, outputTokensMax: 16_000 };
+export const SIM_MODEL: BuiltInModel = {
+  id: "sim-1",
+  contextTokens: 128_000,
+  outputTokensMax: 16_000,
+  kind: "chat",
+};
 
 const partSchema = z.looseObject({ type: z.string(), text: z.string().optional(), refusal: z.string().optional() });
 
@@ -68,36 +74,9 @@ export interface SimTool {
   readonly schema: unknown;
 }
 
-/** A refusal in OpenAI's envelope. */
-export class SimRefusal extends Error {
-  readonly status: number;
-  readonly param: string | null;
-  readonly code: string | null;
-
-  constructor(status: number, message: string, param: string | null, code: string | null) {
-    super(message);
-    this.status = status;
-    this.param = param;
-    this.code = code;
-  }
-}
-
 /** Reads a body. Throws a SimRefusal that names what is wrong. */
 export function readBody(body: Buffer | undefined): SimBody {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body?.toString("utf8") ?? "");
-  } catch {
-    throw new SimRefusal(400, "We could not parse the JSON body of your request.", null, null);
-  }
-  const read = bodySchema.safeParse(parsed);
-  if (!read.success) {
-    const [issue] = read.error.issues;
-    throw new SimRefusal(400, issue?.message ?? "Invalid body", issue?.path.join(".") ?? null, "invalid_value");
-  }
-  if (read.data.model !== SIM_MODEL.id)
-    throw new SimRefusal(404, `The model \`${read.data.model}\` does not exist.`, null, "model_not_found");
-  return read.data;
+  return parseBody(body, bodySchema, SIM_MODEL.id);
 }
 
 /** The text of a message, without pictures and other parts. */

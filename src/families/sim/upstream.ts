@@ -1,8 +1,10 @@
 /** The stand-in as an upstream inside the process: it speaks bytes as one over HTTP would. */
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "../../upstream/upstream.js";
+import { answerEmbedding } from "./embedding.js";
 import { renderAnswer, renderModels, renderRefusal, renderStream, type Head } from "./render.js";
 import { reply } from "./reply.js";
-import { readBody, SimRefusal } from "./request.js";
+import { SimRefusal } from "./refusal.js";
+import { readBody } from "./request.js";
 
 export interface SimOptions {
   readonly nowMs: () => number;
@@ -38,9 +40,11 @@ class SimUpstream implements Upstream {
 
   #answer(request: UpstreamRequest): SimAnswer {
     if (request.method === "GET" && request.path === "/models") return whole(200, renderModels());
-    if (request.method !== "POST" || request.path !== "/chat/completions")
+    const { method, path } = request;
+    if (method !== "POST" || (path !== "/chat/completions" && path !== "/embeddings"))
       return whole(404, renderRefusal(new SimRefusal(404, "Unknown request URL.", null, "unknown_url")));
     try {
+      if (path === "/embeddings") return whole(200, answerEmbedding(request.body));
       const body = readBody(request.body);
       const made = reply(body);
       const { failStatus, delayMs } = made.steering;

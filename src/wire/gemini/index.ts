@@ -7,6 +7,7 @@ import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
 export { countRequest, readCount } from "./count.js";
+export { embeddingWire } from "./embedding.js";
 export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 export const wire: Wire = {

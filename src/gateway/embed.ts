@@ -1,0 +1,91 @@
+/** Vectors for texts: read as a client's own body or in the typed form, and run through the one sentence. */
+import assert from "node:assert/strict";
+import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
+import type { CallMetadata } from "../api/channel.js";
+import { AnswerFold } from "../api/fold.js";
+import { GatewayError } from "../errors.js";
+import type { RequestFacts, WireRequest } from "../wire/wire.js";
+import type { GatewayCall } from "./gateway.js";
+import { generate } from "./generate.js";
+import type { AnswerBatch } from "./meter.js";
+import type { Steps } from "./steps.js";
+
+const MODEL_LENGTH_MAX = 256;
+const TEXTS_MAX = 2_048;
+/** Marks that a model puts around each text. */
+const MARK_BYTES = 2;
+const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: false };
+
+/** Runs one request for vectors. Admission, hold and settlement are those of any request. */
+export async function embed(
+  asked: EmbedRequest,
+  call: GatewayCall,
+  head: (metadata: CallMetadata) => void,
+  steps: Steps,
+): Promise<EmbedResponse> {
+  const request = readRequest(asked, steps);
+  const fold = new AnswerFold();
+  let embeddings: readonly Embedding[] = [];
+  let source: Buffer = Buffer.alloc(0);
+  const sink = {
+    head,
+    data: (message: AnswerBatch): boolean => {
+      fold.push(message.events);
+      embeddings = message.embeddings ?? [];
+      source = message.source;
+      return true;
+    },
+    onDrain: (): void => undefined,
+  };
+  await generate({ request, generation: NOTHING_SAID, acceptWire: asked.acceptWire }, call, sink, steps);
+  const { model, usage, costNanos } = fold.answer();
+  return { embeddings: [...embeddings], model: model || request.facts.model, usage, costNanos, source };
+}
+
+function readRequest({ model, texts, dimensions, source }: EmbedRequest, steps: Steps): WireRequest {
+  if (source === undefined) return typedRequest(model, texts, dimensions);
+  const wire = steps.embeddingWires.get(source.wire);
+  if (wire === undefined) {
+    const problem = `must be one of ${[...steps.embeddingWires.keys()].join(", ")}`;
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "source.wire", problem });
+  }
+  const { buffer, byteOffset, byteLength } = source.body;
+  return wire.readRequest({
+    wire: wire.name,
+    body: Buffer.from(buffer, byteOffset, byteLength),
+    headers: source.headers,
+  });
+}
+
+/** A request in the typed form, checked as a wire would. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
+function typedRequest(model: string, texts: readonly string[], dimensions: number | undefined): WireRequest {
+  if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
+  if (model.length > MODEL_LENGTH_MAX) throw invalid("model", "is too long");
+  if (texts.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "texts" });
+  if (texts.length > TEXTS_MAX) throw invalid("texts", `must be at most ${TEXTS_MAX}`);
+  if (dimensions === 0) throw invalid("dimensions", "must be at least 1");
+  let textBytes = 0;
+  for (const text of texts) textBytes += Buffer.byteLength(text) + MARK_BYTES;
+  const facts: RequestFacts = {
+    model,
+    stream: false,
+    includeUsage: true,
+    candidateCount: 1,
+    outputTokensMax: 0,
+    textBytes,
+    imageCount: 0,
+    fileCount: 0,
+    audioCount: 0,
+    inputCount: texts.length,
+  };
+  return {
+    facts,
+    source: undefined,
+    embedding: { encoding: "float", dimensions, inputs: () => texts },
+    prompt: () => assert.fail("a request for vectors has no prompt"),
+  };
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}

@@ -1,0 +1,53 @@
+/** One request for vectors: asked of the service whole, and answered in the format's own shape. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type EmbedResponse, InferenceServiceService } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { EmbeddingWire, Format, SourceBody } from "../formats/format.js";
+import { HttpFormatRequest } from "./front.js";
+import type { GenerationParts } from "./generation.js";
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** Answers one request. Rejects with the refusal. */
+export async function answerEmbedding(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: Format,
+  { front, running }: GenerationParts,
+): Promise<FastifyReply> {
+  const wire = format.embeddingWire;
+  if (wire === undefined) throw new Error(`the format ${format.name} has a route for vectors and no wire for them`);
+  const source: SourceBody = {
+    wire: wire.name,
+    body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
+    headers: format.wireHeaders(new HttpFormatRequest(request)),
+  };
+  const gone = new AbortController();
+  let stopReason: GatewayError | undefined;
+  const stoppable = {
+    stop: (reason: GatewayError): void => {
+      stopReason ??= reason;
+      gone.abort(reason);
+    },
+  };
+  running.add(stoppable);
+  reply.raw.once("close", () => {
+    running.remove(stoppable);
+    gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
+  });
+  const asked = { model: "", texts: [], dimensions: undefined, source, acceptWire: wire.name };
+  const options = front.callOptions(request, gone.signal);
+  const { message, head } = await front.channel
+    .unary(InferenceServiceService.embed, asked, options)
+    .catch((error: unknown) => {
+      throw stopReason ?? error;
+    });
+  return reply
+    .headers(front.headers(request, head))
+    .type("application/json; charset=utf-8")
+    .send(bodyOf(message, wire, source));
+}
+
+function bodyOf(answer: EmbedResponse, wire: EmbeddingWire, source: SourceBody): Buffer {
+  return answer.source.length > 0 ? answer.source : wire.encodeAnswer(answer, wire.readRequest(source));
+}

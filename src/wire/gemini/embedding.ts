@@ -1,0 +1,53 @@
+/** Vectors from Google: a batch of texts in one request, and their vectors in its order. */
+import assert from "node:assert/strict";
+import type { Embedding } from "../../api/index.js";
+import { NO_USAGE } from "../../api/usage.js";
+import { GatewayError } from "../../errors.js";
+import { listOf, objectOf, parsed } from "../json/value.js";
+import type { DecodedAnswer, EndpointWire, OwnedFields, WireRequest } from "../wire.js";
+
+const TOKENS_MAX = 1e12;
+
+export const embeddingWire: EndpointWire = { name: "gemini-embeddings", encodeRequest, decodeAnswer };
+
+/** Throws PARAMETER_UNSUPPORTED for tokens: they are those of another model. */
+function encodeRequest({ embedding }: WireRequest, { model }: OwnedFields): Buffer {
+  assert(embedding !== undefined, "only a request for vectors comes here");
+  const requests = embedding.inputs().map((input) => {
+    if (typeof input !== "string") throw tokensRefused(model);
+    const content = { parts: [{ text: input }] };
+    return { model: `models/${model}`, content, outputDimensionality: embedding.dimensions };
+  });
+  return Buffer.from(JSON.stringify({ requests }));
+}
+
+/** Throws UPSTREAM_FAILED where it is none, or where it leaves an input without its vector. */
+function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
+  const answer = objectOf(parsed(body.toString()));
+  const vectors = listOf(answer?.["embeddings"]);
+  const expected = asked?.facts.inputCount ?? vectors.length;
+  if (vectors.length === 0 || vectors.length !== expected)
+    throw unreadable(`it answered ${vectors.length} vectors for ${expected} inputs`);
+  const embeddings = vectors.map(readVector);
+  const tokens = objectOf(answer?.["usageMetadata"])?.["promptTokenCount"];
+  const isCount = typeof tokens === "number" && tokens >= 0 && tokens <= TOKENS_MAX;
+  // Where it tells no usage, the gateway counts.
+  const usage = isCount ? { ...NO_USAGE, inputTokens: BigInt(Math.floor(tokens)) } : undefined;
+  return { report: { usage, complete: true, text: "" }, events: () => [], embeddings: () => embeddings };
+}
+
+function readVector(entry: unknown): Embedding {
+  const values = listOf(objectOf(entry)?.["values"]);
+  const numbers = values.filter((value) => typeof value === "number");
+  if (numbers.length === 0 || numbers.length !== values.length) throw unreadable("its answer holds no vectors");
+  return { values: numbers };
+}
+
+function tokensRefused(model: string): GatewayError {
+  const problem = "it takes texts, and these are tokens of another model";
+  return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "input", model, problem });
+}
+
+function unreadable(problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+}

@@ -1,0 +1,73 @@
+/** Answers of vectors, both directions. What came as the client asked for it is handed on as it came. */
+import type { Embedding, EmbedResponse, Event, Usage } from "../../api/index.js";
+import { NO_USAGE } from "../../api/usage.js";
+import { GatewayError } from "../../errors.js";
+import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { DecodedAnswer, WireRequest } from "../wire.js";
+import { cutVectors, rejoin, type VectorSpan } from "./spans.js";
+import { readVector, vectorText } from "./vector.js";
+
+const TOKENS_MAX = 1e12;
+
+/** Reads an answer. Throws UPSTREAM_FAILED where it is none, or where it leaves an input without its vector. */
+export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
+  const { frame, spans } = cutVectors(body);
+  const answer = objectOf(parsed(frame));
+  const entries = listOf(answer?.["data"]);
+  if (answer === undefined || entries.length === 0) throw unreadable("its answer holds no vectors");
+  const expected = asked?.facts.inputCount ?? entries.length;
+  if (entries.length !== expected) throw unreadable(`it answered ${entries.length} vectors for ${expected} inputs`);
+  const encoding = asked?.embedding?.encoding;
+  const fits = encoding === undefined || spans.every((span) => span.encoding === encoding);
+  return {
+    report: { usage: decodeUsage(answer["usage"]), complete: true, text: "" },
+    events: () => [startOf(answer)],
+    embeddings: () => inOrder(entries, spans),
+    ...(fits ? {} : { source: rejoin(body, spans, (span) => vectorText(readVector(span), encoding)) }),
+  };
+}
+
+/** Writes the vectors as their client asked for them. */
+export function encodeAnswer(answer: EmbedResponse, asked: WireRequest): Buffer {
+  const encoding = asked.embedding?.encoding ?? "float";
+  const data = answer.embeddings.map(
+    ({ values }, index) => `{"object":"embedding","index":${index},"embedding":${vectorText(values, encoding)}}`,
+  );
+  const { inputTokens = 0n, cacheReadTokens = 0n } = answer.usage ?? NO_USAGE;
+  const tokens = Number(inputTokens + cacheReadTokens);
+  const usage = { prompt_tokens: tokens, total_tokens: tokens };
+  const model = JSON.stringify(answer.model);
+  return Buffer.from(`{"object":"list","data":[${data.join(",")}],"model":${model},"usage":${JSON.stringify(usage)}}`);
+}
+
+/** The vectors by the inputs' order, whatever order they came in. */
+function inOrder(entries: readonly unknown[], spans: readonly VectorSpan[]): readonly Embedding[] {
+  const vectors = entries.map((): Embedding | undefined => undefined);
+  for (const [place, entry] of entries.entries()) {
+    const fields = objectOf(entry);
+    const index = fields?.["index"] ?? place;
+    const span = spans[Number(fields?.["embedding"])];
+    if (typeof index !== "number" || span === undefined) throw unreadable("its answer holds no vectors");
+    if (!(index in vectors) || vectors[index] !== undefined) throw unreadable("its vectors are not numbered");
+    vectors[index] = { values: readVector(span) };
+  }
+  return vectors.filter((vector) => vector !== undefined);
+}
+
+function startOf(answer: JsonObject): Event {
+  const value = { id: textOf(answer["id"]), model: textOf(answer["model"]), createTime: undefined };
+  return { kind: { $case: "start", value } };
+}
+
+/** Nothing is generated, so all of it is input, whatever else an upstream may count. */
+function decodeUsage(value: unknown): Usage | undefined {
+  const usage = objectOf(value);
+  for (const count of [usage?.["prompt_tokens"], usage?.["total_tokens"]])
+    if (typeof count === "number" && count >= 0 && count <= TOKENS_MAX)
+      return { ...NO_USAGE, inputTokens: BigInt(Math.floor(count)) };
+  return undefined;
+}
+
+function unreadable(problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+}

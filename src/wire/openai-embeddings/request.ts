@@ -1,0 +1,69 @@
+/** Requests for vectors, both directions: a client's body goes upstream as it is, but for the model's name. */
+import assert from "node:assert/strict";
+import { readTree } from "../json/node.js";
+import { splice } from "../json/splice.js";
+import type { EmbeddingQuestion, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { type Scan, scanRequest } from "./scan.js";
+
+export const WIRE_NAME = "openai-embeddings";
+
+/** A request of this wire. */
+class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
+  readonly facts: RequestFacts;
+  private built: readonly (string | readonly number[])[] | undefined;
+
+  constructor(
+    readonly source: SourceBody,
+    readonly scan: Scan,
+  ) {
+    this.facts = scan.facts;
+  }
+
+  get embedding(): EmbeddingQuestion {
+    return this;
+  }
+
+  get encoding(): "float" | "base64" {
+    return this.scan.encoding;
+  }
+
+  get dimensions(): number | undefined {
+    return this.scan.dimensions;
+  }
+
+  inputs(): readonly (string | readonly number[])[] {
+    this.built ??= readInputs(this.source.body);
+    return this.built;
+  }
+
+  prompt(): never {
+    assert.fail("a request for vectors has no prompt");
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new EmbeddingRequest(source, scanRequest(source.body));
+}
+
+/** The body for an upstream: the client's own bytes, or the texts of a service that asked in the typed form. */
+export function encodeRequest(request: WireRequest, owned: OwnedFields): Buffer {
+  const { source, embedding, facts } = request;
+  if (source?.wire === WIRE_NAME) {
+    if (owned.model === facts.model) return source.body;
+    const { open, members } = request instanceof EmbeddingRequest ? request.scan : scanRequest(source.body);
+    return splice(source.body, open, members, new Map([["model", JSON.stringify(owned.model)]]));
+  }
+  assert(embedding !== undefined, "only a request for vectors comes here");
+  const { dimensions } = embedding;
+  return Buffer.from(JSON.stringify({ model: owned.model, input: embedding.inputs(), dimensions }));
+}
+
+/** The inputs of a body that was scanned: whatever else it holds was refused there. */
+function readInputs(body: Buffer): readonly (string | readonly number[])[] {
+  const input = readTree(body).members.get("input");
+  if (input?.kind === "string") return [input.text];
+  const items = input?.items ?? [];
+  if (items[0]?.kind === "number") return [items.map((item) => Number(item.raw()))];
+  return items.map((item) => (item.kind === "string" ? item.text : item.items.map((token) => Number(token.raw()))));
+}
