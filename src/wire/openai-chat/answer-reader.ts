@@ -2,18 +2,19 @@
 import type { Event, Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
-import type { AnswerReport, WireRequest } from "../wire.js";
+import type { ChunkReader } from "../openai-stream.js";
+import type { WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
 import { changedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
-import { decodeUsage, isBrokenUsage } from "./usage.js";
+import { decodeUsage, isBrokenUsage } from "../openai-usage.js";
 
 const CANDIDATES_MAX = 128;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
-export class AnswerReader implements AnswerReport, Collector {
+export class AnswerReader implements ChunkReader, Collector {
   usage: Usage | undefined;
   usageBroken = false;
   /** The client's own names of tools whose names did not fit. */

@@ -7,7 +7,7 @@ import { AnswerReader } from "./answer-reader.js";
 import { encodeDeltaPart } from "./delta-part.js";
 import { FINISH_NAMES } from "./events-encode.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
-import { encodeUsage } from "./usage.js";
+import { encodeUsage } from "../openai-usage.js";
 
 /** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {

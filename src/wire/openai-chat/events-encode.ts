@@ -6,7 +6,7 @@ import { errorText } from "../openai-error.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
 import { STREAM_END } from "./schema.js";
-import { encodeUsage } from "./usage.js";
+import { encodeUsage } from "../openai-usage.js";
 
 export const FINISH_NAMES: ReadonlyMap<FinishReason, string> = new Map([
   [FinishReason.FINISH_REASON_LENGTH, "length"],

@@ -1,6 +1,6 @@
 /** Takes the member `"usage":null` out of a chunk for a client that did not ask for usage. */
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers, splice } from "../json/splice.js";
+import { JsonCursor } from "./json/cursor.js";
+import { readMembers, splice } from "./json/splice.js";
 
 const KEY = Buffer.from('"usage"');
 const MEMBER = Buffer.from('"usage":null');

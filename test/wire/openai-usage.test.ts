@@ -1,8 +1,8 @@
 /** Usage: every token in exactly one field, nothing negative, whatever an upstream says. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Usage } from "../../../src/api/index.js";
-import { decodeUsage, encodeUsage } from "../../../src/wire/openai-chat/usage.js";
+import type { Usage } from "../../src/api/index.js";
+import { decodeUsage, encodeUsage } from "../../src/wire/openai-usage.js";
 
 const NONE: Usage = {
   inputTokens: 0n,

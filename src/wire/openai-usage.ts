@@ -1,8 +1,8 @@
 /** Usage between the wire's overlapping counts and the normal form, where every token stands in one field. */
-import type { Usage } from "../../api/index.js";
-import { type JsonObject, objectOf } from "../json/value.js";
-import { Remainder } from "../remainder.js";
-import { hasBrokenCount, tokenCount } from "../token-count.js";
+import type { Usage } from "../api/index.js";
+import { type JsonObject, objectOf } from "./json/value.js";
+import { Remainder } from "./remainder.js";
+import { hasBrokenCount, tokenCount } from "./token-count.js";
 
 /** True where the usage tells counts that can be none, so that nothing in it is to be believed. */
 export function isBrokenUsage(value: unknown): boolean {
