@@ -7,6 +7,7 @@ import { failpointsAreOn } from "./failpoint.js";
 import { anthropic } from "./formats/anthropic.js";
 import { gemini } from "./formats/gemini.js";
 import { openai } from "./formats/openai.js";
+import { openaiCompletions } from "./formats/openai-completions.js";
 import { openaiResponses } from "./formats/openai-responses.js";
 import { createHttpServer, type HttpServer } from "./http/server.js";
 import { createLog, type Log } from "./observe/log.js";
@@ -105,7 +106,7 @@ async function listenHttp(
   const secret = environment.secret;
   const server = await createHttpServer({
     channel,
-    formats: [openai, openaiResponses, anthropic, gemini],
+    formats: [openai, openaiResponses, openaiCompletions, anthropic, gemini],
     requestIds: () => `req_${makeRequestId()}`,
     log,
     metrics: {

@@ -2,6 +2,7 @@
  * Whatever else speaks OpenAI's chat completions at an address of its own: Ollama, vLLM, llama.cpp, hosted services.
  */
 import { wire } from "../wire/openai-chat/index.js";
+import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { Family } from "./family.js";
@@ -26,7 +27,10 @@ export const openaiCompatible: Family = {
   pricedAs: undefined,
   countsLikeOurs: false,
   generatePath: () => "/chat/completions",
-  endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
+  endpoints: {
+    completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
+    embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
+  },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

@@ -1,6 +1,7 @@
 /** OpenAI itself. */
 import { wire } from "../wire/openai-chat/index.js";
 import { wire as responses } from "../wire/openai-responses/index.js";
+import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { Family } from "./family.js";
 import { readModelList } from "./model-list.js";
@@ -16,10 +17,18 @@ export const openai: Family = {
   wholeAnswersBillOn: true,
   pricedAs: "openai",
   countsLikeOurs: true,
-  modelKinds: [{ startsWith: "text-embedding-", kind: "embedding" }],
+  modelKinds: [
+    { startsWith: "text-embedding-", kind: "embedding" },
+    { startsWith: "gpt-3.5-turbo-instruct", kind: "completion" },
+    { startsWith: "davinci-002", kind: "completion" },
+    { startsWith: "babbage-002", kind: "completion" },
+  ],
   generatePath: () => "/chat/completions",
   alsoSpeaks: [{ wire: responses, dialect: {}, generatePath: () => "/responses" }],
-  endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
+  endpoints: {
+    completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
+    embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },
+  },
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),

@@ -29,6 +29,7 @@ import { createHttpUpstream } from "../upstream/http.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
 import { wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
+import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { RouteKeeper } from "./routes.js";
@@ -74,7 +75,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keeper = new RouteKeeper(routing, loadOptions(nowMs), log);
   const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
   const limits = new Limits({ coordination });
-  const wires = new Map([openAiChat, openAiResponses, anthropic, gemini].map((wire) => [wire.name, wire]));
+  const wires = new Map(
+    [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
+  );
   const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
   const gateway = createGateway({ wires, embeddingWires, routing, limits, ledger, log, metrics, nowMs });
   const replays = createReplays(ledger, rootSecret, options);

@@ -165,6 +165,8 @@ interface FakeSpeech {
 
 const SPEECHES: readonly FakeSpeech[] = [
   { path: "/chat/completions", whole: answerJson, events: streamEvents },
+  // Completions of a text have no answers of their own here: a script brings them.
+  { path: "/completions", whole: answerJson, events: streamEvents },
   { path: "/responses", whole: responseJson, events: responseEvents },
 ];
 

@@ -1,0 +1,57 @@
+/** A text to go on with, as a chat: what the user says. */
+import { type Message, type Prompt, Role } from "../../api/index.js";
+import { GatewayError } from "../../errors.js";
+import type { Completion, CompletionPrompt } from "./completion.js";
+
+/** Throws PARAMETER_INVALID for tokens: what text they are only their own model knows. */
+export function promptOf(completion: Completion): Prompt {
+  const { logprobs } = completion;
+  return {
+    messages: completion.prompts.map(messageOf),
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    outputFormat: undefined,
+    reasoning: undefined,
+    temperature: completion.temperature,
+    topP: completion.topP,
+    topK: undefined,
+    presencePenalty: completion.presencePenalty,
+    frequencyPenalty: completion.frequencyPenalty,
+    seed: completion.seed,
+    stop: [...completion.stop],
+    candidateCount: completion.wanted === 1 ? undefined : completion.wanted,
+    logprobs: logprobs === undefined ? undefined : true,
+    topLogprobs: logprobs,
+    logitBias: { ...completion.logitBias },
+    user: completion.user,
+    metadata: {},
+    serviceTier: undefined,
+    verbosity: undefined,
+    promptCacheKey: undefined,
+    extra: undefined,
+  };
+}
+
+/** What of the request no chat can answer; undefined where there is nothing. */
+export function foreignProblem(completion: Completion): { param: string; problem: string } | undefined {
+  const [first, ...others] = completion.prompts;
+  if (typeof first !== "string") return { param: "prompt", problem: "it answers texts, and these are tokens" };
+  if (others.length > 0) return { param: "prompt", problem: "it answers one prompt at a time" };
+  // Models for chats answer a text; what stands around the answer they do not see.
+  if (completion.suffix) return { param: "suffix", problem: "it does not fill in the middle of a text" };
+  if (completion.echo) return { param: "echo", problem: "it does not repeat the prompt" };
+  if (completion.candidates > completion.wanted)
+    return { param: "best_of", problem: "it does not choose among its answers" };
+  return undefined;
+}
+
+function messageOf(prompt: CompletionPrompt): Message {
+  if (typeof prompt !== "string")
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "prompt", problem: "it must be a text" });
+  const part = {
+    kind: { $case: "text" as const, value: { text: prompt, citationsJson: undefined } },
+    cacheMark: undefined,
+  };
+  return { role: Role.ROLE_USER, parts: [part], name: undefined, extraJson: undefined };
+}
