@@ -1,4 +1,5 @@
 /** What a client format is: the routes, headers and ids around a wire. Adding one is a file here and a line in main. */
+import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
 
@@ -31,6 +32,17 @@ export interface FormatRoute {
   readonly kind: "generate" | "count" | "embed";
 }
 
+/** How a format's clients are shown the models, where they look for them at an address of their own. */
+export interface FormatModels {
+  /** Of the list, such as `/v1beta/models`. One model stands under it. */
+  readonly path: string;
+  /** What part of the list is asked. Throws PARAMETER_INVALID. */
+  page(request: FormatRequest): { readonly pageSize: number; readonly pageToken: string };
+  /** The list, and one model, as JSON. */
+  list(answer: ListModelsResponse, request: FormatRequest): object;
+  model(model: Model): object;
+}
+
 /** How a stream is put that a client does not want as the wire's own events. One for each answer. */
 export interface StreamFraming {
   readonly contentType: string;
@@ -49,6 +61,7 @@ export interface Format {
   /** What routes of the kind `embed` speak. */
   readonly embeddingWire?: EmbeddingWire;
   readonly routes: readonly FormatRoute[];
+  readonly models?: FormatModels;
   /**
    * The headers that the wire reads beside the body, and that an upstream of the same wire receives. A format whose
    * path says what other wires write in their body tells it here.

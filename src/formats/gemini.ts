@@ -1,6 +1,7 @@
 /** Google's client format: models in the path under `/v1beta`, and a stream as events or as one long list. */
 import { PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
 import type { Format, FormatRequest, FormatRoute } from "./format.js";
+import { geminiModels } from "./gemini-models.js";
 import { ListFraming } from "./list-framing.js";
 
 /** A model's name may hold one slash, and whatever else but another. */
@@ -31,6 +32,7 @@ export const gemini: Format = {
   name: "gemini",
   wire,
   routes,
+  models: geminiModels,
   wireHeaders,
   recognises: (headers) => "x-goog-api-key" in headers,
   encodeError: (error) => wire.encodeError(error),

@@ -1,42 +1,53 @@
-/** `/v1/models`: one body that both OpenAI's and Anthropic's clients can read. */
+/** The models: at `/v1/models` one body that OpenAI's and Anthropic's clients can read, elsewhere a format's own. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Model, ModelServiceService } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
-import { type Front, goneSignal } from "./front.js";
+import type { Format, FormatModels } from "../formats/format.js";
+import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
 
-const PERMISSION = { config: { permission: { scope: "models" } } } as const;
+/** Where clients of any format look for the models, but for those of a format that has an address of its own. */
+export const SHARED_MODELS: FormatModels = {
+  path: "/v1/models",
+  page: () => ({ pageSize: 0, pageToken: "" }),
+  list: ({ models }, { query }) => ({
+    object: "list",
+    data: models.map(describeModel),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+    // A coding agent that names its version reads its own catalogue from this key and fails without it.
+    ...("client_version" in query ? { models: [] } : {}),
+  }),
+  model: describeModel,
+};
 
-export function addModelRoutes(app: FastifyInstance, front: Front, routes: RouteTable): void {
-  app.get("/v1/models", PERMISSION, async (request, reply) => {
+/** The list at its address, and one model under it. */
+export function addModelRoutes(
+  app: FastifyInstance,
+  front: Front,
+  routes: RouteTable,
+  shown: FormatModels,
+  format?: Format,
+): void {
+  const permission = { scope: "models" };
+  const config = { config: format === undefined ? { permission } : { permission, format } };
+  app.get(shown.path, config, async (request, reply) => {
+    const asked = new HttpFormatRequest(request);
     const options = front.callOptions(request, goneSignal(reply));
-    const all = { pageSize: 0, pageToken: "" };
-    const { message, head } = await front.channel.unary(ModelServiceService.listModels, all, options);
-    const data = message.models.map(describeModel);
-    return send(front, request, reply, head, {
-      object: "list",
-      data,
-      has_more: false,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-      // A coding agent that names its version reads its own catalogue from this key and fails without it.
-      ...("client_version" in flatRecord(request.query) ? { models: [] } : {}),
-    });
+    const { message, head } = await front.channel.unary(ModelServiceService.listModels, shown.page(asked), options);
+    return send(front, request, reply, head, shown.list(message, asked));
   });
   // An identifier may hold slashes, percent-encoded or not.
-  app.get("/v1/models/*", PERMISSION, async (request, reply) => {
-    const id = modelId(request);
+  app.get(`${shown.path}/*`, config, async (request, reply) => {
+    const id = flatRecord(request.params)["*"] ?? "";
     if (id === "") throw pathUnknown(request.method, request.url, routes);
     const options = front.callOptions(request, goneSignal(reply));
     const { message, head } = await front.channel.unary(ModelServiceService.getModel, { id }, options);
-    return send(front, request, reply, head, message.model === undefined ? {} : describeModel(message.model));
+    return send(front, request, reply, head, message.model === undefined ? {} : shown.model(message.model));
   });
-}
-
-function modelId(request: FastifyRequest): string {
-  return flatRecord(request.params)["*"] ?? "";
 }
 
 function send(

@@ -14,7 +14,7 @@ import { answerEmbedding } from "./embedding.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
-import { addModelRoutes } from "./models.js";
+import { addModelRoutes, SHARED_MODELS } from "./models.js";
 import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
 import { RouteTable } from "./routes.js";
@@ -122,7 +122,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   );
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
   addHealthRoutes(app, { ready: options.ready, metricsText: options.metricsText, isDraining: () => draining });
-  addModelRoutes(app, front, routes);
+  addModelRoutes(app, front, routes, SHARED_MODELS);
   addManagementRoutes(app, front, routes);
   const generation = {
     front,
@@ -131,7 +131,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
-  addGenerationRoutes(app, formats, generation);
+  addGenerationRoutes(app, formats, generation, routes);
   return {
     app,
     listen: (host, port) => listen(app, host, port),
@@ -152,12 +152,18 @@ function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolea
   return stops ? stopping() : undefined;
 }
 
-function addGenerationRoutes(app: FastifyInstance, formats: readonly Format[], parts: GenerationParts): void {
-  for (const format of formats) addFormatRoutes(app, format, parts);
+function addGenerationRoutes(
+  app: FastifyInstance,
+  formats: readonly Format[],
+  parts: GenerationParts,
+  routes: RouteTable,
+): void {
+  for (const format of formats) addFormatRoutes(app, format, parts, routes);
   addStreamRoutes(app, formats, parts);
 }
 
-function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts): void {
+function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts, routes: RouteTable): void {
+  if (format.models !== undefined) addModelRoutes(app, parts.front, routes, format.models, format);
   for (const { method, path, kind } of format.routes) {
     const config = { permission: { scope: kind === "embed" ? "embeddings" : "chat" }, format };
     app.route({ method, url: path, config, handler: handlerOf(kind, format, parts) });

@@ -1,0 +1,43 @@
+/** The models as Google's clients read them: named by their path, with what may be asked of each. */
+import type { ListModelsResponse, Model } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { FormatModels, FormatRequest } from "./format.js";
+
+/** Google answers with no more, whatever is asked. */
+const PAGE_SIZE_MAX = 1_000;
+/** What the gateway serves of each kind of model under this format. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  chat: ["generateContent", "countTokens"],
+  embedding: [],
+  completion: [],
+};
+
+export const geminiModels: FormatModels = {
+  path: "/v1beta/models",
+  page,
+  list: ({ models, nextPageToken }: ListModelsResponse) => ({
+    models: models.map(describe),
+    ...(nextPageToken === "" ? {} : { nextPageToken }),
+  }),
+  model: describe,
+};
+
+function page({ query }: FormatRequest): { readonly pageSize: number; readonly pageToken: string } {
+  const { pageSize = "0", pageToken = "" } = query;
+  if (!/^\d{1,9}$/.test(pageSize)) {
+    const problem = "it must be a whole number";
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "pageSize", problem });
+  }
+  return { pageSize: Math.min(Number(pageSize), PAGE_SIZE_MAX), pageToken };
+}
+
+/** Limits that nobody knows are left out. */
+function describe({ id, kind, contextTokens, outputTokensMax }: Model): object {
+  return {
+    name: `models/${id}`,
+    displayName: id,
+    inputTokenLimit: contextTokens === 0n ? undefined : Number(contextTokens),
+    outputTokenLimit: outputTokensMax === 0n ? undefined : Number(outputTokensMax),
+    supportedGenerationMethods: METHODS[kind] ?? METHODS["chat"],
+  };
+}
