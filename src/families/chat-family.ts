@@ -1,8 +1,12 @@
 /** Families on OpenAI's wire are data: this makes one of what it says of itself. */
 import { wire } from "../wire/openai-chat/index.js";
+import { wire as completions } from "../wire/openai-completions/index.js";
+import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
 import type { Counter, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
+
+const CHAT_PATH = "/chat/completions";
 
 /** What a family on OpenAI's wire says of itself. What it leaves out is as most of them have it. */
 export interface ChatFamily {
@@ -28,6 +32,10 @@ export interface ChatFamily {
 export function chatFamily(says: ChatFamily): Family {
   const credential = (apiKey: string): Readonly<Record<string, string>> =>
     says.keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [says.keyHeader]: apiKey };
+  const generatePath = says.generatePath ?? ((): string => CHAT_PATH);
+  // Their other addresses stand beside that of chats.
+  const beside = (path: string) => (model: string, stream: boolean) =>
+    generatePath(model, stream).replace(CHAT_PATH, path);
   return {
     name: says.name,
     wire,
@@ -39,7 +47,11 @@ export function chatFamily(says: ChatFamily): Family {
     wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
     pricedAs: says.pricedAs,
     countsLikeOurs: says.countsLikeOurs ?? false,
-    generatePath: says.generatePath ?? ((): string => "/chat/completions"),
+    generatePath,
+    endpoints: {
+      completion: { wire: completions, dialect: {}, generatePath: beside("/completions") },
+      embedding: { wire: embeddings, dialect: {}, generatePath: beside("/embeddings") },
+    },
     headers: (apiKey) => ({
       "content-type": "application/json",
       ...(apiKey === undefined ? {} : credential(apiKey)),

@@ -46,6 +46,11 @@ export interface Family extends Speech {
   readonly countsLikeOurs: boolean;
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
+  /**
+   * Proves each request to an upstream where fixed headers cannot, with the credential of the settings. Throws an Error
+   * that says what is wrong with it and does not quote it. Absent where fixed headers do.
+   */
+  authorize?(upstream: Upstream, credential: string | undefined, baseUrl: string): Upstream;
   /** Headers of one request beside those of each; they count over them. Absent where there are none. */
   requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
   /** How the family is asked for each kind beside a chat; absent where it cannot be. */

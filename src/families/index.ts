@@ -14,6 +14,7 @@ import { openai } from "./openai.js";
 import { openrouter } from "./openrouter.js";
 import { qwen } from "./qwen.js";
 import { sim } from "./sim/index.js";
+import { vertex } from "./vertex/index.js";
 import { vllm } from "./vllm.js";
 import { xai } from "./xai.js";
 
@@ -22,6 +23,7 @@ export const families: readonly Family[] = [
   anthropic,
   openaiCompatible,
   gemini,
+  vertex,
   deepseek,
   mistral,
   groq,

@@ -53,21 +53,39 @@ export function connectUpstreams(
       throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs an api_key`);
     }
     const headers = family.headers(apiKey);
+    const credential = family.authorize === undefined ? undefined : apiKey;
     const kept = previous.get(wanted.id);
     if (
       kept !== undefined &&
       kept.family === family &&
       kept.baseUrl === (baseUrl ?? "") &&
+      kept.credential === credential &&
       same(kept.headers, headers)
     ) {
       upstreams.set(wanted.id, kept);
       continue;
     }
-    const upstream = family.connect?.() ?? options.connect(baseUrl ?? "");
+    const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
+    const upstream = authorized(wanted.id, family, connected, apiKey, baseUrl ?? "");
     const health = new Health();
-    upstreams.set(wanted.id, { id: wanted.id, family, baseUrl: baseUrl ?? "", upstream, headers, health });
+    upstreams.set(wanted.id, { id: wanted.id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health });
   }
   return upstreams;
+}
+
+/** The upstream, with each request proven where its family wants that. */
+function authorized(
+  id: string,
+  family: Family,
+  upstream: Upstream,
+  credential: string | undefined,
+  baseUrl: string,
+): Upstream {
+  try {
+    return family.authorize?.(upstream, credential, baseUrl) ?? upstream;
+  } catch (error) {
+    throw new Error(`upstreams.${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
 }
 
 /** The table of the settings' models, the families' own, and the listed ones. */

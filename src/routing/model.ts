@@ -14,6 +14,8 @@ export interface ServedUpstream {
   readonly upstream: Upstream;
   /** Headers of every request, the credential among them. Built once. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What each request is proven with, where headers alone do not; undefined elsewhere. */
+  readonly credential: string | undefined;
   readonly health: Health;
 }
 
