@@ -4,9 +4,8 @@ import type { Embedding } from "../../api/index.js";
 import { NO_USAGE } from "../../api/usage.js";
 import { GatewayError } from "../../errors.js";
 import { listOf, objectOf, parsed } from "../json/value.js";
+import { tokenCount } from "../token-count.js";
 import type { DecodedAnswer, EndpointWire, OwnedFields, WireRequest } from "../wire.js";
-
-const TOKENS_MAX = 1e12;
 
 export const embeddingWire: EndpointWire = { name: "gemini-embeddings", encodeRequest, decodeAnswer };
 
@@ -29,10 +28,9 @@ function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   if (vectors.length === 0 || vectors.length !== expected)
     throw unreadable(`it answered ${vectors.length} vectors for ${expected} inputs`);
   const embeddings = vectors.map(readVector);
-  const tokens = objectOf(answer?.["usageMetadata"])?.["promptTokenCount"];
-  const isCount = typeof tokens === "number" && tokens >= 0 && tokens <= TOKENS_MAX;
+  const tokens = tokenCount(objectOf(answer?.["usageMetadata"])?.["promptTokenCount"]);
   // Where it tells no usage, the gateway counts.
-  const usage = isCount ? { ...NO_USAGE, inputTokens: BigInt(Math.floor(tokens)) } : undefined;
+  const usage = tokens === undefined ? undefined : { ...NO_USAGE, inputTokens: BigInt(tokens) };
   return { report: { usage, complete: true, text: "" }, events: () => [], embeddings: () => embeddings };
 }
 

@@ -10,18 +10,15 @@ export function decodeLogprobs(value: unknown, candidate: number): LogprobsDelta
   const logprobs = listOf(columns["token_logprobs"]);
   const tops = listOf(columns["top_logprobs"]);
   const content = tokens.map((token, place): TokenLogprob => {
-    const top = Object.entries(objectOf(tops[place]) ?? {});
-    return {
-      ...tokenOf(textOf(token), logprobs[place]),
-      top: top.map(([text, logprob]) => tokenOf(text, logprob)),
-    };
+    const top = Object.entries(objectOf(tops[place]) ?? {}).map(([text, logprob]) => tokenOf(text, logprob, []));
+    return tokenOf(textOf(token), logprobs[place], top);
   });
   return { candidate, content, refusal: [] };
 }
 
-function tokenOf(token: string, logprob: unknown): TokenLogprob {
+function tokenOf(token: string, logprob: unknown, top: TokenLogprob[]): TokenLogprob {
   // The first token of an echoed prompt has none.
-  return { token, logprob: typeof logprob === "number" ? logprob : 0, tokenBytes: undefined, top: [] };
+  return { token, logprob: typeof logprob === "number" ? logprob : 0, tokenBytes: undefined, top };
 }
 
 /** `offset` is where the first token stands in the answer, in characters. */

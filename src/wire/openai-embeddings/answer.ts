@@ -3,11 +3,12 @@ import type { Embedding, EmbedResponse, Event, Usage } from "../../api/index.js"
 import { NO_USAGE } from "../../api/usage.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { hasBrokenCount, tokenCount } from "../token-count.js";
 import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { cutVectors, rejoin, type VectorSpan } from "./spans.js";
 import { readVector, vectorText } from "./vector.js";
 
-const TOKENS_MAX = 1e12;
+const COUNTS = ["prompt_tokens", "total_tokens"];
 
 /** Reads an answer. Throws UPSTREAM_FAILED where it is none, or where it leaves an input without its vector. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
@@ -18,9 +19,10 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const expected = asked?.facts.inputCount ?? entries.length;
   if (entries.length !== expected) throw unreadable(`it answered ${entries.length} vectors for ${expected} inputs`);
   const encoding = asked?.embedding?.encoding;
+  const usage = objectOf(answer["usage"]);
   const fits = encoding === undefined || spans.every((span) => span.encoding === encoding);
   return {
-    report: { usage: decodeUsage(answer["usage"]), complete: true, text: "" },
+    report: { usage: decodeUsage(usage), usageBroken: hasBrokenCount(usage, COUNTS), complete: true, text: "" },
     events: () => [startOf(answer)],
     embeddings: () => inOrder(entries, spans),
     ...(fits ? {} : { source: rejoin(body, spans, (span) => vectorText(readVector(span), encoding)) }),
@@ -60,12 +62,9 @@ function startOf(answer: JsonObject): Event {
 }
 
 /** Nothing is generated, so all of it is input, whatever else an upstream may count. */
-function decodeUsage(value: unknown): Usage | undefined {
-  const usage = objectOf(value);
-  for (const count of [usage?.["prompt_tokens"], usage?.["total_tokens"]])
-    if (typeof count === "number" && count >= 0 && count <= TOKENS_MAX)
-      return { ...NO_USAGE, inputTokens: BigInt(Math.floor(count)) };
-  return undefined;
+function decodeUsage(usage: JsonObject | undefined): Usage | undefined {
+  const count = tokenCount(usage?.["prompt_tokens"]) ?? tokenCount(usage?.["total_tokens"]);
+  return count === undefined ? undefined : { ...NO_USAGE, inputTokens: BigInt(count) };
 }
 
 function unreadable(problem: string): GatewayError {
