@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface VectorRequest {
   readonly url: string;
@@ -21,8 +22,8 @@ export interface VectorScript {
   readonly encoding?: "float" | "base64";
   /** Tell no usage. */
   readonly silent?: boolean;
-  /** Hold the connection until the other side leaves. */
-  readonly hang?: boolean;
+  /** Wait before the answer. */
+  readonly delayMs?: number;
 }
 
 export interface FakeVectors {
@@ -31,8 +32,6 @@ export interface FakeVectors {
   readonly requests: VectorRequest[];
   /** What every request gets; an upstream whose key is `failing` has its own. */
   override: VectorScript;
-  /** Requests that the other side left. */
-  left: number;
   close(): Promise<void>;
 }
 
@@ -48,7 +47,6 @@ export async function startFakeVectors(): Promise<FakeVectors> {
     url: `http://127.0.0.1:${port}`,
     requests: [],
     override: {},
-    left: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -73,10 +71,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, fake: F
   fake.requests.push({ url, headers, raw, body });
   const isFailing = headers.authorization === "Bearer failing";
   const script: VectorScript = isFailing ? { status: 500, body: "<html>broken</html>" } : fake.override;
-  response.on("close", () => {
-    if (!response.writableFinished) fake.left += 1;
-  });
-  if (script.hang) return;
+  if (script.delayMs !== undefined) await sleep(script.delayMs);
   const answer = url.endsWith(":batchEmbedContents") ? googleAnswer(script, body) : openAiAnswer(script, body);
   send(response, script.status ?? 200, script.body ?? answer, script.contentType);
 }
