@@ -256,7 +256,7 @@ describe("money", () => {
     const { id, secret: key } = await openAccount(1_000_000n);
     fake.override = { delayMs: 500 };
     const gone = new AbortController();
-    const asked = client(key).embeddings.create({ model: "vectors-1", input: "x" }, { signal: gone.signal });
+    const asked = client(key).embeddings.create({ model: "vectors-1", input: "hello" }, { signal: gone.signal });
     await expect.poll(() => fake.requests.length).toBe(1);
     gone.abort();
     await expect(asked).rejects.toThrow();
