@@ -59,7 +59,8 @@ type ChainColumns = TransferColumns & {
 const CHAIN = `SELECT transfer.sequence, kind, transfer.account_id AS said_account_id, transfer.hold_sequence,
   credit_id, pending_nanos, posted_nanos, transfer.create_time_ms AS said_time_ms, hash, hold.request_id,
   hold.account_id, key_id, model, node_id, wanted_nanos, amount_nanos, price, hold.create_time_ms,
-  expire_time_ms, usage_source, charged_nanos, overage_nanos, upstream, attempts, end_time_ms, ${TOKEN_COLUMNS.join(", ")}
+  expire_time_ms, usage_source, charged_nanos, overage_nanos, upstream, attempts, end_time_ms,
+  ${TOKEN_COLUMNS.join(", ")}
   FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence
   LEFT JOIN usage ON usage.hold_sequence = transfer.hold_sequence AND usage.sequence = transfer.sequence
   ORDER BY transfer.sequence`;

@@ -1,4 +1,4 @@
-/** The wire of completions: what it reads, what of it a chat can answer, and that its answers come back as they went. */
+/** The wire of completions: what it reads, what a chat can answer, and that its answers come back as they were. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
