@@ -52,7 +52,7 @@ const WORDS = {
   ],
 } as const;
 
-// What a chat template adds to one message: its marks and the start of the answer.
+// What this upstream counts for the marks around one message; any number would do, since it also bills by it.
 const TEMPLATE_TOKENS = 7;
 
 /** The text of the task, whole. */
