@@ -10,6 +10,7 @@ import { readModelList } from "./model-list.js";
 
 /** The older names and roles, which all of them know, where OpenAI's newer ones are refused by some, or not heeded. */
 const dialect: Partial<OpenAiChatDialect> = {
+  keepsBodies: true,
   outputTokensField: "max_tokens",
   streamUsage: true,
   developerRole: false,

@@ -1,4 +1,4 @@
-/** What every wire of server-sent events does with a stream of them: frames, batches, pages, and answers in one piece. */
+/** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
 import type { Event } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { type JsonObject, objectOf, parsed } from "./json/value.js";

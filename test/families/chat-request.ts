@@ -95,7 +95,7 @@ export const EXPECTED: readonly Expected[] = [
     model: "own",
     url: "http://there/chat/completions",
     headers: BEARER,
-    messages: SYSTEM,
+    messages: {},
     set: { ...USAGE },
     without: [],
     dropped: [],

@@ -362,7 +362,7 @@ describe("what any client finds at the real process", () => {
       list.call(client, {}, metadata, {}, (error, told) => (error ? reject(error) : resolve(told)));
     });
     client.close();
-    expect(answer["models"]).toMatchObject([{ id: "sim-1" }]);
+    expect(answer["models"]).toMatchObject([{ id: "sim-1" }, { id: "sim-embed-1" }]);
   });
 });
 

@@ -104,6 +104,8 @@ const TYPES: ReadonlyMap<number, { readonly type: string; readonly status?: numb
   [403, { type: "permission_error" }],
   [404, { type: "not_found_error" }],
   [409, { type: "conflict_error" }],
+  [410, { type: "not_found_error" }],
+  [422, { type: "invalid_request_error" }],
   [413, { type: "request_too_large" }],
   [429, { type: "rate_limit_error" }],
   [503, { type: "overloaded_error", status: 529 }],

@@ -3,6 +3,11 @@ import type { Dialect } from "../wire.js";
 
 /** A family gives the differences alone: what it leaves out is as OpenAI has it. */
 export type OpenAiChatDialect = {
+  /**
+   * True where nobody knows what the upstream refuses: a body that came in this wire passes as its client wrote it, but
+   * for what the gateway owns. What follows is then of prompts from other wires alone.
+   */
+  readonly keepsBodies: boolean;
   /** The member that carries the output limit where the client sent none. */
   readonly outputTokensField: "max_completion_tokens" | "max_tokens";
   /** True where `max_completion_tokens` is heeded; else a client's limit of that name is renamed. */
@@ -46,6 +51,7 @@ export type OpenAiChatDialect = {
 };
 
 export const openAiChatDialect: OpenAiChatDialect = {
+  keepsBodies: false,
   outputTokensField: "max_completion_tokens",
   newLimit: true,
   streamUsage: true,
@@ -94,6 +100,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     words.find((word) => word === dialect[name]) ?? otherwise;
   const made: CompleteDialect = {
     isOpenAis: Object.keys(dialect).length === 0,
+    keepsBodies: flag("keepsBodies", own.keepsBodies),
     outputTokensField: one("outputTokensField", ["max_tokens"], own.outputTokensField),
     newLimit: flag("newLimit", own.newLimit),
     streamUsage: flag("streamUsage", own.streamUsage),
