@@ -84,7 +84,7 @@ function inputBound(request: WireRequest, model: ServedModel): number {
   const { contextTokens } = model;
   let bound = 0;
   for (const { model: id } of model.targets) {
-    const growth = growthBytes(() => textBytesOf(request), id);
+    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasSpelledSigns);
     const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: request.facts.textBytes + growth };
     bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
   }

@@ -39,10 +39,10 @@ function rangesOf(ranges: string): RegExp {
  * How many bytes longer a body may become where its model's tokenizer first writes signs by their compatibility form:
  * `\ufdfa` becomes 33 bytes of 3. 0 for a model whose tokenizer is public and does no such thing.
  */
-export function growthBytes(body: () => Buffer, modelId: string): number {
+export function growthBytes(body: () => Buffer, modelId: string, hasSpelledSigns?: boolean): number {
   if (modelTokens(modelId).countsBytes) return 0;
   const bytes = body();
-  const escapes = bytes.includes("\\u");
+  const escapes = hasSpelledSigns ?? bytes.includes("\\u");
   if (!escapes && isAscii(bytes)) return 0;
   const spelled = bytes.toString();
   const text = escapes

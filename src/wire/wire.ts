@@ -15,6 +15,8 @@ export interface RequestFacts {
   readonly outputTokensMax: number | undefined;
   /** Bytes of the request without inline media: no tokenizer makes more tokens of them. */
   readonly textBytes: number;
+  /** False where no sign of the body is spelled as a number (`\\u00e4`). Absent where nobody looked. */
+  readonly hasSpelledSigns?: boolean;
   /** Images, files and sounds, whose tokens do not follow from their bytes. */
   readonly imageCount: number;
   readonly fileCount: number;

@@ -59,7 +59,7 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
   if (refusal !== undefined) throw refusal;
   for (const key of purpose === "count" ? ["model", "messages"] : ["model", "max_tokens", "messages"])
     if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
-  return { facts: factsOf(values, found, body.length), open, members, ourThoughts: found.ourThoughts };
+  return { facts: factsOf(values, found, cursor), open, members, ourThoughts: found.ourThoughts };
 }
 
 /** True where one of the tools is run by the upstream itself. */
@@ -72,7 +72,7 @@ function hasServerTool(tools: Buffer): boolean {
   });
 }
 
-function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyBytes: number): RequestFacts {
+function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, cursor: JsonCursor): RequestFacts {
   const outputTokensMax = values.get("max_tokens");
   return {
     model: String(values.get("model")),
@@ -81,7 +81,8 @@ function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyByte
     includeUsage: true,
     candidateCount: 1,
     outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : undefined,
-    textBytes: bodyBytes - found.mediaBytes,
+    textBytes: cursor.bytes.length - found.mediaBytes,
+    hasSpelledSigns: cursor.hasSpelledSigns,
     imageCount: found.imageCount,
     fileCount: found.fileCount,
     audioCount: 0,

@@ -40,6 +40,8 @@ export class JsonCursor {
   at = 0;
   /** The first byte of the member that `nextKey` announced: its key's quote. */
   memberStart = 0;
+  /** True where a string that was passed spells a sign as \\u and its number. */
+  hasSpelledSigns = false;
   /** How many containers are open. */
   private depth = 0;
   private nodes = 0;
@@ -258,6 +260,7 @@ export class JsonCursor {
     if (byte === undefined) throw this.broken(bytes.length);
     if (ESCAPES[byte] === 1) return at + 2;
     if (byte !== 0x75) throw this.broken(at + 1);
+    this.hasSpelledSigns = true;
     for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit])) throw this.broken(digit);
     return at + 6;
   }

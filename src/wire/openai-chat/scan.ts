@@ -44,7 +44,7 @@ export function scanRequest(body: Buffer): Scan {
   if (refusal !== undefined) throw refusal;
   for (const key of ["model", "messages"])
     if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
-  return { facts: factsOf(values, counts, body.length), open, members };
+  return { facts: factsOf(values, counts, cursor), open, members };
 }
 
 /** Reads one member other than the messages. Returns what is wrong with it. */
@@ -57,7 +57,7 @@ function readField(cursor: JsonCursor, key: string, values: Map<string, FieldVal
   return checkField(cursor, key, kind, values);
 }
 
-function factsOf(values: ReadonlyMap<string, FieldValue>, counts: MessageCounts, bodyBytes: number): RequestFacts {
+function factsOf(values: ReadonlyMap<string, FieldValue>, counts: MessageCounts, cursor: JsonCursor): RequestFacts {
   const stream = values.get("stream") === true;
   if (values.has("stream_options") && !stream)
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", {
@@ -72,7 +72,8 @@ function factsOf(values: ReadonlyMap<string, FieldValue>, counts: MessageCounts,
     includeUsage: values.get("stream_options") === "include_usage",
     candidateCount: typeof candidateCount === "number" ? candidateCount : 1,
     outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : undefined,
-    textBytes: bodyBytes - counts.mediaBytes,
+    textBytes: cursor.bytes.length - counts.mediaBytes,
+    hasSpelledSigns: cursor.hasSpelledSigns,
     imageCount: counts.imageCount,
     fileCount: counts.fileCount,
     audioCount: counts.audioCount,

@@ -50,7 +50,7 @@ export function scanRequest(body: Buffer): Scan {
   if (refusal !== undefined) throw refusal;
   for (const key of ["model", "input"])
     if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
-  return { facts: factsOf(values, found, body.length), open, members, found };
+  return { facts: factsOf(values, found, cursor), open, members, found };
 }
 
 /** True where one of the tools is run by the upstream itself, which then reads what no one can know before. */
@@ -58,7 +58,7 @@ function hasHostedTool(tools: Buffer): boolean {
   return listOf(parsed(tools.toString())).some((tool) => !CLIENTS_TOOLS.test(textOf(objectOf(tool)?.["type"])));
 }
 
-function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyBytes: number): RequestFacts {
+function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, cursor: JsonCursor): RequestFacts {
   const outputTokensMax = values.get("max_output_tokens");
   return {
     model: String(values.get("model")),
@@ -67,7 +67,8 @@ function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, bodyByte
     includeUsage: true,
     candidateCount: 1,
     outputTokensMax: typeof outputTokensMax === "number" ? outputTokensMax : undefined,
-    textBytes: bodyBytes - found.mediaBytes,
+    textBytes: cursor.bytes.length - found.mediaBytes,
+    hasSpelledSigns: cursor.hasSpelledSigns,
     imageCount: found.imageCount,
     fileCount: found.fileCount,
     audioCount: found.audioCount,
