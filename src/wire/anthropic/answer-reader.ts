@@ -6,7 +6,7 @@ import type { AnswerReport, WireRequest } from "../wire.js";
 import { BlockReader, type Collector } from "./block-reader.js";
 import { decodeToldError } from "./error.js";
 import { decodeReason } from "./finish.js";
-import { type AskedTools, askedTools } from "./json-tool.js";
+import { type AskedTools, askedTools } from "../claude/answer-tool.js";
 import { UsageReader } from "./usage.js";
 import { WIRE_NAME } from "./schema.js";
 

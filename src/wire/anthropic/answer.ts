@@ -1,6 +1,7 @@
 /** Whole answers, both directions. */
 import { type Answer, type Candidate, FinishReason, type Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { inputObject } from "../call-input.js";
 import { type JsonNode, readTree } from "../json/node.js";
 import { checkedJson, jsonOf, objectText, arrayText } from "../json/text.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
@@ -8,7 +9,7 @@ import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { decodeToldError } from "./error.js";
 import { encodeReason } from "./finish.js";
-import { inputObject, textBlock } from "./part-encode.js";
+import { textBlock } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
 import { encodeCallState, encodeProof } from "./signature.js";
 import { encodeUsage } from "./usage.js";

@@ -3,7 +3,7 @@ import type { Event, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
-import type { AskedTools } from "./json-tool.js";
+import type { AskedTools } from "../claude/answer-tool.js";
 import { partOf } from "./part-decode.js";
 import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";

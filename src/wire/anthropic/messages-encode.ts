@@ -1,6 +1,7 @@
 /** From typed messages to a conversation as the wire wants it: turns that alternate, and every call answered. */
-import { type Message, type Part, Role, type ToolCall } from "../../api/index.js";
+import { type Message, type Part, Role } from "../../api/index.js";
 import { arrayText, objectText } from "../json/text.js";
+import { completeTurns, type Speaker, type Turn, type TurnBlocks, turnOf } from "../turns.js";
 import { encodeBlock, encodeBlocks, encodeCallId, type PromptContext, textBlock } from "./part-encode.js";
 
 export interface Conversation {
@@ -9,18 +10,10 @@ export interface Conversation {
   readonly messages: string;
 }
 
-type Speaker = "user" | "assistant" | "system";
-
-interface Turn {
-  readonly speaker: Speaker;
-  readonly blocks: string[];
-  /** The calls of the assistant's, and the results of the user's, by the id of the call. */
-  readonly calls: Map<string, ToolCall>;
-  readonly results: Map<string, { readonly block: string; readonly text: string }>;
-}
-
-const GO_ON = "Continue.";
-const NO_RESULT = '"content":"No result came.","is_error":true';
+const BLOCKS: TurnBlocks = {
+  text: (text) => textBlock(text),
+  noResult: (id) => `{"type":"tool_result","tool_use_id":"${id}","content":"No result came.","is_error":true}`,
+};
 /** The wire takes no more marks than these; later ones cover what stands before them. */
 const CACHE_MARKS_MAX = 4;
 
@@ -39,14 +32,14 @@ export function encodeConversation(
     .flatMap((message, place) => encodeBlocks(message.parts, `messages[${place}]`, context));
   const turns: Turn[] = [];
   shown.slice(leading).forEach((message, place) => addMessage(turns, message, `messages[${leading + place}]`, context));
-  return { system, messages: arrayText(complete(turns, mayPrefill).map(turnText)) };
+  return { system, messages: arrayText(completeTurns(turns, mayPrefill, BLOCKS).map(turnText)) };
 }
 
 function addMessage(turns: Turn[], message: Message, path: string, context: PromptContext): void {
   const speaker = speakerOf(message.role, turns, context);
   let turn = turns.at(-1);
   if (turn?.speaker !== speaker) {
-    turn = { speaker, blocks: [], calls: new Map(), results: new Map() };
+    turn = turnOf(speaker);
     turns.push(turn);
   }
   const isInstruction = message.role === Role.ROLE_SYSTEM || message.role === Role.ROLE_DEVELOPER;
@@ -58,7 +51,7 @@ function addMessage(turns: Turn[], message: Message, path: string, context: Prom
       turn.results.set(encodeCallId(kind.value.callId), { block, text: textOf(kind.value.parts) });
       continue;
     }
-    if (kind?.$case === "toolCall") turn.calls.set(encodeCallId(kind.value.id), kind.value);
+    if (kind?.$case === "toolCall") turn.calls.add(encodeCallId(kind.value.id));
     // Instructions amid the conversation keep their place, told apart from what the user says.
     turn.blocks.push(isInstruction && speaker === "user" ? instruction(part, block) : block);
   }
@@ -74,37 +67,6 @@ function speakerOf(role: Role, turns: readonly Turn[], { rules }: PromptContext)
 
 function instruction({ kind }: Part, block: string): string {
   return kind?.$case === "text" ? textBlock(`<system>\n${kind.value.text}\n</system>`) : block;
-}
-
-/** Begins and ends with the user, and answers each call in the turn behind it. */
-function complete(turns: readonly Turn[], mayPrefill: boolean): Turn[] {
-  const whole: Turn[] = [];
-  let open: ReadonlyMap<string, ToolCall> = new Map();
-  for (const turn of turns) {
-    const answered = turn.speaker === "user" ? answer(turn, open) : turn;
-    if (turn.speaker !== "user" && open.size > 0) whole.push(answer(userTurn(), open));
-    open = turn.speaker === "assistant" ? turn.calls : new Map();
-    if (answered.blocks.length > 0) whole.push(answered);
-  }
-  if (open.size > 0) whole.push(answer(userTurn(), open));
-  const isPrefill = whole.at(-1)?.speaker === "assistant";
-  if (whole[0]?.speaker !== "user") whole.unshift(userTurn(textBlock(GO_ON)));
-  if (isPrefill && !mayPrefill) whole.push(userTurn(textBlock(GO_ON)));
-  return whole;
-}
-
-function userTurn(...blocks: string[]): Turn {
-  return { speaker: "user", blocks, calls: new Map(), results: new Map() };
-}
-
-/** Results first, in the order of their calls; one that never came is an error, one of no call is told as text. */
-function answer(turn: Turn, open: ReadonlyMap<string, ToolCall>): Turn {
-  const blocks: string[] = [];
-  for (const id of open.keys())
-    blocks.push(turn.results.get(id)?.block ?? `{"type":"tool_result","tool_use_id":"${id}",${NO_RESULT}}`);
-  for (const [id, { text }] of turn.results)
-    if (!open.has(id)) blocks.push(textBlock(`The tool call ${id} returned: ${text}`));
-  return { ...turn, blocks: [...blocks, ...turn.blocks] };
 }
 
 function textOf(parts: readonly Part[]): string {

@@ -2,11 +2,12 @@
 import { createHash } from "node:crypto";
 import type { CacheMark, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { inputObject } from "../call-input.js";
+import type { ModelRules } from "../claude/model-rules.js";
+import { anthropicsOwn } from "../claude/proof.js";
 import { wrappedText } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
-import type { ModelRules } from "./model-rules.js";
 import { WIRE_NAME } from "./schema.js";
-import { anthropicsOwn } from "./signature.js";
 
 /** What the writing of a prompt depends on. */
 export interface PromptContext {
@@ -98,19 +99,6 @@ function encodeCall({ id, name, arguments: text, custom }: ToolCall, mark: Membe
 /** Ids that the wire refuses become others, always the same, so that a call and its result still belong together. */
 export function encodeCallId(id: string): string {
   return LEGAL_ID.test(id) ? id : `toolu_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
-}
-
-/** Arguments as the object that the wire has: what is none is told as text, so that nothing of it is lost. */
-export function inputObject(text: string): string {
-  if (text.trim() === "") return "{}";
-  if (/^\s*\{[^]*\}\s*$/.test(text)) {
-    try {
-      return checkedJson(text.trim(), "") ?? "{}";
-    } catch {
-      // It only looks like an object.
-    }
-  }
-  return `{"_raw":${JSON.stringify(text)}}`;
 }
 
 function encodeResult(result: ToolResult, mark: Members[number], path: string, context: PromptContext): string {

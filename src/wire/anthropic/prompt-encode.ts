@@ -5,10 +5,10 @@ import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
-import { answerSchema } from "./json-schema.js";
+import { answerSchema } from "../claude/answer-schema.js";
 import { encodeConversation } from "./messages-encode.js";
 import { type PromptContext, textBlock, unsupported } from "./part-encode.js";
-import { encodeReasoning, type Thinking } from "./reasoning-encode.js";
+import { encodeReasoning, type Thinking } from "../claude/thinking.js";
 import { WIRE_NAME } from "./schema.js";
 import { encodeTools } from "./tools-encode.js";
 

@@ -3,7 +3,7 @@ import type { Prompt } from "../../api/index.js";
 import { splice } from "../json/splice.js";
 import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import { checkForeign } from "./foreign.js";
-import { rulesOf } from "./model-rules.js";
+import { rulesOf } from "../claude/model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";

@@ -5,12 +5,12 @@
  * back. Anthropic's own proofs are base64; ours have a dot, which base64 has not, so each is known for what it is.
  */
 
+import { anthropicsOwn } from "../claude/proof.js";
+
 const MARK = "tollgate.";
 const THOUGHT = `${MARK}thought`;
 const PROOF = `${MARK}proof.`;
 const CALL = `${MARK}call.`;
-
-const ANTHROPICS = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
 /** What a proof of the wire says. */
 export type Proof =
@@ -28,17 +28,12 @@ export function decodeProof(wire: string): Proof {
 /** The proof of a thought towards a client. It is never empty: a client may take a thought without one for cut. */
 export function encodeProof(signature: string | undefined): string {
   if (signature === undefined || signature === "") return THOUGHT;
-  return ANTHROPICS.test(signature) ? signature : PROOF + Buffer.from(signature).toString("base64url");
+  return anthropicsOwn(signature) ?? PROOF + Buffer.from(signature).toString("base64url");
 }
 
 /** The proof that carries a call's state towards a client. */
 export function encodeCallState(signature: string): string {
   return CALL + Buffer.from(signature).toString("base64url");
-}
-
-/** The proof where it may be Anthropic's own, which alone goes back to Anthropic. */
-export function anthropicsOwn(signature: string | undefined): string | undefined {
-  return signature !== undefined && ANTHROPICS.test(signature) ? signature : undefined;
 }
 
 /** True for a proof of the wire that we made: an upstream would refuse it. */

@@ -4,7 +4,7 @@ import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers, splice } from "../json/splice.js";
 import { checkedJson, jsonOf, objectText } from "../json/text.js";
-import { jsonToolName } from "./json-tool.js";
+import { jsonToolName } from "../claude/answer-tool.js";
 import { encodeCacheMark, type PromptContext } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
 

@@ -1,8 +1,8 @@
-/** How a model is told to think, by what it takes. */
+/** How a model of Anthropic's is told to think, on every wire that it is reached by. */
 import { type Message, type Prompt, type Reasoning, Role } from "../../api/index.js";
 import { jsonOf, objectText } from "../json/text.js";
-import type { PromptContext } from "./part-encode.js";
-import { anthropicsOwn } from "./signature.js";
+import type { ModelRules } from "./model-rules.js";
+import { anthropicsOwn } from "./proof.js";
 
 export interface Thinking {
   /** The member `thinking`. */
@@ -12,12 +12,19 @@ export interface Thinking {
   readonly isOn: boolean;
 }
 
+/** What the writing of it depends on. */
+export interface ThinkingContext {
+  readonly rules: ModelRules;
+  /** Takes the name of what had no place and was left out. */
+  readonly drop: (param: string) => void;
+}
+
 const NOT_ASKED: Thinking = { thinking: undefined, effort: undefined, isOn: false };
 const BUDGET_TOKENS_MIN = 1_024;
 /** What share of all output tokens each effort may think. */
 const SHARES: Readonly<Record<string, number>> = { medium: 0.25, high: 0.5, xhigh: 0.75, max: 0.75 };
 
-export function encodeReasoning(prompt: Prompt, outputTokensMax: number, context: PromptContext): Thinking {
+export function encodeReasoning(prompt: Prompt, outputTokensMax: number, context: ThinkingContext): Thinking {
   const { reasoning } = prompt;
   const { rules } = context;
   if (reasoning === undefined) return NOT_ASKED;
@@ -31,7 +38,7 @@ export function encodeReasoning(prompt: Prompt, outputTokensMax: number, context
   return { thinking, effort: effortOf(reasoning.effort, context), isOn: true };
 }
 
-function withoutThinking({ rules }: PromptContext): Thinking {
+function withoutThinking({ rules }: ThinkingContext): Thinking {
   if (rules.thinking === "none") return NOT_ASKED;
   if (rules.withoutThinking === "effort") return { ...NOT_ASKED, effort: rules.efforts[0] };
   return { ...NOT_ASKED, thinking: `{"type":"${rules.withoutThinking}"}` };
@@ -41,7 +48,7 @@ function byBudget(
   reasoning: Reasoning,
   messages: readonly Message[],
   outputTokensMax: number,
-  context: PromptContext,
+  context: ThinkingContext,
 ): Thinking {
   const share = (SHARES[reasoning.effort ?? ""] ?? 0) * outputTokensMax;
   const wanted = reasoning.budgetTokens === undefined ? Math.floor(share) : Number(reasoning.budgetTokens);
@@ -65,7 +72,7 @@ function display({ include }: Reasoning): readonly [string, string | undefined] 
 }
 
 /** The effort, or the nearest one below it that the model knows. */
-function effortOf(effort: string | undefined, { rules, drop }: PromptContext): string | undefined {
+function effortOf(effort: string | undefined, { rules, drop }: ThinkingContext): string | undefined {
   if (effort === undefined || rules.efforts.includes(effort)) return effort;
   if (effort === "minimal") return rules.efforts[0];
   if (effort === "xhigh" || effort === "max") return "high";
