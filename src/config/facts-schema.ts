@@ -36,6 +36,7 @@ export const facts = block({
   system_turns: truth.optional(),
   signed_calls: truth.optional(),
   result_images: truth.optional(),
+  cache_marks: truth.optional(),
   stream_only: truth.optional(),
 }).transform((said): ModelFacts => {
   const told: ModelFacts = {
@@ -52,6 +53,7 @@ export const facts = block({
     systemTurns: said.system_turns,
     signedCalls: said.signed_calls,
     resultImages: said.result_images,
+    cacheMarks: said.cache_marks,
     streamOnly: said.stream_only,
   };
   // What is not said must not stand over what is known.

@@ -1,5 +1,5 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
-import type { Dialect, EndpointWire, ModelFacts, Wire, WireRequest } from "../wire/wire.js";
+import type { Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
 import type { Upstream } from "../upstream/upstream.js";
 
 /** What a model is asked for: to answer in a chat, to go on with a text, or to turn texts into vectors. */
@@ -15,6 +15,9 @@ export interface ListedModel {
   readonly kind?: ModelKind | undefined;
 }
 
+/** The environment's variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A wire as a family speaks it. */
 export interface Speech {
   readonly wire: EndpointWire;
@@ -27,13 +30,16 @@ export interface Speech {
 export interface Family extends Speech {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;
-  readonly wire: Wire;
+  /** Its main wire; a client may speak it too, or none does. */
+  readonly wire: UpstreamWire;
   /** Wires that the family speaks beside its own, for requests that come in them: so nothing of these is lost. */
   readonly alsoSpeaks?: readonly Speech[];
   /** The environment variable that usually holds the key; set, the family is served with no settings file. */
   readonly keyVariable: string | undefined;
   /** Where the family is served; undefined where the settings must say. */
   readonly baseUrl: string | undefined;
+  /** Where it is served by what the environment says, such as a region; absent where that says nothing of it. */
+  baseUrlIn?(environment: Environment): string | undefined;
   /** True where the family needs a credential. */
   readonly needsKey: boolean;
   /** True where the family stops billing when a request is aborted. */
@@ -47,10 +53,11 @@ export interface Family extends Speech {
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
   /**
-   * Proves each request to an upstream where fixed headers cannot, with the credential of the settings. Throws an Error
-   * that says what is wrong with it and does not quote it. Absent where fixed headers do.
+   * Proves each request to an upstream where fixed headers cannot, with the credential of the settings, or where these
+   * have none, of the environment. Throws an Error that says what is wrong with it and does not quote it. Absent where
+   * fixed headers do.
    */
-  authorize?(upstream: Upstream, credential: string | undefined, baseUrl: string): Upstream;
+  authorize?(upstream: Upstream, credential: string | undefined, baseUrl: string, environment: Environment): Upstream;
   /** Headers of one request beside those of each; they count over them. Absent where there are none. */
   requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
   /** How the family is asked for each kind beside a chat; absent where it cannot be. */

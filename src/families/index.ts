@@ -1,6 +1,7 @@
 /** Every model family that the gateway knows. */
 import { anthropic } from "./anthropic.js";
 import { azure } from "./azure.js";
+import { bedrock } from "./bedrock/index.js";
 import { deepseek } from "./deepseek.js";
 import type { Family } from "./family.js";
 import { gemini } from "./gemini.js";
@@ -24,6 +25,7 @@ export const families: readonly Family[] = [
   openaiCompatible,
   gemini,
   vertex,
+  bedrock,
   deepseek,
   mistral,
   groq,

@@ -44,7 +44,7 @@ export function connectUpstreams(
   for (const wanted of withKeyVariables(settings.upstreams, options)) {
     const family = options.families.find((candidate) => candidate.name === wanted.family);
     if (family === undefined) throw new Error(`upstreams.${wanted.id}.family: no family '${wanted.family}'`);
-    const baseUrl = wanted.baseUrl ?? family.baseUrl;
+    const baseUrl = wanted.baseUrl ?? family.baseUrl ?? family.baseUrlIn?.(options.environment);
     const apiKey = wanted.apiKey ?? keyOf(family, options);
     if (baseUrl === undefined && family.connect === undefined) {
       throw new Error(`upstreams.${wanted.id}: the family '${family.name}' needs a base_url`);
@@ -66,7 +66,7 @@ export function connectUpstreams(
       continue;
     }
     const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
-    const upstream = authorized(wanted.id, family, connected, apiKey, baseUrl ?? "");
+    const upstream = authorized(wanted.id, family, connected, apiKey, baseUrl ?? "", options.environment);
     const health = new Health();
     upstreams.set(wanted.id, { id: wanted.id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health });
   }
@@ -80,9 +80,10 @@ function authorized(
   upstream: Upstream,
   credential: string | undefined,
   baseUrl: string,
+  environment: LoadOptions["environment"],
 ): Upstream {
   try {
-    return family.authorize?.(upstream, credential, baseUrl) ?? upstream;
+    return family.authorize?.(upstream, credential, baseUrl, environment) ?? upstream;
   } catch (error) {
     throw new Error(`upstreams.${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

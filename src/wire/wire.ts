@@ -94,6 +94,8 @@ export interface ModelFacts {
   readonly signedCalls?: boolean | undefined;
   /** True where the result of a tool may hold pictures. */
   readonly resultImages?: boolean | undefined;
+  /** True where its prompts are cached up to marks that stand in them. */
+  readonly cacheMarks?: boolean | undefined;
   /** True where it answers as a stream alone. */
   readonly streamOnly?: boolean | undefined;
 }

@@ -1,10 +1,9 @@
 /** Tools and the choice among them, and what a model is told in words where it cannot be made to. */
 import { type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../api/index.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers, splice } from "../json/splice.js";
 import { checkedJson, jsonOf, objectText } from "../json/text.js";
 import { jsonToolName } from "../claude/answer-tool.js";
+import { NO_ARGUMENTS, objectSchema } from "../claude/object-schema.js";
 import { encodeCacheMark, type PromptContext } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -14,9 +13,6 @@ export interface EncodedTools {
   /** Added to the instructions. */
   readonly nudge: string | undefined;
 }
-
-const OPEN_OBJECT = 0x7b;
-const NO_ARGUMENTS = '{"type":"object","properties":{}}';
 
 /** `isThinking` says whether the model thinks; `jsonSchema` is what a tool binds the answer to, where one must. */
 export function encodeTools(
@@ -93,21 +89,12 @@ function nameOf({ kind }: Tool): string | undefined {
   return kind?.$case === "function" || kind?.$case === "custom" ? kind.value.name : undefined;
 }
 
-/** The wire wants to be told that arguments are an object. */
-function objectSchema(schema: string): string {
-  const bytes = Buffer.from(schema.trim());
-  if (bytes[0] !== OPEN_OBJECT) return NO_ARGUMENTS;
-  const members = readMembers(new JsonCursor(bytes));
-  if (members.some(({ key }) => key === "type")) return schema;
-  return splice(bytes, 0, members, new Map([["type", '"object"']])).toString();
-}
-
 function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptContext): string[] {
   const mark = encodeCacheMark(cacheMark);
   switch (kind?.$case) {
     case "function": {
       const { name, description, parametersJson, strict } = kind.value;
-      const schema = checkedJson(parametersJson, `${path}.parameters`) ?? NO_ARGUMENTS;
+      const schema = checkedJson(parametersJson, `${path}.parameters`);
       return [
         objectText([
           ["name", jsonOf(name)],

@@ -1,0 +1,41 @@
+/** Amazon Bedrock: models of many makers behind one wire, and a signature in place of a key. */
+import { createSignedUpstream } from "../../upstream/signed.js";
+import { wire } from "../../wire/bedrock-converse/index.js";
+import type { Family } from "../family.js";
+import { isBearer, readRegion, readSigner, regionIn } from "./credential.js";
+import { createSign } from "./signature.js";
+
+export const bedrock: Family = {
+  name: "bedrock",
+  wire,
+  dialect: {},
+  keyVariable: undefined,
+  // Each region has its own.
+  baseUrl: undefined,
+  baseUrlIn: (environment) => {
+    const region = regionIn(environment);
+    return region === undefined ? undefined : `https://bedrock-runtime.${region}.amazonaws.com`;
+  },
+  // Without one the environment's usual variables are read.
+  needsKey: false,
+  // It generates on, and bills, when nobody listens any more.
+  abortStopsBilling: false,
+  pricedAs: "aws",
+  countsLikeOurs: false,
+  generatePath: (model, stream) => `/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,
+  headers: (apiKey): Readonly<Record<string, string>> => ({
+    "content-type": "application/json",
+    ...(isBearer(apiKey) ? { authorization: `Bearer ${apiKey}` } : {}),
+  }),
+  authorize: (upstream, credential, baseUrl, environment) => {
+    if (isBearer(credential)) return upstream;
+    const region = readRegion(baseUrl, environment);
+    return createSignedUpstream(upstream, createSign(readSigner(credential, environment), region, baseUrl, Date.now));
+  },
+  modelsPath: undefined,
+  readModels: () => {
+    throw new Error("it has no list of models");
+  },
+  connect: undefined,
+  builtInModels: [],
+};

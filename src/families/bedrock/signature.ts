@@ -1,0 +1,34 @@
+/** Amazon's signature of a request: of its path, its body and the time. */
+import type { Sign } from "../../upstream/signed.js";
+import type { Signer } from "./credential.js";
+
+const SERVICE = "bedrock";
+
+/** Signs requests to an address. What it needs is loaded with the first of them. */
+export function createSign(signer: Signer, region: string, baseUrl: string, nowMs: () => number): Sign {
+  const { host, pathname, protocol, hostname } = new URL(baseUrl);
+  const basePath = pathname.replace(/\/+$/, "");
+  let signature: Promise<Signature> | undefined;
+  return async ({ method, path, headers, body }) => {
+    signature ??= load(signer, region);
+    const signed = await (
+      await signature
+    ).sign(
+      { method, protocol, hostname, path: basePath + path, headers: { ...headers, host }, body },
+      { signingDate: new Date(nowMs()) },
+    );
+    // The host is the connection's to say.
+    const { host: _, ...proof } = signed.headers;
+    return proof;
+  };
+}
+
+type Signature = Awaited<ReturnType<typeof load>>;
+
+async function load(signer: Signer, region: string) {
+  const [{ SignatureV4 }, { Sha256 }] = await Promise.all([
+    import("@smithy/signature-v4"),
+    import("@aws-crypto/sha256-js"),
+  ]);
+  return new SignatureV4({ credentials: signer, region, service: SERVICE, sha256: Sha256, applyChecksum: false });
+}

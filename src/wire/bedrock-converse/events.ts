@@ -1,0 +1,75 @@
+/** Streams: the upstream's binary messages to batches of typed steps. */
+import { GatewayError } from "../../errors.js";
+import { objectOf, parsed } from "../json/value.js";
+import type { AnswerReport, Batch, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import { AnswerReader } from "./answer-reader.js";
+import { decodeToldError } from "./error.js";
+import { type Frame, FrameReader } from "./frames.js";
+
+const NO_SOURCE = Buffer.alloc(0);
+
+/** Reads a streamed answer. No client takes the wire's own bytes, so the batches carry steps. */
+export function decodeStream(_request: RequestFacts, _form: "events" | "source", asked?: WireRequest): StreamDecoder {
+  return new ConverseStreamDecoder(asked);
+}
+
+class ConverseStreamDecoder implements StreamDecoder {
+  private readonly frames = new FrameReader();
+  private readonly reader: AnswerReader;
+  private error: GatewayError | undefined;
+
+  constructor(asked: WireRequest | undefined) {
+    this.reader = new AnswerReader(true, asked);
+  }
+
+  get report(): AnswerReport {
+    return this.reader;
+  }
+
+  push(chunk: Buffer): Batch {
+    if (this.error === undefined) {
+      try {
+        for (const frame of this.frames.push(chunk)) {
+          this.error = this.take(frame);
+          if (this.error !== undefined) break;
+        }
+      } catch (error) {
+        this.error = error instanceof GatewayError ? error : unreadable("its stream holds what is no message of it");
+      }
+    }
+    return this.batch();
+  }
+
+  end(): Batch {
+    // Whoever is cut amid a message may have said all of the answer, and not what it cost.
+    if (this.error === undefined && this.frames.isCut) this.error = unreadable("its answer was cut");
+    if (this.error === undefined) this.reader.finish();
+    return this.batch();
+  }
+
+  /** Takes one message. Returns the error that it tells. */
+  private take(frame: Frame): GatewayError | undefined {
+    switch (frame.header(":message-type")) {
+      case "exception":
+        return decodeToldError(frame.header(":exception-type"), frame.body);
+      case "error":
+        return decodeToldError(frame.header(":error-code"), NO_SOURCE);
+      default: {
+        const event = objectOf(parsed(frame.body.toString("utf8")));
+        if (event === undefined) return unreadable("its stream holds an event that cannot be read");
+        this.reader.read(frame.header(":event-type"), event);
+        return undefined;
+      }
+    }
+  }
+
+  /** What was taken since the last batch. */
+  private batch(): Batch {
+    const events = this.reader.takeEvents();
+    return { events, source: NO_SOURCE, visible: events.length > 0, error: this.error };
+  }
+}
+
+function unreadable(problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+}
