@@ -1,118 +1,34 @@
 /** Amazon's Bedrock, end to end: signed requests, binary streams, and the clients of two other wires. */
-import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  AWS_ID,
-  AWS_REGION,
-  AWS_SECRET,
-  AWS_TOKEN,
-  BEARER,
-  type BedrockScript,
-  type FakeBedrock,
-  startFakeBedrock,
-  steer,
-} from "../support/fake-bedrock.js";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
-import { Management } from "../support/management.js";
+import { type BedrockWorld, CLAUDE, startBedrockWorld } from "../support/bedrock-world.js";
+import { type BedrockScript, steer } from "../support/fake-bedrock.js";
 
-const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-
-let aws: FakeBedrock;
-let gateway: GatewayProcess;
-let chat: OpenAI;
-let claude: Anthropic;
-
+let world: BedrockWorld;
 beforeAll(async () => {
-  aws = await startFakeBedrock();
-  const limits = 'context_tokens: 100000, output_tokens_max: 5000, price: { input: "0.01", output: "0.1" }';
-  const model = (upstream: string): string => `{ targets: [{ upstream: ${upstream}, model: "${CLAUDE}" }], ${limits} }`;
-  const keys: Readonly<Record<string, string>> = {
-    // Refusals are remembered, so those that are asked for come from upstreams of their own.
-    ...Object.fromEntries(REFUSED.map((_, place) => [`refusing-${place}`, `${AWS_ID}:${AWS_SECRET}`])),
-    cloud: `${AWS_ID}:${AWS_SECRET}:${AWS_TOKEN}`,
-    bearer: BEARER,
-    stranger: `${AWS_ID}:another-secret`,
-  };
-  gateway = await startGateway({
-    settings: [
-      "upstreams:",
-      ...Object.entries(keys).map(
-        ([id, key]) => `  ${id}: { family: bedrock, base_url: "${aws.url}", api_key: "${key}" }`,
-      ),
-      `  environment: { family: bedrock, base_url: "${aws.url}" }`,
-      "models:",
-      ...[...Object.keys(keys), "environment"].map((id) => `  ${id}-1: ${model(id)}`),
-      "",
-    ].join("\n"),
-    env: { AWS_ACCESS_KEY_ID: AWS_ID, AWS_SECRET_ACCESS_KEY: AWS_SECRET, AWS_REGION },
-  });
-  const management = new Management(gateway);
-  await management.account("acme", 100_000_000_000n);
-  const { secret } = await management.makeKey("acme");
-  chat = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, maxRetries: 0 });
-  claude = new Anthropic({ baseURL: gateway.url, apiKey: secret, maxRetries: 0 });
+  world = await startBedrockWorld();
 });
-afterAll(async () => {
-  await gateway.stop();
-  await aws.close();
-});
-
-/** How each refusal is told: what the upstream says, and what each client hears. */
-const REFUSED: readonly (BedrockScript & { readonly name: string; readonly hears: object })[] = [
-  {
-    name: "a validation",
-    status: 400,
-    errorType: "ValidationException",
-    body: { message: "topP is out of range" },
-    hears: { status: 400, message: expect.stringContaining("topP is out of range") },
-  },
-];
-
-function ask(script: BedrockScript | string, model = "cloud-1"): Promise<OpenAI.ChatCompletion> {
-  const content = typeof script === "string" ? script : steer(script);
-  return chat.chat.completions.create({ model, messages: [{ role: "user", content }] });
-}
-
-/** The same as a stream: what the client's own helper makes of it, with the usage of the last chunk. */
-async function streamed(
-  script: BedrockScript,
-  more: Pick<Partial<Asked>, "tools" | "reasoning_effort" | "stop"> = {},
-): Promise<Told> {
-  const messages: Asked["messages"] = [{ role: "user", content: steer(script) }];
-  const stream = chat.chat.completions.stream({
-    model: "cloud-1",
-    messages,
-    stream_options: { include_usage: true },
-    ...more,
-  });
-  let usage: OpenAI.CompletionUsage | undefined;
-  stream.on("chunk", (chunk) => (usage = chunk.usage ?? usage));
-  return Object.assign(await stream.finalChatCompletion(), { usage });
-}
-
-type Told = Pick<OpenAI.ChatCompletion, "choices"> & { readonly usage?: OpenAI.CompletionUsage | undefined };
-type Asked = OpenAI.ChatCompletionCreateParamsNonStreaming;
+afterAll(() => world.close());
 
 describe("who asks", () => {
   test.each(["cloud", "bearer", "environment"])("%s is known by its signature, or its key", async (upstream) => {
-    const answer = await ask("hi", `${upstream}-1`);
+    const answer = await world.ask("hi", `${upstream}-1`);
     expect(answer.choices[0]?.message.content).toBe("Hello from Bedrock.");
-    expect(aws.requests.at(-1)?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse`);
+    expect(world.aws.requests.at(-1)?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse`);
   });
 
   test("a wrong secret is the operator's trouble, never the client's", async () => {
-    const refusal = await ask("hi", "stranger-1").catch((error: unknown) => error);
+    const refusal = await world.ask("hi", "stranger-1").catch((error: unknown) => error);
     expect(refusal).toMatchObject({ status: 502 });
-    expect(String(refusal) + gateway.log.join("")).not.toContain("another-secret");
+    expect(String(refusal) + world.gateway.log.join("")).not.toContain("another-secret");
   });
 });
 
 describe("text", () => {
   test("whole and streamed, byte by byte, with the same usage", async () => {
-    const answer = await ask({ byByte: true });
-    const stream = await streamed({ byByte: true });
-    expect(aws.requests.at(-1)?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse-stream`);
+    const answer = await world.ask({ byByte: true });
+    const stream = await world.streamed({ byByte: true });
+    expect(world.aws.requests.at(-1)?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse-stream`);
     for (const { choices, usage } of [answer, stream]) {
       expect(choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "Hello from Bedrock." } });
       expect(usage).toMatchObject({
@@ -125,7 +41,7 @@ describe("text", () => {
 
   test("Anthropic's client, whole and streamed", async () => {
     const body = { model: "cloud-1", max_tokens: 100, messages: [{ role: "user" as const, content: "hi" }] };
-    const answers = [await claude.messages.create(body), await claude.messages.stream(body).finalMessage()];
+    const answers = [await world.claude.messages.create(body), await world.claude.messages.stream(body).finalMessage()];
     for (const answer of answers) {
       expect(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("")).toBe(
         "Hello from Bedrock.",
@@ -138,8 +54,162 @@ describe("text", () => {
   });
 });
 
-test.each(REFUSED)("$name is told as what it is", async ({ name: _, hears, ...script }) => {
-  await expect(
-    ask(script, `refusing-${REFUSED.findIndex(({ body }) => body === script.body)}-1`),
-  ).rejects.toMatchObject(hears);
+describe("tools", () => {
+  const weather: OpenAI.ChatCompletionTool = {
+    type: "function",
+    function: { name: "weather", parameters: { properties: { city: { type: "string" } } } },
+  };
+  const call = (id: string, input: object): object => ({ toolUse: { toolUseId: id, name: "weather", input } });
+  const content = [
+    { text: "Let me see." },
+    call("tooluse_1", { city: "Oslo" }),
+    call("tooluse_2", { city: "Rome", at: 12345678901234567890n.toString() }),
+    call("tooluse_3", {}),
+  ] as BedrockScript["content"] & object;
+  const script = { content, stopReason: "tool_use" };
+
+  test("parallel calls come as they are, whole and streamed, and their results go back in one turn", async () => {
+    const whole = await world.chat.chat.completions.create({
+      model: "cloud-1",
+      messages: [{ role: "user", content: steer(script) }],
+      tools: [weather],
+    });
+    const stream = await world.streamed(script, { tools: [weather] });
+    for (const { choices } of [whole, stream]) {
+      expect(choices[0]).toMatchObject({ finish_reason: "tool_calls", message: { content: "Let me see." } });
+      const calls = choices[0]?.message.tool_calls ?? [];
+      expect(calls.map(({ id }) => id)).toEqual(["tooluse_1", "tooluse_2", "tooluse_3"]);
+      expect(calls.map((made) => ("function" in made ? JSON.parse(made.function.arguments) : made))).toEqual([
+        { city: "Oslo" },
+        { city: "Rome", at: "12345678901234567890" },
+        {},
+      ]);
+    }
+    const message = whole.choices[0]?.message;
+    if (message === undefined) throw new Error("there is no message");
+    const after = await world.chat.chat.completions.create({
+      model: "cloud-1",
+      messages: [
+        { role: "user", content: "How is it?" },
+        message,
+        { role: "tool", tool_call_id: "tooluse_2", content: "warm" },
+        { role: "tool", tool_call_id: "tooluse_1", content: "cold" },
+      ],
+      tools: [weather],
+      tool_choice: "none",
+    });
+    expect(after.choices[0]?.finish_reason).toBe("stop");
+    const { body } = world.aws.requests.at(-1) ?? {};
+    expect(body?.["messages"]).toMatchObject([
+      { role: "user" },
+      { role: "assistant", content: [{ text: "Let me see." }, {}, {}, { toolUse: { toolUseId: "tooluse_3" } }] },
+      {
+        role: "user",
+        content: [
+          { toolResult: { toolUseId: "tooluse_1", content: [{ text: "cold" }] } },
+          { toolResult: { toolUseId: "tooluse_2", content: [{ text: "warm" }] } },
+          { toolResult: { toolUseId: "tooluse_3", status: "error" } },
+        ],
+      },
+    ]);
+    // The wire has no word for no call, and wants the tools declared all the same.
+    expect(body?.["toolConfig"]).toEqual({
+      tools: [
+        {
+          toolSpec: {
+            name: "weather",
+            inputSchema: { json: { type: "object", properties: { city: { type: "string" } } } },
+          },
+        },
+      ],
+    });
+    expect(body?.["system"]).toEqual([{ text: "Do not call any tool." }]);
+  });
+});
+
+describe("thinking", () => {
+  const thought = { reasoningContent: { reasoningText: { text: "Rain is likely.", signature: "c2lnbmVk" } } };
+  const hidden = { reasoningContent: { redactedContent: "aGlkZGVu" } };
+  const made = { toolUse: { toolUseId: "tooluse_9", name: "weather", input: { city: "Oslo" } } };
+  const script = { content: [thought, hidden, made], stopReason: "tool_use" };
+  const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
+  const asked = {
+    model: "cloud-1",
+    max_tokens: 4_000,
+    thinking: { type: "enabled" as const, budget_tokens: 2_000 },
+    tools,
+  };
+
+  test("goes back with its proof, readable or not, in a loop of tools", async () => {
+    const question = { role: "user" as const, content: steer(script) };
+    const answers = [
+      await world.claude.messages.create({ ...asked, messages: [question] }),
+      await world.claude.messages.stream({ ...asked, messages: [question] }).finalMessage(),
+    ];
+    for (const { content, stop_reason: reason } of answers) {
+      expect(reason).toBe("tool_use");
+      expect(content).toMatchObject([
+        { type: "thinking", thinking: "Rain is likely.", signature: "c2lnbmVk" },
+        { type: "redacted_thinking", data: "aGlkZGVu" },
+        { type: "tool_use", id: "tooluse_9", input: { city: "Oslo" } },
+      ]);
+      const result = { type: "tool_result" as const, tool_use_id: "tooluse_9", content: "rain" };
+      await world.claude.messages.create({
+        ...asked,
+        messages: [
+          { role: "user", content: "hi" },
+          { role: "assistant", content },
+          { role: "user", content: [result] },
+        ],
+      });
+      expect(world.aws.requests.at(-1)?.body).toMatchObject({
+        messages: [{}, { content: [thought, hidden, made] }, { content: [{ toolResult: { toolUseId: "tooluse_9" } }] }],
+        additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 2_000 } },
+        inferenceConfig: { maxTokens: 4_000 },
+      });
+    }
+  });
+});
+
+test("pictures and files come as bytes, and their addresses are refused by name", async () => {
+  const data = Buffer.from("bytes").toString("base64");
+  const image = { type: "image_url" as const, image_url: { url: `data:image/png;base64,${data}` } };
+  const file = {
+    type: "file" as const,
+    file: { filename: "my  report.pdf", file_data: `data:application/pdf;base64,${data}` },
+  };
+  const ofUser = (part: OpenAI.ChatCompletionContentPart): OpenAI.ChatCompletionMessageParam[] => [
+    { role: "user", content: [part] },
+  ];
+  await world.chat.chat.completions.create({ model: "cloud-1", messages: ofUser(image) });
+  const source = { bytes: data };
+  expect(world.aws.requests.at(-1)?.body["messages"]).toEqual([
+    { role: "user", content: [{ image: { format: "png", source } }] },
+  ]);
+  await world.chat.chat.completions.create({ model: "cloud-1", messages: ofUser(file) });
+  expect(world.aws.requests.at(-1)?.body["messages"]).toEqual([
+    {
+      role: "user",
+      content: [{ document: { format: "pdf", name: "my report-pdf", source } }, { text: "Read what is attached." }],
+    },
+  ]);
+  const held = { type: "image_url" as const, image_url: { url: "https://pictures.invalid/1.png" } };
+  await expect(world.chat.chat.completions.create({ model: "cloud-1", messages: ofUser(held) })).rejects.toMatchObject({
+    status: 400,
+    param: "messages[0].content[0]",
+  });
+});
+
+test("an answer bound to a schema", async () => {
+  const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  await world.chat.chat.completions.create({
+    model: "cloud-1",
+    messages: [{ role: "user", content: "hi" }],
+    response_format: { type: "json_schema", json_schema: { name: "place", schema } },
+  });
+  const textFormat = {
+    type: "json_schema",
+    structure: { jsonSchema: { name: "place", schema: JSON.stringify({ ...schema, additionalProperties: false }) } },
+  };
+  expect(world.aws.requests.at(-1)?.body["outputConfig"]).toEqual({ textFormat });
 });

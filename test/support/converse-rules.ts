@@ -2,10 +2,18 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-const BLOCKS = ["text", "image", "document", "toolUse", "toolResult", "reasoningContent", "cachePoint"];
+const BLOCKS: ReadonlySet<string> = new Set([
+  "text",
+  "image",
+  "document",
+  "toolUse",
+  "toolResult",
+  "reasoningContent",
+  "cachePoint",
+]);
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const FILENAME = /^(?!.*\s\s)[A-Za-z0-9\s()[\]-]{1,200}$/;
-const MEMBERS = [
+const MEMBERS: ReadonlySet<string> = new Set([
   "messages",
   "system",
   "inferenceConfig",
@@ -14,11 +22,11 @@ const MEMBERS = [
   "additionalModelRequestFields",
   "additionalModelResponseFieldPaths",
   "serviceTier",
-];
+]);
 
 /** What is wrong with a body; undefined where nothing is. */
 export function converseProblem(body: Json): string | undefined {
-  const strange = Object.keys(body).find((key) => !MEMBERS.includes(key));
+  const strange = Object.keys(body).find((key) => !MEMBERS.has(key));
   if (strange !== undefined) return `the member ${strange} is not known`;
   const messages = objects(body["messages"]);
   if (messages.length === 0) return "messages: at least one is needed";
@@ -51,7 +59,7 @@ function messageProblem(message: Json, before: string, calls: readonly string[])
 
 function blockProblem(block: Json): string | undefined {
   const [kind = "", ...more] = Object.keys(block);
-  if (more.length > 0 || !BLOCKS.includes(kind)) return `no such block: ${JSON.stringify(block).slice(0, 100)}`;
+  if (more.length > 0 || !BLOCKS.has(kind)) return `no such block: ${JSON.stringify(block).slice(0, 100)}`;
   const value = block[kind];
   if (kind === "text") return String(value).trim() === "" ? "the text is blank" : undefined;
   const said = object(value);

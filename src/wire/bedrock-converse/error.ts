@@ -6,9 +6,10 @@ import { retryAfterMs } from "../retry-after.js";
 
 const BODY_BYTES_MAX = 64 * 1024;
 
+/** What the makers of the models say, passed on; that Bedrock's own words are the first ones is remembered. */
 const CONTEXT_TOO_LONG =
-  /(input|prompt) is too long|too many (input )?tokens|exceeds? the .{0,40}(context|limit of \d+ tokens)|maximum context length/i;
-/** A validation that is about the name of the model and not about what is asked of it. */
+  /(input|prompt) is too long|too many (input )?tokens|exceeds? the .{0,40}context|maximum context length/i;
+/** A validation that is about the model's name and not about what is asked of it; remembered too. */
 const MODEL_UNKNOWN = /model identifier is invalid|could not (resolve|find) the foundation model/i;
 const PASSED = /(security token|signature|credentials?).{0,60}(expired|invalid|not match|incorrect)/i;
 

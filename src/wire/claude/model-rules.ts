@@ -14,7 +14,7 @@ export interface ModelRules {
   readonly schemas: boolean;
 }
 
-/** A model of Anthropic's that nobody knows is most likely newer than what is known, and is asked for nothing that only some take. */
+/** A model that nobody knows is most likely newer than what is known, and is asked for nothing that only some take. */
 export const UNKNOWN: ModelRules = {
   // Assumed: no model that still answers has less, but for the first ones, which are known.
   outputTokensMax: 32_000,
