@@ -29,6 +29,8 @@ describe("text", () => {
     const answer = await world.ask({ byByte: true });
     const stream = await world.streamed({ byByte: true });
     expect(world.aws.requests.at(-1)?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse-stream`);
+    // The wire names no answer, so each gets a name of ours.
+    expect(answer.id).not.toBe((await world.ask("hi")).id);
     for (const { choices, usage } of [answer, stream]) {
       expect(choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "Hello from Bedrock." } });
       expect(usage).toMatchObject({
@@ -52,6 +54,13 @@ describe("text", () => {
       });
     }
   });
+});
+
+test("the client of OpenAI's responses is answered too", async () => {
+  const answer = await world.chat.responses.create({ model: "cloud-1", input: "hi" });
+  expect(answer).toMatchObject({ status: "completed", output_text: "Hello from Bedrock." });
+  const stream = world.chat.responses.stream({ model: "cloud-1", input: "hi" });
+  expect(await stream.finalResponse()).toMatchObject({ output_text: "Hello from Bedrock." });
 });
 
 describe("tools", () => {

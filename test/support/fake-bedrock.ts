@@ -3,6 +3,7 @@
  * the conversation that is JSON with the member `fake` is the script of the answer. It signs what it received once
  * more, and refuses a request whose signature is another. What it received stands in `requests`.
  */
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -144,6 +145,8 @@ async function isProven({ method = "", url = "", headers }: IncomingMessage, bod
   if (told === `Bearer ${BEARER}`) return true;
   const names = /SignedHeaders=([^,]+)/.exec(told)?.[1]?.split(";") ?? [];
   if (!names.includes("host") || !names.includes("x-amz-date")) return false;
+  const digest = createHash("sha256").update(body).digest("hex");
+  if ((headers["x-amz-content-sha256"] ?? digest) !== digest) return false;
   const token = told.includes(`Credential=${AWS_ID}/`) && headers["x-amz-security-token"] !== undefined;
   const signer = new SignatureV4({
     credentials: { accessKeyId: AWS_ID, secretAccessKey: AWS_SECRET, ...(token ? { sessionToken: AWS_TOKEN } : {}) },
@@ -160,7 +163,9 @@ async function isProven({ method = "", url = "", headers }: IncomingMessage, bod
       hostname: "127.0.0.1",
       path: url,
       headers: Object.fromEntries(
-        names.filter((name) => !name.startsWith("x-amz")).map((name) => [name, String(headers[name])]),
+        names
+          .filter((name) => name !== "x-amz-date" && name !== "x-amz-security-token")
+          .map((name) => [name, String(headers[name])]),
       ),
       body,
     },

@@ -1,13 +1,14 @@
 /** Amazon Bedrock: models of many makers behind one wire, and a signature in place of a key. */
+import { randomUUID } from "node:crypto";
 import { createSignedUpstream } from "../../upstream/signed.js";
-import { wire } from "../../wire/bedrock-converse/index.js";
+import { createWire } from "../../wire/bedrock-converse/index.js";
 import type { Family } from "../family.js";
 import { isBearer, readRegion, readSigner, regionIn } from "./credential.js";
 import { createSign } from "./signature.js";
 
 export const bedrock: Family = {
   name: "bedrock",
-  wire,
+  wire: createWire(randomUUID),
   dialect: {},
   keyVariable: undefined,
   // Each region has its own.

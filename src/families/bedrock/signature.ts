@@ -1,4 +1,5 @@
 /** Amazon's signature of a request: of its path, its body and the time. */
+import { createHash } from "node:crypto";
 import type { Sign } from "../../upstream/signed.js";
 import type { Signer } from "./credential.js";
 
@@ -11,12 +12,13 @@ export function createSign(signer: Signer, region: string, baseUrl: string, nowM
   let signature: Promise<Signature> | undefined;
   return async ({ method, path, headers, body }) => {
     signature ??= load(signer, region);
-    const signed = await (
-      await signature
-    ).sign(
-      { method, protocol, hostname, path: basePath + path, headers: { ...headers, host }, body },
-      { signingDate: new Date(nowMs()) },
-    );
+    // The package would digest a body of 5 MB for 38 ms, in which nothing else runs; its digest may be told instead.
+    const digest = createHash("sha256")
+      .update(body ?? "")
+      .digest("hex");
+    const signedHeaders = { ...headers, host, "x-amz-content-sha256": digest };
+    const request = { method, protocol, hostname, path: basePath + path, headers: signedHeaders, body };
+    const signed = await (await signature).sign(request, { signingDate: new Date(nowMs()) });
     // The host is the connection's to say.
     const { host: _, ...proof } = signed.headers;
     return proof;

@@ -28,6 +28,7 @@ export class AnswerReader implements AnswerReport, Collector {
   constructor(
     readonly isTyped: boolean,
     private readonly asked: WireRequest | undefined,
+    private readonly ids: () => string,
   ) {
     this.tools = isTyped && asked !== undefined ? askedTools(asked.prompt()) : NO_TOOLS;
   }
@@ -94,7 +95,7 @@ export class AnswerReader implements AnswerReport, Collector {
   private start(): void {
     if (!this.isTyped || this.hasStarted) return;
     this.hasStarted = true;
-    const value = { id: "", model: this.asked?.facts.model ?? "", createTime: undefined };
+    const value = { id: this.ids(), model: this.asked?.facts.model ?? "", createTime: undefined };
     this.add({ kind: { $case: "start", value } });
   }
 

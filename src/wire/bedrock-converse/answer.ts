@@ -6,13 +6,13 @@ import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 
 /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
-export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
+export function decodeAnswer(body: Buffer, asked: WireRequest | undefined, ids: () => string): DecodedAnswer {
   const answer = objectOf(parsed(body.toString()));
   if (answer === undefined) throw failed("its answer is no JSON object");
   const content = objectOf(objectOf(answer["output"])?.["message"])?.["content"];
   if (!Array.isArray(content)) throw failed("its answer holds no content");
   const read = (isTyped: boolean): AnswerReader => {
-    const reader = new AnswerReader(isTyped, asked);
+    const reader = new AnswerReader(isTyped, asked, ids);
     reader.readWhole(answer, content, isTyped ? inputsOf(body) : []);
     return reader;
   };

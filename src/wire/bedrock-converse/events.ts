@@ -1,7 +1,7 @@
 /** Streams: the upstream's binary messages to batches of typed steps. */
 import { GatewayError } from "../../errors.js";
 import { objectOf, parsed } from "../json/value.js";
-import type { AnswerReport, Batch, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import type { AnswerReport, Batch, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { decodeToldError } from "./error.js";
 import { type Frame, FrameReader } from "./frames.js";
@@ -9,18 +9,15 @@ import { type Frame, FrameReader } from "./frames.js";
 const NO_SOURCE = Buffer.alloc(0);
 
 /** Reads a streamed answer. No client takes the wire's own bytes, so the batches carry steps. */
-export function decodeStream(_request: RequestFacts, _form: "events" | "source", asked?: WireRequest): StreamDecoder {
-  return new ConverseStreamDecoder(asked);
+export function decodeStream(asked: WireRequest | undefined, ids: () => string): StreamDecoder {
+  return new ConverseStreamDecoder(new AnswerReader(true, asked, ids));
 }
 
 class ConverseStreamDecoder implements StreamDecoder {
   private readonly frames = new FrameReader();
-  private readonly reader: AnswerReader;
   private error: GatewayError | undefined;
 
-  constructor(asked: WireRequest | undefined) {
-    this.reader = new AnswerReader(true, asked);
-  }
+  constructor(private readonly reader: AnswerReader) {}
 
   get report(): AnswerReport {
     return this.reader;

@@ -6,4 +6,13 @@ import { decodeStream } from "./events.js";
 import { encodeRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
-export const wire: UpstreamWire = { name: WIRE_NAME, encodeRequest, decodeStream, decodeAnswer, decodeError };
+/** `ids` makes the name of each answer: the wire's own tells none. */
+export function createWire(ids: () => string): UpstreamWire {
+  return {
+    name: WIRE_NAME,
+    encodeRequest,
+    decodeStream: (_request, _form, asked) => decodeStream(asked, ids),
+    decodeAnswer: (body, asked) => decodeAnswer(body, asked, ids),
+    decodeError,
+  };
+}

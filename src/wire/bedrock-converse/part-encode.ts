@@ -14,11 +14,10 @@ export interface PromptContext {
   readonly rules: ModelRules;
   /** True where the model's prompts are cached up to marks; others refuse a prompt that has one. */
   readonly cacheMarks: boolean;
+  /** True where it is known how the model picks its words. */
   readonly takesTopK: boolean;
   /** The model, as refusals name it. */
   readonly model: string;
-  /** True where the prompt comes from another wire. */
-  readonly isForeign: boolean;
   /** Takes the name of what had no place and was left out. */
   readonly drop: (param: string) => void;
 }

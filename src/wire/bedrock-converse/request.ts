@@ -21,7 +21,6 @@ export function encodeRequest(
       cacheMarks: owned.facts?.cacheMarks === true,
       takesTopK: owned.facts?.sampling !== undefined,
       model: owned.model,
-      isForeign: request.source !== undefined,
       drop: (param) => void dropped.push(param),
     },
   );

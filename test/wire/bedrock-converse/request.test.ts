@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { tabledFacts } from "../../../src/models/facts.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
-import { wire } from "../../../src/wire/bedrock-converse/index.js";
+import { createWire } from "../../../src/wire/bedrock-converse/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { converseProblem } from "../../support/converse-rules.js";
 
+const wire = createWire(() => "answer-1");
 const SONNET = "anthropic.claude-sonnet-4-5-20250929-v1:0";
 const NEWEST = "anthropic.claude-sonnet-5-5-v1:0";
 const NOVA = "amazon.nova-pro-v1:0";

@@ -1,10 +1,11 @@
 /** Streams of Converse: the same answer wherever its bytes are cut, and none where they end early. */
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../../src/api/index.js";
-import { wire } from "../../../src/wire/bedrock-converse/index.js";
+import { createWire } from "../../../src/wire/bedrock-converse/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { type BedrockScript, messagesOf, USAGE } from "../../support/fake-bedrock.js";
 
+const wire = createWire(() => "answer-1");
 const asked = openAiChat.readRequest({
   wire: "openai-chat",
   body: Buffer.from('{"model":"m","messages":[{"role":"user","content":"hi"}]}'),
