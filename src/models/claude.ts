@@ -29,6 +29,7 @@ const FIRST: ModelFacts = {
   systemTurns: false,
   schemas: false,
 };
+/** That all of them are cached up to marks is remembered. */
 const BUDGETED: ModelFacts = { ...FIRST, outputTokensMax: 64_000, thinking: "budget", cacheMarks: true };
 /** That only one of temperature and top_p is taken is widely known, and stands on no page that we could read. */
 const BOUND: ModelFacts = { ...BUDGETED, sampling: "one", schemas: true };

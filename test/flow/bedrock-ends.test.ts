@@ -152,3 +152,9 @@ describe("the end of an answer", () => {
 test.each([...REFUSED.entries()])("refusal %i is told as what it is", async (place, { hears, ...script }) => {
   await expect(world.ask(script, `refusing-${place}-1`)).rejects.toMatchObject(hears);
 });
+
+test("a model that we have no access to leaves the others of its upstream in use", async () => {
+  const denied = { status: 403, errorType: "AccessDeniedException", body: { message: "You don't have access." } };
+  await expect(world.ask(denied)).rejects.toMatchObject({ status: 502 });
+  expect((await world.ask("hi")).choices[0]?.message.content).toBe("Hello from Bedrock.");
+});

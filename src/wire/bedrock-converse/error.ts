@@ -16,7 +16,7 @@ const PASSED = /(security token|signature|credentials?).{0,60}(expired|invalid|n
 /** What each kind of error means, whatever status it comes with. */
 const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["validation", "request"],
-  ["accessdenied", "credential"],
+  ["accessdenied", "denied"],
   ["unrecognizedclient", "credential"],
   ["invalidsignature", "credential"],
   ["signaturedoesnotmatch", "credential"],
@@ -36,7 +36,7 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["serviceunavailable", "unavailable"],
 ]);
 
-type Kind = "request" | "credential" | "model" | "timeout" | "wait" | "failed" | "unavailable";
+type Kind = "request" | "credential" | "denied" | "model" | "timeout" | "wait" | "failed" | "unavailable";
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
@@ -69,6 +69,9 @@ function refusal(name: string, status: number, message: string, waitMs: number |
       return ofRequest(message, refuse);
     case "credential":
       return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
+    case "denied":
+      // An account is given access model by model: the upstream's other models may well answer.
+      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it gives us no access to the model" });
     case "model":
       return refuse("ERROR_REASON_MODEL_UNKNOWN");
     case "timeout":

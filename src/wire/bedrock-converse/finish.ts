@@ -9,6 +9,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["tool_use", FinishReason.FINISH_REASON_TOOL_CALLS],
   ["content_filtered", FinishReason.FINISH_REASON_BLOCKED],
   ["guardrail_intervened", FinishReason.FINISH_REASON_BLOCKED],
+  // Anthropic's own word, should it come through: the reference does not name it.
   ["refusal", FinishReason.FINISH_REASON_BLOCKED],
   ["malformed_model_output", FinishReason.FINISH_REASON_MALFORMED],
   ["malformed_tool_use", FinishReason.FINISH_REASON_MALFORMED],

@@ -77,7 +77,7 @@ function turnText({ speaker, blocks }: Turn): string {
   const isFilesAlone = hasBlock(blocks, "document") && !hasBlock(blocks, "text");
   return objectText([
     ["role", `"${speaker}"`],
-    // A turn with a file must say something beside it.
+    // A turn with a file must say something beside it; that is remembered.
     ["content", arrayText(isFilesAlone ? [...blocks, textBlock("Read what is attached.")] : blocks)],
   ]);
 }

@@ -76,7 +76,7 @@ function encodeInference(
   { rules, drop }: PromptContext,
 ): MemberTexts {
   const mayPick = rules.sampling !== "none";
-  // While it thinks, it takes its own temperature.
+  // While it thinks, it takes its own temperature. That the highest is 1 is remembered.
   const hasTemperature = temperature !== undefined && mayPick && !isOn;
   const mayHaveBoth = rules.sampling === "both" || !hasTemperature;
   const hasTopP = topP !== undefined && mayPick && mayHaveBoth && (!isOn || topP >= TOP_P_MIN_THINKING);
@@ -108,6 +108,7 @@ function encodeOutput(format: OutputFormat | undefined, schema: string | undefin
   const text = `{"type":"json_schema","structure":{"jsonSchema":${definition}}}`;
   return [
     ["textFormat", schema === undefined ? undefined : text],
+    // As AWS's own client of November 2026 has it; the reference that we could read does not name it yet.
     ["effort", jsonOf(effort)],
   ];
 }
@@ -128,6 +129,7 @@ function encodeAdditional({ topK }: Prompt, { thinking, isOn }: Thinking, contex
   ];
 }
 
+/** That these are the words of the wire is remembered. */
 const TIERS: ReadonlyMap<string, string> = new Map([
   ["default", "default"],
   ["standard_only", "default"],
