@@ -150,6 +150,6 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   }
 }
 
-export function unreadable(problem: string): GatewayError {
+function unreadable(problem: string): GatewayError {
   return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
 }
