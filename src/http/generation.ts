@@ -64,6 +64,7 @@ export async function answer(generation: Generation, parts: GenerationParts): Pr
 }
 
 export class Generation implements Sink<StreamGenerateResponse>, RunningRequest {
+  rosterIndex: number | undefined = undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #format: Format;

@@ -1,7 +1,8 @@
 /** One timer for all running streams: it keeps idle ones alive and cuts those whose reader does not read. */
+import { Roster, type RosterEntry } from "../api/roster.js";
 
 /** A stream, as the timer sees it. */
-export interface Pulsed {
+export interface Pulsed extends RosterEntry {
   /** Called a few times in each heartbeat interval. */
   pulse(nowMs: number): void;
 }
@@ -9,7 +10,7 @@ export interface Pulsed {
 export class Pulse {
   readonly nowMs: () => number;
   readonly heartbeatMs: number;
-  readonly #streams = new Set<Pulsed>();
+  readonly #streams = new Roster<Pulsed>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(heartbeatMs: number, nowMs: () => number) {
@@ -24,7 +25,7 @@ export class Pulse {
   }
 
   remove(stream: Pulsed): void {
-    this.#streams.delete(stream);
+    this.#streams.remove(stream);
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

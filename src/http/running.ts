@@ -1,14 +1,15 @@
 /** The requests to models that run now: bounded, and awaited when the server stops. */
+import { Roster, type RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 
-export interface RunningRequest {
+export interface RunningRequest extends RosterEntry {
   /** Ends the request at once; its client is told why. */
   stop(reason: GatewayError): void;
 }
 
 export class Running {
   readonly #max: number;
-  readonly #requests = new Set<RunningRequest>();
+  readonly #requests = new Roster<RunningRequest>();
   #onIdle: (() => void) | undefined;
 
   constructor(max: number) {
@@ -31,7 +32,7 @@ export class Running {
   }
 
   remove(request: RunningRequest): void {
-    this.#requests.delete(request);
+    this.#requests.remove(request);
     if (this.#requests.size === 0) this.#onIdle?.();
   }
 

@@ -13,6 +13,7 @@ export interface StreamReplyParts {
 }
 
 export class StreamReply implements Pulsed {
+  rosterIndex: number | undefined = undefined;
   readonly #parts: StreamReplyParts;
   #lastWriteMs = 0;
   /** Since when the reader is behind; undefined while it keeps up. */

@@ -2,6 +2,7 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, type MethodPermission } from "../api/descriptors.js";
+import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
@@ -56,7 +57,7 @@ const CUT_GRACE_MS = 2_000;
 export class Dispatcher {
   readonly #core: CoreParts;
   readonly #routes = new Map<string, OpenRoute>();
-  readonly #running = new Set<Lifetime>();
+  readonly #running = new Roster<Lifetime>();
   #onIdle: (() => void) | undefined;
   #draining: Promise<void> | undefined;
 
@@ -207,7 +208,7 @@ export class Dispatcher {
   }
 
   #ended(lifetime: Lifetime): void {
-    this.#running.delete(lifetime);
+    this.#running.remove(lifetime);
     if (this.#running.size === 0) this.#onIdle?.();
   }
 }

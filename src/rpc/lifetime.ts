@@ -1,12 +1,14 @@
 /** How long one call lives: until its work is done, its caller goes, its deadline passes, or the process stops. */
 import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { CallOptions } from "../api/channel.js";
+import type { RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 
 /** What a timer can wait at most; a longer deadline is none. */
 export const TIMER_MS_MAX = 2_147_483_647;
 
-export class Lifetime {
+export class Lifetime implements RosterEntry {
+  rosterIndex: number | undefined = undefined;
   readonly #cancellation = new Cancellation();
   readonly #from: CancelSignal;
   readonly #onAbort: () => void;
