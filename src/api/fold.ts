@@ -13,7 +13,8 @@ export class AnswerFold {
     usageSource: UsageSource.USAGE_SOURCE_UNSPECIFIED,
     costNanos: 0n,
   };
-  readonly #calls = new Map<string, ToolCall>();
+  /** By candidate and index. Most answers call nothing. */
+  #calls: Map<string, ToolCall> | undefined;
 
   push(events: Iterable<Event>): void {
     for (const event of events) this.#take(event.kind);
@@ -43,12 +44,12 @@ export class AnswerFold {
       case "toolCallStart": {
         const { candidate, index, id, name, custom, signature } = kind.value;
         const call: ToolCall = { id, name, arguments: "", custom, signature };
-        this.#calls.set(`${candidate}:${index}`, call);
+        (this.#calls ??= new Map()).set(`${candidate}:${index}`, call);
         this.#parts(candidate).push({ kind: { $case: "toolCall", value: call }, cacheMark: undefined });
         return;
       }
       case "toolCallDelta": {
-        const call = this.#calls.get(`${kind.value.candidate}:${kind.value.index}`);
+        const call = this.#calls?.get(`${kind.value.candidate}:${kind.value.index}`);
         if (call !== undefined) call.arguments += kind.value.arguments;
         return;
       }

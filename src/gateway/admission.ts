@@ -30,23 +30,44 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
   return model;
 }
 
-/** Takes the request into its key's limits. Throws RATE_LIMITED. */
-export async function admit(
+/** A request within its key's limits, and what it may use. */
+export interface Admitted {
+  readonly admission: Admission;
+  readonly plan: Plan;
+}
+
+/** Takes the request into its key's limits, at once where they are at hand. Rejects with RATE_LIMITED. */
+export function admit(
   asked: Asked,
   model: ServedModel,
   call: GatewayCall,
   gates: Pick<Gates<Hold>, "limits">,
-): Promise<{ admission: Admission; plan: Plan }> {
+): Admitted | Promise<Admitted> {
   const { caller, requestId } = call;
-  const byBytes = planByBytes(asked.request, asked.generation, model, caller);
+  const plan = planByBytes(asked.request, asked.generation, model, caller);
+  const refused = (error: unknown): Promise<Admitted> => admitByCount(error, plan, asked, model, call, gates);
   try {
-    return { admission: await gates.limits.admit(caller, requestId, byBytes.tokens), plan: byBytes };
+    const admission = gates.limits.admit(caller, requestId, plan.tokens);
+    if (!(admission instanceof Promise)) return { admission, plan };
+    return admission.then((taken) => ({ admission: taken, plan }), refused);
   } catch (error) {
-    const tokens = error instanceof GatewayError && error.metadata["limit"] === "tokens_per_minute";
-    const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
-    if (plan === undefined) throw error;
-    return { admission: await gates.limits.admit(caller, requestId, plan.tokens), plan };
+    return refused(error);
   }
+}
+
+/** Once more with the input counted, where its bound by bytes was refused for its tokens. */
+async function admitByCount(
+  refusal: unknown,
+  byBytes: Plan,
+  asked: Asked,
+  model: ServedModel,
+  { caller, requestId }: GatewayCall,
+  gates: Pick<Gates<Hold>, "limits">,
+): Promise<Admitted> {
+  const tokens = refusal instanceof GatewayError && refusal.metadata["limit"] === "tokens_per_minute";
+  const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
+  if (plan === undefined) throw refusal;
+  return { admission: await gates.limits.admit(caller, requestId, plan.tokens), plan };
 }
 
 /** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED or LEDGER_UNAVAILABLE. */

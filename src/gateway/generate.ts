@@ -30,7 +30,9 @@ export async function generate(asked: Asked, call: GatewayCall, sink: Sink<Answe
   const { request } = asked;
   const model = findModel(request.facts.model, call.caller, steps);
   const kind = kindOf(request, model);
-  const { admission, plan: admitted } = await admit(asked, model, call, steps);
+  const admitting = admit(asked, model, call, steps);
+  // A wait costs more than most of the steps that could need one.
+  const { admission, plan: admitted } = admitting instanceof Promise ? await admitting : admitting;
   let usedTokens = 0;
   try {
     const { hold, plan } = await openHold(asked, model, admitted, call, steps);
@@ -63,7 +65,8 @@ async function conclude(
   failure: GatewayError | undefined,
   call: GatewayCall,
 ): Promise<Outcome> {
-  const outcome = await meter.outcome(failure === undefined);
+  const counting = meter.outcome(failure === undefined);
+  const outcome = counting instanceof Promise ? await counting : counting;
   const { upstream, attempts } = meter;
   const settled = hold.settle({ ...outcome, upstream, attempts });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;

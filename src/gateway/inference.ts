@@ -36,7 +36,8 @@ export function createGateway(steps: Steps): Gateway {
   };
 }
 
-async function streamGenerate(
+/** Throws where the request cannot be read. */
+function streamGenerate(
   asked: StreamGenerateRequest,
   call: GatewayCall,
   sink: Sink<StreamGenerateResponse>,
@@ -44,7 +45,7 @@ async function streamGenerate(
 ): Promise<void> {
   const { generation, acceptWire } = asked;
   const { request, generation: given } = readGeneration(generation, steps, true);
-  await generate({ request, generation: given, acceptWire }, call, sink, steps);
+  return generate({ request, generation: given, acceptWire }, call, sink, steps);
 }
 
 /** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */

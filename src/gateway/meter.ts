@@ -114,7 +114,7 @@ export class Meter implements AnswerReceiver {
   }
 
   /** What the answer used and costs, however it ended. `ended`: well, so that its report should have come. */
-  async outcome(ended: boolean): Promise<Outcome> {
+  outcome(ended: boolean): Outcome | Promise<Outcome> {
     const report = this.#report;
     if (report === undefined) return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
     const { usage, text } = report;
@@ -130,17 +130,19 @@ export class Meter implements AnswerReceiver {
     }
     if (usage === undefined || doubt !== undefined) {
       if (ended || doubt !== "zero") this.#doubt = doubt;
-      const counted = await countUsage(request, text, this.#modelId, plan.inputTokensMax);
-      return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
+      const counting = countUsage(request, text, this.#modelId, plan.inputTokensMax);
+      return counting.then((counted) => this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED));
     }
-    if (mustCompare(report, ended)) {
-      const counted = await countTokens(text, this.#modelId);
-      if (isTooLow(usage, counted)) {
-        if (ended) this.#doubt = "missing";
-        return this.#outcome(withCountedOutput(usage, BigInt(counted)), UsageSource.USAGE_SOURCE_COUNTED);
-      }
-    }
+    if (mustCompare(report, ended)) return this.#compared(usage, text, ended);
     return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
+  }
+
+  /** The report, or the count of the output where the report is too low to be true. */
+  async #compared(usage: Usage, text: string, ended: boolean): Promise<Outcome> {
+    const counted = await countTokens(text, this.#modelId);
+    if (!isTooLow(usage, counted)) return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
+    if (ended) this.#doubt = "missing";
+    return this.#outcome(withCountedOutput(usage, BigInt(counted)), UsageSource.USAGE_SOURCE_COUNTED);
   }
 
   /** Vectors are made of what was read, and nothing is generated: a report that is missing is made good by a count. */

@@ -36,7 +36,7 @@ export interface GenerationParts {
 }
 
 /** Answers one request. Never rejects: what goes wrong is told to the client. */
-export async function answerGeneration(
+export function answerGeneration(
   request: FastifyRequest,
   reply: FastifyReply,
   format: Format,
@@ -49,18 +49,18 @@ export async function answerGeneration(
     body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
     headers: format.wireHeaders(asked),
   });
-  await answer(generation, parts);
+  return answer(generation, parts);
 }
 
 /** Runs it where there is room. Never rejects. */
-export async function answer(generation: Generation, parts: GenerationParts): Promise<void> {
+export function answer(generation: Generation, parts: GenerationParts): Promise<void> {
   try {
     parts.running.add(generation);
   } catch (error) {
     generation.refuse(error);
-    return;
+    return Promise.resolve();
   }
-  await generation.run();
+  return generation.run();
 }
 
 export class Generation implements Sink<StreamGenerateResponse>, RunningRequest {

@@ -6,7 +6,7 @@ import type { ClientWire, WireRequest } from "../formats/format.js";
 export class WholeAnswer {
   readonly #wire: ClientWire;
   readonly #asked: () => WireRequest;
-  readonly #fold = new AnswerFold();
+  #fold: AnswerFold | undefined;
   readonly #sources: Buffer[] = [];
 
   /** `asked` reads what the client asked. */
@@ -18,12 +18,12 @@ export class WholeAnswer {
   push({ source, events }: StreamGenerateResponse): void {
     // Where the wire's own bytes came, the events beside them tell only the end.
     if (source.length > 0) this.#sources.push(source);
-    else this.#fold.push(events);
+    else (this.#fold ??= new AnswerFold()).push(events);
   }
 
   body(): Buffer {
-    return this.#sources.length > 0
-      ? Buffer.concat(this.#sources)
-      : this.#wire.encodeAnswer(this.#fold.answer(), this.#asked);
+    const [first, second] = this.#sources;
+    if (first === undefined) return this.#wire.encodeAnswer((this.#fold ?? new AnswerFold()).answer(), this.#asked);
+    return second === undefined ? first : Buffer.concat(this.#sources);
   }
 }

@@ -11,13 +11,13 @@ export interface Log {
   error(fields: LogFields, message: string): void;
 }
 
-const GATHERED_BYTES = 8_192;
+const GATHERED_CHARACTERS = 8_192;
 const FLUSH_MS = 100;
 
 /** A log that writes to standard output. Every string in it passes the redaction. */
 export function createLog(level: string): Log & { flush(): void } {
-  // Lines are gathered, since a write costs as much as a request's bytes to its client.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: GATHERED_BYTES, periodicFlush: FLUSH_MS });
+  const destination = pino.destination({ dest: 1, sync: false });
+  const lines = new GatheredLines(destination);
   const logger = pino(
     {
       level,
@@ -27,17 +27,47 @@ export function createLog(level: string): Log & { flush(): void } {
       serializers: { err: describeError },
       hooks: { streamWrite: redact },
     },
-    destination,
+    lines,
   );
+  const flush = (): void => {
+    lines.passOn();
+    destination.flushSync();
+  };
+  process.once("exit", flush);
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
-    flush: () => {
-      destination.flushSync();
-    },
+    flush,
   };
+}
+
+/**
+ * Lines on their way to a file, many in one write, since a write costs as much as a request's bytes to its client. The
+ * destination could gather as well, but copies all that it has with each line.
+ */
+export class GatheredLines {
+  #text = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly destination: { write(text: string): unknown }) {}
+
+  write(line: string): void {
+    this.#text += line;
+    if (this.#text.length >= GATHERED_CHARACTERS) this.passOn();
+    else this.#timer ??= setTimeout(() => this.passOn(), FLUSH_MS).unref();
+  }
+
+  /** Hands on what is there. */
+  passOn(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#text === "") return;
+    const text = this.#text;
+    this.#text = "";
+    this.destination.write(text);
+  }
 }
 
 let timeMs = 0;

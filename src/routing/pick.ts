@@ -9,16 +9,21 @@ import type { Target } from "./model.js";
  */
 export function pickTarget(
   targets: readonly Target[],
-  tried: ReadonlySet<Target>,
+  tried: readonly Target[],
   nowMs: number,
   random: () => number,
 ): Target | undefined {
-  const open = targets.filter((target) => !tried.has(target) && target.served.health.state(nowMs) !== "refused");
+  const [first] = targets;
+  // Most models have one target, and most targets are well.
+  if (first !== undefined && targets.length === 1 && tried.length === 0 && first.served.health.admits(nowMs)) {
+    return first;
+  }
+  const open = targets.filter((target) => !tried.includes(target) && target.served.health.state(nowMs) !== "refused");
   const healthy = open.filter((target) => target.served.health.admits(nowMs));
   if (healthy.length > 0) return byWeight(bestPriority(healthy), random);
   // Panic: all cool. The first try goes to the one that is ready soonest; a retry does not insist, and nobody who asked
   // for a wait is pressed.
-  if (tried.size > 0) return undefined;
+  if (tried.length > 0) return undefined;
   const cooling = open.filter((target) => target.served.health.waitMs(nowMs) === 0);
   return cooling.toSorted((a, b) => a.served.health.coolingMs(nowMs) - b.served.health.coolingMs(nowMs))[0];
 }

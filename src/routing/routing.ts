@@ -82,7 +82,7 @@ export class Routing {
 
   /** Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. */
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
-    const tried = new Set<Target>();
+    const tried: Target[] = [];
     const gate = new FirstBatchGate(receiver);
     const targets = targetsFor(model, options.kind);
     let last: GatewayError | undefined;
@@ -90,12 +90,12 @@ export class Routing {
       const nowMs = this.options.nowMs();
       const target = pickTarget(targets, tried, nowMs, this.options.random) ?? again(last, tried, nowMs);
       if (target === undefined) break;
-      if (last !== undefined && tried.has(target)) {
+      if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
         if (!target.served.health.spendRetry()) break;
         await this.#backOff(last, attempt, options.signal);
       }
-      tried.add(target);
+      tried.push(target);
       receiver.begin(target, attempt);
       last = await this.#try(request, target, options, gate);
       if (last === undefined) return;
@@ -111,7 +111,7 @@ export class Routing {
   async count(request: WireRequest, model: ServedModel, signal: CancelSignal): Promise<number | undefined> {
     const nowMs = this.options.nowMs();
     const able = model.targets.filter(({ served }) => served.family.counter !== undefined);
-    const target = pickTarget(able, new Set(), nowMs, this.options.random);
+    const target = pickTarget(able, [], nowMs, this.options.random);
     if (target === undefined) return undefined;
     try {
       return await countAtUpstream(request, target, signal);
@@ -218,9 +218,9 @@ function nobody(model: ServedModel, nowMs: number): GatewayError {
 }
 
 /** The same target once more, where it is the only one and what went wrong may have passed. */
-function again(last: GatewayError | undefined, tried: ReadonlySet<Target>, nowMs: number): Target | undefined {
+function again(last: GatewayError | undefined, tried: readonly Target[], nowMs: number): Target | undefined {
   if (last === undefined || last.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED") return undefined;
-  return [...tried].find((target) => target.served.health.admits(nowMs));
+  return tried.find((target) => target.served.health.admits(nowMs));
 }
 
 /** Holds pings back until something visible came, so that a target that fails before can still be left for another. */

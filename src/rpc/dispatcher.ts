@@ -4,6 +4,7 @@ import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, type MethodPermission } from "../api/descriptors.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import type { CoreParts } from "./core.js";
@@ -157,7 +158,7 @@ export class Dispatcher {
     });
   }
 
-  async #run<Value>(
+  #run<Value>(
     permission: MethodPermission,
     call: ServerCall,
     head: Head,
@@ -166,31 +167,29 @@ export class Dispatcher {
     if (this.#draining !== undefined) throw stopping();
     const lifetime = new Lifetime(call.signal, call.timeoutMs);
     this.#running.add(lifetime);
-    const done = this.#admitted(permission, call, lifetime, head, work).finally(() => this.#ended(lifetime));
-    try {
-      return await lifetime.race(done);
-    } finally {
-      lifetime.close();
-    }
+    return lifetime.race(this.#admitted(permission, call, lifetime, head, work), this.#ended);
   }
 
-  async #admitted<Value>(
+  /** Nothing waits where the caller is known. Never throws. */
+  #admitted<Value>(
     permission: MethodPermission,
     call: ServerCall,
-    lifetime: Lifetime,
+    { signal }: Lifetime,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
-    lifetime.signal.throwIfAborted();
-    const caller = await this.#core.keys.authenticate(credentialOf(call.metadata));
-    requirePermission(permission, caller, clientAddress(call, this.#core.frontToken));
-    lifetime.signal.throwIfAborted();
-    return work({
-      caller,
-      requestId: head.requestId,
-      signal: lifetime.signal,
-      head: (metadata) => head.head(metadata),
-    });
+    const begin = (caller: Caller): Promise<Value> => {
+      requirePermission(permission, caller, clientAddress(call, this.#core.frontToken));
+      signal.throwIfAborted();
+      return work({ caller, requestId: head.requestId, signal, head: (metadata) => head.head(metadata) });
+    };
+    try {
+      signal.throwIfAborted();
+      const caller = this.#core.keys.authenticate(credentialOf(call.metadata));
+      return caller instanceof Promise ? caller.then(begin) : begin(caller);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #refuse(thrown: unknown, path: string, head: Head): Refused {
@@ -207,10 +206,10 @@ export class Dispatcher {
     return `req_${this.#core.requestIds()}`;
   }
 
-  #ended(lifetime: Lifetime): void {
+  readonly #ended = (lifetime: Lifetime): void => {
     this.#running.remove(lifetime);
     if (this.#running.size === 0) this.#onIdle?.();
-  }
+  };
 }
 
 function stopping(): GatewayError {

@@ -1,6 +1,6 @@
 /** The channel to services in this process: the same message objects, no bytes between. */
 import type { CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
-import type { Dispatcher, ServerCall } from "./dispatcher.js";
+import type { Dispatcher, ServerCall, StreamOutcome } from "./dispatcher.js";
 import { errorOf, statusOf } from "./status.js";
 
 export interface InProcessOptions {
@@ -25,14 +25,13 @@ class InProcessChannel implements Channel {
     return outcome;
   }
 
-  async stream<Request, Response>(
+  stream<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
     options: CallOptions,
     sink: Sink<Response>,
   ): Promise<void> {
-    const outcome = await this.dispatcher.stream(method, request, serverCall(options), sink);
-    if (outcome.kind === "refused") throw outcome.error;
+    return this.dispatcher.stream(method, request, serverCall(options), sink).then(throwRefusal);
   }
 
   close(): Promise<void> {
@@ -71,6 +70,10 @@ class EncodingChannel implements Channel {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function throwRefusal(outcome: StreamOutcome): void {
+  if (outcome.kind === "refused") throw outcome.error;
 }
 
 function serverCall(options: CallOptions): ServerCall {

@@ -30,13 +30,27 @@ export class Lifetime implements RosterEntry {
     return this.#cancellation;
   }
 
-  /** Resolves as the work does; rejects as it does, or at once when the lifetime ends before it. */
-  race<Value>(work: Promise<Value>): Promise<Value> {
+  /**
+   * Resolves as the work does; rejects as it does, or at once when the lifetime ends before it. `onDone` runs when the
+   * work is over, which may be later.
+   */
+  race<Value>(work: Promise<Value>, onDone: (lifetime: Lifetime) => void): Promise<Value> {
     return new Promise((resolve, reject) => {
       if (this.signal.aborted) reject(this.signal.reason);
       this.#onEnd = reject;
-      // The work's own failure after the end of the lifetime changes nothing for the caller.
-      work.then(resolve, reject);
+      work.then(
+        (value) => {
+          this.close();
+          onDone(this);
+          resolve(value);
+        },
+        // The work's own failure after the end of the lifetime changes nothing for the caller.
+        (error: unknown) => {
+          this.close();
+          onDone(this);
+          reject(error);
+        },
+      );
     });
   }
 
