@@ -65,10 +65,11 @@ async function conclude(
   failure: GatewayError | undefined,
   call: GatewayCall,
 ): Promise<Outcome> {
+  const attemptLog = meter.attemptLog();
   const counting = meter.outcome(failure === undefined);
   const outcome = counting instanceof Promise ? await counting : counting;
   const { upstream, attempts } = meter;
-  const settled = hold.settle({ ...outcome, upstream, attempts });
+  const settled = hold.settle({ ...outcome, upstream, attempts, attemptLog });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
   failpoint("before_last_bytes");
   if (failure === undefined && !call.signal.aborted) meter.end(outcome);

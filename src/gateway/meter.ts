@@ -2,6 +2,8 @@
 import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
+import type { GatewayError } from "../errors.js";
+import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import { costNanos } from "../pricing/price.js";
 import { countTokens } from "../pricing/tokens.js";
@@ -15,6 +17,7 @@ import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } fr
 
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
+const ANSWERED = 200;
 
 /** A batch on its way to the caller. */
 export interface AnswerBatch extends StreamGenerateResponse {
@@ -46,6 +49,9 @@ export interface Outcome {
 export class Meter implements AnswerReceiver {
   #target: Target | undefined;
   #attempts = 0;
+  #attemptStartMs = 0;
+  /** The attempts that ended; undefined while none failed. */
+  #ended: Attempt[] | undefined;
   #report: AnswerReport | undefined;
   #overheadMs = 0;
   #firstBatchMs: number | undefined;
@@ -71,11 +77,23 @@ export class Meter implements AnswerReceiver {
   }
 
   begin(target: Target, attempts: number): void {
-    if (attempts === 1) this.#overheadMs = performance.now() - this.options.startMs;
+    this.#attemptStartMs = performance.now() - this.options.startMs;
+    if (attempts === 1) this.#overheadMs = this.#attemptStartMs;
     this.#target = target;
     this.#attempts = attempts;
     this.#report = undefined;
     this.#dropped = [];
+  }
+
+  failed(error: GatewayError, status: number): void {
+    (this.#ended ??= []).push(this.#attempt(error.reason, status));
+  }
+
+  /** What is kept of the attempts, once they are over; empty where the only one answered, which needs no words. */
+  attemptLog(): string {
+    if (this.#ended === undefined) return "";
+    const answered = this.#ended.length < this.#attempts;
+    return encodeAttempts(answered ? [...this.#ended, this.#attempt("", ANSWERED)] : this.#ended);
   }
 
   dropped(params: readonly string[]): void {
@@ -185,6 +203,14 @@ export class Meter implements AnswerReceiver {
   #none(doubt: UsageDoubt | undefined): Outcome {
     if (doubt !== "missing") this.#doubt = doubt;
     return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
+  }
+
+  /** The attempt that was begun last, as it ends now. Once batches came no other is begun, so they are its own. */
+  #attempt(reason: string, status: number): Attempt {
+    const startMs = this.#attemptStartMs;
+    const durationMs = performance.now() - this.options.startMs - startMs;
+    const firstBatchMs = this.#firstBatchMs === undefined ? null : this.#firstBatchMs - startMs;
+    return { upstream: this.upstream, model: this.#modelId, reason, status, startMs, durationMs, firstBatchMs };
   }
 
   /** The model that answers, as its upstream names it: its name tells its tokenizer. */

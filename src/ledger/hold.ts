@@ -19,6 +19,8 @@ export interface Checkpoint {
 /** What a request used in the end. With the source NONE nothing is charged. */
 export interface Settlement extends Checkpoint {
   readonly usageSource: UsageSource;
+  /** How each attempt went, as `encodeAttempts` writes it. */
+  readonly attemptLog: string;
 }
 
 export interface SettleOutcome {
@@ -76,9 +78,16 @@ export class OpenHold implements Hold {
     if (this.#settled !== undefined) return this.#settled;
     const { requestId, settlements, nowMs } = this.#options;
     this.#waiting = undefined;
-    const { usageSource } = settlement;
+    const { usageSource, attemptLog } = settlement;
     const charge = bounded(settlement);
-    this.#settled = settlements.settle({ kind: "settle", requestId, usageSource, nowMs: nowMs(), ...charge });
+    this.#settled = settlements.settle({
+      kind: "settle",
+      requestId,
+      usageSource,
+      attemptLog,
+      nowMs: nowMs(),
+      ...charge,
+    });
     return this.#settled;
   }
 

@@ -317,7 +317,7 @@ export class Ledger {
 
   #free(requestId: string): void {
     const usage: Usage = NO_USAGE;
-    const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0 };
+    const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
     void this.#settlements.settle({ kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing });
   }
 }

@@ -44,6 +44,8 @@ export interface SettleOperation {
   readonly costNanos: bigint;
   readonly upstream: string;
   readonly attempts: number;
+  /** How each attempt went, as `encodeAttempts` writes it. */
+  readonly attemptLog: string;
   readonly nowMs: number;
 }
 

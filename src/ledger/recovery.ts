@@ -22,6 +22,7 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
         costNanos,
         upstream,
         attempts,
+        attemptLog: null,
         usageSource: SOURCE_RECOVERED,
         nowMs: operation.nowMs,
       });

@@ -101,6 +101,8 @@ export interface UsageRow {
   readonly sequence: number;
   readonly upstream: string;
   readonly attempts: number;
+  /** How each attempt went, as `encodeAttempts` writes it; null where that is not known. */
+  readonly attemptLog: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly chargedNanos: bigint;

@@ -1,10 +1,11 @@
 /** How a hold ends: charged once, or freed. The rest of a hold returns to its account, whatever happens. */
 import { type Book, TOTAL_NANOS_MAX } from "./book.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
-import { type HoldRow, OPERATOR_OVERAGE, SOURCE_NONE, available } from "./rows.js";
+import { type HoldRow, OPERATOR_OVERAGE, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { type TransferContent, usageRecord } from "./transfer.js";
 
-type Charge = Pick<SettleOperation, "usage" | "usageSource" | "costNanos" | "upstream" | "attempts" | "nowMs">;
+type Charge = Pick<SettleOperation, "usage" | "usageSource" | "costNanos" | "upstream" | "attempts" | "nowMs"> &
+  Pick<UsageRow, "attemptLog">;
 
 /** Settles a request, exactly once. */
 export function settle(book: Book, operation: SettleOperation): LedgerResult {
@@ -74,10 +75,11 @@ interface End {
 /** Ends a request with a transfer and with the record of its usage, which the transfer's hash proves. */
 function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   const { kind, pendingNanos, chargedNanos, overageNanos } = ending;
-  const { usage, usageSource, upstream, attempts, nowMs } = operation;
+  const { usage, usageSource, upstream, attempts, attemptLog, nowMs } = operation;
   const record = usageRecord({
     upstream,
     attempts,
+    attemptLog,
     usage,
     usageSource,
     chargedNanos,
@@ -100,6 +102,7 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
     sequence,
     upstream,
     attempts,
+    attemptLog,
     usage,
     usageSource,
     chargedNanos,

@@ -108,7 +108,8 @@ export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   let text = `${spelled(row.upstream)}${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
   // Most of the nine are zero, and what is not said is zero.
   for (const field of USAGE_FIELDS) if (usage[field] !== 0n) text += ` ${field} ${usage[field]}`;
-  return text;
+  // Rows of a schema that kept no log say nothing of one, so that they fit their hashes for ever.
+  return row.attemptLog === null ? text : `${text} ${spelled(row.attemptLog)}`;
 }
 
 /** Prices are few, and requests at one price come one after the other. */

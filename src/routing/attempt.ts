@@ -55,10 +55,17 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const PARAMS_CHARACTERS_MAX = 1_000;
 
-/** Runs the plan. Resolves when the answer is whole; rejects with what went wrong. */
-export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<void> {
-  return new Promise((resolve, reject) => {
-    new Attempt(plan, receiver, resolve, reject).start();
+/** What went wrong. */
+export interface AttemptFailure {
+  readonly error: GatewayError;
+  /** The HTTP status that the upstream sent; 0 where none came. */
+  readonly status: number;
+}
+
+/** Runs the plan. Resolves with nothing when the answer is whole, else with what went wrong. */
+export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<AttemptFailure | undefined> {
+  return new Promise((resolve) => {
+    new Attempt(plan, receiver, resolve).start();
   });
 }
 
@@ -82,8 +89,7 @@ class Attempt implements UpstreamHandler {
   constructor(
     private readonly plan: AttemptPlan,
     private readonly receiver: BatchReceiver,
-    private readonly resolve: () => void,
-    private readonly reject: (error: GatewayError) => void,
+    private readonly resolve: (failure: AttemptFailure | undefined) => void,
   ) {}
 
   start(): void {
@@ -274,14 +280,13 @@ class Attempt implements UpstreamHandler {
 
   #finish(): void {
     if (!this.#leaveOnce()) return;
-    if (this.#draining) this.reject(abortReason(this.plan.signal));
-    else this.resolve();
+    this.resolve(this.#draining ? { error: abortReason(this.plan.signal), status: this.#status } : undefined);
   }
 
   #fail(error: GatewayError): void {
     if (!this.#leaveOnce()) return;
     this.#exchange?.abort();
-    this.reject(error);
+    this.resolve({ error, status: this.#status });
   }
 
   #leaveOnce(): boolean {

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.js";
 import { type ModelKind, speechFor } from "../families/family.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
-import { runAttempt, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
+import { runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
 import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -20,6 +20,8 @@ export interface RouteTable {
 export interface AnswerReceiver extends BatchReceiver {
   /** A target is tried; called before each try, `attempts` counts from 1. */
   begin(target: Target, attempts: number): void;
+  /** The try that was begun last failed. `status` is the HTTP status that came, 0 where none did. */
+  failed(error: GatewayError, status: number): void;
 }
 
 export interface RunOptions {
@@ -44,6 +46,8 @@ export interface RoutingOptions {
   readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
 
+/** The HTTP status of every answer. */
+const ANSWERED = 200;
 const RETRIES_MAX = 2;
 const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;
@@ -97,8 +101,10 @@ export class Routing {
       }
       tried.push(target);
       receiver.begin(target, attempt);
-      last = await this.#try(request, target, options, gate);
-      if (last === undefined) return;
+      const failure = await this.#try(request, target, options, gate);
+      if (failure === undefined) return;
+      last = failure.error;
+      receiver.failed(last, failure.status);
       if (gate.open || !WORTH_RETRYING.has(last.reason)) break;
     }
     throw withModel(last ?? nobody(model, this.options.nowMs()), model.id);
@@ -125,7 +131,7 @@ export class Routing {
     target: Target,
     options: RunOptions,
     gate: FirstBatchGate,
-  ): Promise<GatewayError | undefined> {
+  ): Promise<AttemptFailure | undefined> {
     const { health, family } = target.served;
     const speech = speechFor(family, request, options.kind);
     const mustGather = target.facts.streamOnly === true && !options.stream && options.kind === "chat";
@@ -138,9 +144,9 @@ export class Routing {
       candidateCount: options.candidateCount,
     };
     health.begin(this.options.nowMs());
-    let failure: GatewayError | undefined;
+    let failure: AttemptFailure | undefined;
     try {
-      await runAttempt(
+      failure = await runAttempt(
         {
           request,
           target,
@@ -155,13 +161,14 @@ export class Routing {
         },
         gathering ?? gate,
       );
-      gathering?.end();
+      if (failure === undefined) gathering?.end();
     } catch (error) {
-      failure = GatewayError.from(error);
+      // Only an answer that came whole is gathered.
+      failure = { error: GatewayError.from(error), status: ANSWERED };
     }
     health.end();
-    this.#learn(target, failure);
-    this.options.onAttempt(target, failure);
+    this.#learn(target, failure?.error);
+    this.options.onAttempt(target, failure?.error);
     return failure;
   }
 

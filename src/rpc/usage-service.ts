@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { Price, type RequestRecord, type UsageServiceService } from "../api/index.js";
 import type { RequestRow } from "../store/store.js";
+import { attemptsOf } from "./attempt.js";
 import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
@@ -65,6 +66,7 @@ function recordOf(row: RequestRow): RequestRecord {
     priceVersion: priceVersion(row.price),
     chargedNanos: row.chargedNanos,
     overageNanos: row.overageNanos,
+    attemptLog: attemptsOf(row),
     createTime: new Date(row.createTimeMs),
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
   };

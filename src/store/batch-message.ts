@@ -73,7 +73,7 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
       return;
     }
     case "settle":
-      flat.push(Tag.Settle, operation.usageSource);
+      flat.push(Tag.Settle, operation.usageSource, operation.attemptLog);
       flattenDelivery(operation, flat);
       return;
     case "checkpoint":
@@ -85,7 +85,7 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
   }
 }
 
-type Delivery = Omit<SettleOperation, "kind" | "usageSource">;
+type Delivery = Omit<SettleOperation, "kind" | "usageSource" | "attemptLog">;
 
 function flattenDelivery(
   { requestId, usage, costNanos, upstream, attempts, nowMs }: Delivery,
@@ -101,8 +101,8 @@ function readOperation(reader: FlatReader): LedgerOperation {
   const tag = reader.number();
   if (tag === Tag.Hold) return readHold(reader);
   if (tag === Tag.Settle) {
-    const usageSource = reader.number();
-    return { kind: "settle", usageSource, ...readDelivery(reader) };
+    const [usageSource, attemptLog] = [reader.number(), reader.string()];
+    return { kind: "settle", usageSource, attemptLog, ...readDelivery(reader) };
   }
   return tag === Tag.Checkpoint ? { kind: "checkpoint", ...readDelivery(reader) } : reader.operation();
 }

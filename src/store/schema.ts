@@ -170,5 +170,11 @@ CREATE INDEX key_time ON key (create_time_ms, id);
 CREATE INDEX key_account ON key (account_id, create_time_ms, id);
 `;
 
+/** How each attempt of a request went. Null where nothing but their number was kept, as in all rows before. */
+const ATTEMPT_LOG = "ALTER TABLE usage ADD COLUMN attempt_log TEXT";
+
 /** Version 1 was never released: a database of it is refused. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
+  { version: 3, sql: ATTEMPT_LOG },
+];

@@ -23,7 +23,7 @@ export const STATEMENTS = {
     VALUES (${placeholders(14)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
   usage: `INSERT INTO usage (hold_sequence, sequence, usage_source, charged_nanos, overage_nanos, upstream, attempts,
-    end_time_ms, ${TOKENS}) VALUES (${placeholders(17)})`,
+    end_time_ms, ${TOKENS}, attempt_log) VALUES (${placeholders(18)})`,
   release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
   usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
     VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
@@ -146,6 +146,7 @@ export class BookWriter {
       usage.imageTokens,
       usage.audioInputTokens,
       usage.audioOutputTokens,
+      row.attemptLog,
     );
   }
 

@@ -62,13 +62,14 @@ export interface RequestColumns extends TermsColumns, TokenColumns {
   readonly usage_time_ms: bigint | null;
   readonly upstream: string;
   readonly attempts: bigint;
+  readonly attempt_log: string | null;
 }
 
 /** A request with what is known of it: its usage where it has ended, else its last checkpoint. */
 export const REQUESTS = `SELECT hold.*, open_hold.hold_sequence AS open_sequence, release.kind AS release_kind,
   release.end_time_ms AS release_time_ms, checkpoint.cost_nanos AS noted_nanos, usage_source, charged_nanos,
   overage_nanos, usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
-  COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts,
+  COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts, attempt_log,
   ${TOKEN_COLUMNS.map((name) => `COALESCE(usage.${name}, checkpoint.${name}, 0) AS ${name}`).join(", ")}
   FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
   LEFT JOIN usage ON usage.hold_sequence = hold.sequence

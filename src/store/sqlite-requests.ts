@@ -90,6 +90,7 @@ function toRequest(row: RequestColumns): RequestRow {
     usage: usageOf(row),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
     attempts: Number(row.attempts),
+    attemptLog: row.attempt_log,
     price: row.price,
     createTimeMs: Number(row.create_time_ms),
     endTimeMs: endTimeOf(row),

@@ -46,6 +46,7 @@ type UsageColumns = TokenColumns & {
   readonly overage_nanos: bigint;
   readonly upstream: string;
   readonly attempts: bigint;
+  readonly attempt_log: string | null;
   readonly end_time_ms: bigint;
 };
 /** A transfer, its hold, and its usage where it ended a request. What two of them name is the hold's. */
@@ -59,7 +60,7 @@ type ChainColumns = TransferColumns & {
 const CHAIN = `SELECT transfer.sequence, kind, transfer.account_id AS said_account_id, transfer.hold_sequence,
   credit_id, pending_nanos, posted_nanos, transfer.create_time_ms AS said_time_ms, hash, hold.request_id,
   hold.account_id, key_id, model, node_id, wanted_nanos, amount_nanos, price, hold.create_time_ms,
-  expire_time_ms, usage_source, charged_nanos, overage_nanos, upstream, attempts, end_time_ms,
+  expire_time_ms, usage_source, charged_nanos, overage_nanos, upstream, attempts, attempt_log, end_time_ms,
   ${TOKEN_COLUMNS.join(", ")}
   FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence
   LEFT JOIN usage ON usage.hold_sequence = transfer.hold_sequence AND usage.sequence = transfer.sequence
@@ -92,6 +93,7 @@ function recordOf(row: ChainColumns): string {
     overageNanos: row.overage_nanos,
     upstream: row.upstream,
     attempts: Number(row.attempts),
+    attemptLog: row.attempt_log,
     endTimeMs: Number(row.end_time_ms),
     usage: usageOf(row),
   });

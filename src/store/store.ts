@@ -119,6 +119,8 @@ export interface RequestRow {
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly attempts: number;
+  /** How each attempt went, as `encodeAttempts` writes it; null where that is not known. */
+  readonly attemptLog: string | null;
   /** The pinned price: Price as protobuf bytes. */
   readonly price: Uint8Array;
   readonly createTimeMs: number;

@@ -58,6 +58,7 @@ const settlement = {
   costNanos: 531_000n,
   upstream: "openai",
   attempts: 1,
+  attemptLog: "",
 };
 
 let cycles = 0;

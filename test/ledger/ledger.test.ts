@@ -62,7 +62,7 @@ function request(given: Partial<HoldRequest> = {}): HoldRequest {
 
 function settlement(costNanos: bigint): Settlement {
   const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
-  return { usage: usage(3n), usageSource, costNanos, upstream: "sim", attempts: 1 };
+  return { usage: usage(3n), usageSource, costNanos, upstream: "sim", attempts: 1, attemptLog: "" };
 }
 
 describe("a hold", () => {

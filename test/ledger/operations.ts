@@ -46,6 +46,7 @@ export function settleOf(given: Partial<SettleOperation> = {}): SettleOperation 
     costNanos: 4n,
     upstream: "sim",
     attempts: 1,
+    attemptLog: "",
     nowMs: NOON_MS + 1000,
     ...given,
   };

@@ -64,7 +64,7 @@ async function spend(accountId: string, keyId: string): Promise<string> {
   });
   const used = { ...Usage.decode(new Uint8Array()), outputTokens: 5n };
   const settlement = { usage: used, usageSource: UsageSource.USAGE_SOURCE_REPORTED, costNanos: 10n };
-  await hold.settle({ ...settlement, upstream: "here", attempts: 1 });
+  await hold.settle({ ...settlement, upstream: "here", attempts: 1, attemptLog: "" });
   return requestId;
 }
 

@@ -66,6 +66,45 @@ export interface RequestRecord {
   chargedNanos: bigint;
   /** What the request cost above its hold, in nano-USD; the operator paid it. */
   overageNanos: bigint;
+  /** The attempts, in order, at most 16. Those of which nothing but their number is known are left out. */
+  attemptLog: Attempt[];
+}
+
+/** Attempt is one try of one upstream for a request. */
+export interface Attempt {
+  /** Which of the request's attempts it is, from 1. */
+  number: number;
+  /** The upstream that was tried. */
+  upstream: string;
+  /**
+   * How it ended: answered or failed. running: it has not ended. unknown: the gateway was restarted while it ran, or
+   * the request is older than this field.
+   */
+  end: string;
+  /** Why it failed: the name of an ErrorReason. Empty where it did not fail, or where that is unknown. */
+  reason: string;
+  /** The HTTP status that the upstream sent. Absent: none came, or it is not known. */
+  httpStatus?:
+    | number
+    | undefined;
+  /**
+   * The model as the upstream was asked for it. This and the fields below are kept where an attempt of the request
+   * failed. Empty: the only attempt answered, or it is not known.
+   */
+  upstreamModel: string;
+  /** When it began, in milliseconds after the request came. Absent: as above. */
+  startMs?:
+    | bigint
+    | undefined;
+  /**
+   * How long it took, in milliseconds. Absent: as above; where the only attempt answered, at most the time from
+   * create_time to end_time.
+   */
+  durationMs?:
+    | bigint
+    | undefined;
+  /** When the first of its answer went to the caller, in milliseconds after it began. Absent: nothing did, or as above. */
+  firstBatchMs?: bigint | undefined;
 }
 
 /** UsageSummary is the sum over some requests. */
@@ -157,6 +196,7 @@ function createBaseRequestRecord(): RequestRecord {
     priceVersion: "",
     chargedNanos: 0n,
     overageNanos: 0n,
+    attemptLog: [],
   };
 }
 
@@ -224,6 +264,9 @@ export const RequestRecord: MessageFns<RequestRecord> = {
         throw new globalThis.Error("value provided for field message.overageNanos of type int64 too large");
       }
       writer.uint32(136).int64(message.overageNanos);
+    }
+    for (const v of message.attemptLog) {
+      Attempt.encode(v!, writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -375,6 +418,167 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.overageNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.attemptLog.push(Attempt.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAttempt(): Attempt {
+  return {
+    number: 0,
+    upstream: "",
+    end: "",
+    reason: "",
+    httpStatus: undefined,
+    upstreamModel: "",
+    startMs: undefined,
+    durationMs: undefined,
+    firstBatchMs: undefined,
+  };
+}
+
+export const Attempt: MessageFns<Attempt> = {
+  encode(message: Attempt, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.number !== 0) {
+      writer.uint32(8).uint32(message.number);
+    }
+    if (message.upstream !== "") {
+      writer.uint32(18).string(message.upstream);
+    }
+    if (message.end !== "") {
+      writer.uint32(26).string(message.end);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    if (message.httpStatus !== undefined) {
+      writer.uint32(40).uint32(message.httpStatus);
+    }
+    if (message.upstreamModel !== "") {
+      writer.uint32(50).string(message.upstreamModel);
+    }
+    if (message.startMs !== undefined) {
+      if (BigInt.asUintN(64, message.startMs) !== message.startMs) {
+        throw new globalThis.Error("value provided for field message.startMs of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.startMs);
+    }
+    if (message.durationMs !== undefined) {
+      if (BigInt.asUintN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.durationMs);
+    }
+    if (message.firstBatchMs !== undefined) {
+      if (BigInt.asUintN(64, message.firstBatchMs) !== message.firstBatchMs) {
+        throw new globalThis.Error("value provided for field message.firstBatchMs of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.firstBatchMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Attempt {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAttempt();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.number = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.end = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.upstreamModel = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.startMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.durationMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.firstBatchMs = reader.uint64() as bigint;
             continue;
           }
         }
