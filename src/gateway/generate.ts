@@ -65,10 +65,9 @@ async function conclude(
   failure: GatewayError | undefined,
   call: GatewayCall,
 ): Promise<Outcome> {
-  const attemptLog = meter.attemptLog();
   const counting = meter.outcome(failure === undefined);
   const outcome = counting instanceof Promise ? await counting : counting;
-  const { upstream, attempts } = meter;
+  const { upstream, attempts, attemptLog } = meter;
   const settled = hold.settle({ ...outcome, upstream, attempts, attemptLog });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
   failpoint("before_last_bytes");

@@ -2,12 +2,12 @@
 import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
-import type { GatewayError } from "../errors.js";
 import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import { costNanos } from "../pricing/price.js";
 import { countTokens } from "../pricing/tokens.js";
 import type { ServedModel, Target } from "../routing/model.js";
+import type { AttemptFailure } from "../routing/attempt.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
 import { countUsage, totalTokens } from "./count.js";
@@ -50,8 +50,8 @@ export class Meter implements AnswerReceiver {
   #target: Target | undefined;
   #attempts = 0;
   #attemptStartMs = 0;
-  /** The attempts that ended; undefined while none failed. */
-  #ended: Attempt[] | undefined;
+  /** Those that are over. */
+  readonly #ended: Attempt[] = [];
   #report: AnswerReport | undefined;
   #overheadMs = 0;
   #firstBatchMs: number | undefined;
@@ -85,15 +85,24 @@ export class Meter implements AnswerReceiver {
     this.#dropped = [];
   }
 
-  failed(error: GatewayError, status: number): void {
-    (this.#ended ??= []).push(this.#attempt(error.reason, status));
+  ended(failure: AttemptFailure | undefined): void {
+    const startMs = this.#attemptStartMs;
+    const endMs = performance.now() - this.options.startMs;
+    this.#ended.push({
+      upstream: this.upstream,
+      model: this.#modelId,
+      reason: failure?.error.reason ?? "",
+      status: failure?.status ?? ANSWERED,
+      startMs,
+      durationMs: endMs - startMs,
+      // Once batches came no other attempt is begun, so they are this one's.
+      firstBatchMs: this.#firstBatchMs === undefined ? null : this.#firstBatchMs - startMs,
+    });
   }
 
-  /** What is kept of the attempts, once they are over; empty where the only one answered, which needs no words. */
-  attemptLog(): string {
-    if (this.#ended === undefined) return "";
-    const answered = this.#ended.length < this.#attempts;
-    return encodeAttempts(answered ? [...this.#ended, this.#attempt("", ANSWERED)] : this.#ended);
+  /** What the ledger keeps of the attempts, once all are over. */
+  get attemptLog(): string {
+    return encodeAttempts(this.#ended, { upstream: this.upstream, model: this.options.model.id });
   }
 
   dropped(params: readonly string[]): void {
@@ -203,14 +212,6 @@ export class Meter implements AnswerReceiver {
   #none(doubt: UsageDoubt | undefined): Outcome {
     if (doubt !== "missing") this.#doubt = doubt;
     return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
-  }
-
-  /** The attempt that was begun last, as it ends now. Once batches came no other is begun, so they are its own. */
-  #attempt(reason: string, status: number): Attempt {
-    const startMs = this.#attemptStartMs;
-    const durationMs = performance.now() - this.options.startMs - startMs;
-    const firstBatchMs = this.#firstBatchMs === undefined ? null : this.#firstBatchMs - startMs;
-    return { upstream: this.upstream, model: this.#modelId, reason, status, startMs, durationMs, firstBatchMs };
   }
 
   /** The model that answers, as its upstream names it: its name tells its tokenizer. */

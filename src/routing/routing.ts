@@ -20,8 +20,8 @@ export interface RouteTable {
 export interface AnswerReceiver extends BatchReceiver {
   /** A target is tried; called before each try, `attempts` counts from 1. */
   begin(target: Target, attempts: number): void;
-  /** The try that was begun last failed. `status` is the HTTP status that came, 0 where none did. */
-  failed(error: GatewayError, status: number): void;
+  /** The try that was begun last is over. */
+  ended(failure: AttemptFailure | undefined): void;
 }
 
 export interface RunOptions {
@@ -102,9 +102,9 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const failure = await this.#try(request, target, options, gate);
+      receiver.ended(failure);
       if (failure === undefined) return;
       last = failure.error;
-      receiver.failed(last, failure.status);
       if (gate.open || !WORTH_RETRYING.has(last.reason)) break;
     }
     throw withModel(last ?? nobody(model, this.options.nowMs()), model.id);

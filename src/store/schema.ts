@@ -170,7 +170,7 @@ CREATE INDEX key_time ON key (create_time_ms, id);
 CREATE INDEX key_account ON key (account_id, create_time_ms, id);
 `;
 
-/** How each attempt of a request went. Null where nothing but their number was kept, as in all rows before. */
+/** How each attempt of a request went. Null where only their number and the last upstream are known, as before. */
 const ATTEMPT_LOG = "ALTER TABLE usage ADD COLUMN attempt_log TEXT";
 
 /** Version 1 was never released: a database of it is refused. */

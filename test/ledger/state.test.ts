@@ -381,6 +381,7 @@ test("what a transfer records of a hold and of a usage is all of it", () => {
     expect(holdRecord({ ...hold!, [field]: value }), field).not.toBe(holdRecord(hold!));
   const tokens = USAGE_FIELDS.map((field) => ["usage", { ...used!.usage, [field]: 9n }] as const);
   const ends = { upstream: "u", attempts: 9, usageSource: 2, chargedNanos: 9n, overageNanos: 9n, endTimeMs: 9 };
-  for (const [field, value] of [...Object.entries(ends), ...tokens])
+  const logs = [null, "[]"].map((attemptLog) => ["attemptLog", attemptLog] as const);
+  for (const [field, value] of [...Object.entries(ends), ...tokens, ...logs])
     expect(usageRecord({ ...used!, [field]: value }), field).not.toBe(usageRecord(used!));
 });

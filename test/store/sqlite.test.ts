@@ -244,7 +244,7 @@ describe("a request", () => {
     },
     {
       name: "that was charged is settled",
-      operations: [holdOf(), settleOf()],
+      operations: [holdOf(), settleOf({ attemptLog: "[]" })],
       want: {
         state: "settled",
         costNanos: 4n,
@@ -252,6 +252,7 @@ describe("a request", () => {
         usageSource: 1,
         upstream: "sim",
         attempts: 1,
+        attemptLog: "[]",
         endTimeMs: NOON_MS + 1000,
       },
     },
@@ -273,7 +274,7 @@ describe("a request", () => {
     {
       name: "that was recovered says so",
       operations: [holdOf(), checkpointOf(), { kind: "recover", nodeId: "node_2", nowMs: NOON_MS } as const],
-      want: { state: "settled", costNanos: 2n, usageSource: 3 },
+      want: { state: "settled", costNanos: 2n, usageSource: 3, attempts: 1, attemptLog: null },
     },
   ])("$name", async ({ operations, want }) => {
     const store = await storeWith(...operations);

@@ -28,6 +28,8 @@ export interface FakeScript extends AnswerScript {
   /** With `id`: only the first so many requests of that id follow the script, later ones are answered plainly. */
   readonly times?: number;
   readonly id?: string;
+  /** With `id`: what the requests of that id follow, one after the other; later ones are answered plainly. */
+  readonly turns?: readonly FakeScript[];
   /** Wait before the head; before each event. */
   readonly headDelayMs?: number;
   readonly eventDelayMs?: number;
@@ -244,11 +246,12 @@ function sendJson(response: ServerResponse, status: number, text: string, header
 
 /** A script whose turns are used up is an empty one. */
 function limitUses(fake: FakeScript, uses: Map<string, number>): FakeScript {
-  if (fake.times === undefined) return fake;
+  if (fake.times === undefined && fake.turns === undefined) return fake;
   const id = fake.id ?? "";
   const used = (uses.get(id) ?? 0) + 1;
   uses.set(id, used);
-  return used > fake.times ? {} : fake;
+  if (fake.turns !== undefined) return fake.turns[used - 1] ?? {};
+  return fake.times === undefined || used > fake.times ? {} : fake;
 }
 
 function readScript(request: FakeRequest): FakeScript {

@@ -66,7 +66,10 @@ export interface RequestRecord {
   chargedNanos: bigint;
   /** What the request cost above its hold, in nano-USD; the operator paid it. */
   overageNanos: bigint;
-  /** The attempts, in order, at most 16. Those of which nothing but their number is known are left out. */
+  /**
+   * Each attempt, oldest first, at most 16. Of a request that has not ended, that the gateway charged after a restart,
+   * or that is older than this field only the last is shown, where its upstream is known.
+   */
   attemptLog: Attempt[];
 }
 
@@ -76,34 +79,28 @@ export interface Attempt {
   number: number;
   /** The upstream that was tried. */
   upstream: string;
-  /**
-   * How it ended: answered or failed. running: it has not ended. unknown: the gateway was restarted while it ran, or
-   * the request is older than this field.
-   */
+  /** The model as the upstream was asked for it. Empty: not known. */
+  upstreamModel: string;
+  /** How it ended: answered or failed; running where it has not, and unknown where its end was not kept. */
   end: string;
-  /** Why it failed: the name of an ErrorReason. Empty where it did not fail, or where that is unknown. */
+  /** Why it failed: the name of an ErrorReason. Empty: it did not, or that is not known. */
   reason: string;
   /** The HTTP status that the upstream sent. Absent: none came, or it is not known. */
   httpStatus?:
     | number
     | undefined;
-  /**
-   * The model as the upstream was asked for it. This and the fields below are kept where an attempt of the request
-   * failed. Empty: the only attempt answered, or it is not known.
-   */
-  upstreamModel: string;
-  /** When it began, in milliseconds after the request came. Absent: as above. */
+  /** When it began, in milliseconds after the request came. Absent: not known. */
   startMs?:
     | bigint
     | undefined;
-  /**
-   * How long it took, in milliseconds. Absent: as above; where the only attempt answered, at most the time from
-   * create_time to end_time.
-   */
+  /** How long it took, in milliseconds. Absent: not known. */
   durationMs?:
     | bigint
     | undefined;
-  /** When the first of its answer went to the caller, in milliseconds after it began. Absent: nothing did, or as above. */
+  /**
+   * When the first of its answer was there for the caller, in milliseconds after it began. Absent: nothing was, or it
+   * is not known.
+   */
   firstBatchMs?: bigint | undefined;
 }
 
@@ -445,10 +442,10 @@ function createBaseAttempt(): Attempt {
   return {
     number: 0,
     upstream: "",
+    upstreamModel: "",
     end: "",
     reason: "",
     httpStatus: undefined,
-    upstreamModel: "",
     startMs: undefined,
     durationMs: undefined,
     firstBatchMs: undefined,
@@ -463,17 +460,17 @@ export const Attempt: MessageFns<Attempt> = {
     if (message.upstream !== "") {
       writer.uint32(18).string(message.upstream);
     }
+    if (message.upstreamModel !== "") {
+      writer.uint32(26).string(message.upstreamModel);
+    }
     if (message.end !== "") {
-      writer.uint32(26).string(message.end);
+      writer.uint32(34).string(message.end);
     }
     if (message.reason !== "") {
-      writer.uint32(34).string(message.reason);
+      writer.uint32(42).string(message.reason);
     }
     if (message.httpStatus !== undefined) {
-      writer.uint32(40).uint32(message.httpStatus);
-    }
-    if (message.upstreamModel !== "") {
-      writer.uint32(50).string(message.upstreamModel);
+      writer.uint32(48).uint32(message.httpStatus);
     }
     if (message.startMs !== undefined) {
       if (BigInt.asUintN(64, message.startMs) !== message.startMs) {
@@ -530,7 +527,7 @@ export const Attempt: MessageFns<Attempt> = {
               break;
             }
 
-            message.end = reader.string();
+            message.upstreamModel = reader.string();
             continue;
           }
           case 4: {
@@ -538,23 +535,23 @@ export const Attempt: MessageFns<Attempt> = {
               break;
             }
 
-            message.reason = reader.string();
+            message.end = reader.string();
             continue;
           }
           case 5: {
-            if (tag !== 40) {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
               break;
             }
 
             message.httpStatus = reader.uint32();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.upstreamModel = reader.string();
             continue;
           }
           case 7: {

@@ -1,0 +1,51 @@
+/** The log of a request's attempts comes back as it was written, and stays small. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Attempt, decodeAttempts, encodeAttempts } from "../../src/ledger/attempt-log.js";
+
+const RECORDED = { upstream: "first", model: "gpt-1" };
+const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5 };
+
+const name = fc.oneof(fc.constantFrom("first", "gpt-1"), fc.string({ minLength: 1, maxLength: 256 }));
+const whole = fc.nat();
+const attempt: fc.Arbitrary<Attempt> = fc.record({
+  upstream: name,
+  model: name,
+  reason: fc.constantFrom("", "ERROR_REASON_UPSTREAM_FAILED"),
+  status: fc.constantFrom(0, 200, 503),
+  startMs: whole,
+  durationMs: whole,
+  firstBatchMs: fc.option(whole),
+});
+
+test("any attempts come back as they were", () => {
+  const check = (attempts: readonly Attempt[]): void => {
+    expect(decodeAttempts(encodeAttempts(attempts, RECORDED), RECORDED)).toEqual(attempts);
+  };
+  fc.assert(fc.property(fc.array(attempt, { maxLength: 16 }), check), { numRuns: 500 });
+});
+
+test("one that answered takes few characters, since its record has its names", () => {
+  expect(encodeAttempts([PLAIN], RECORDED)).toBe('[["","","",200,1,20,5]]');
+});
+
+test("times are whole milliseconds, never below zero", () => {
+  const given = { ...PLAIN, startMs: -0.2, durationMs: 20.6, firstBatchMs: 4.4 };
+  const log = encodeAttempts([given], RECORDED);
+  expect(decodeAttempts(log, RECORDED)).toEqual([{ ...PLAIN, startMs: 0, durationMs: 21, firstBatchMs: 4 }]);
+});
+
+test("more and longer than it keeps: the newest sixteen, with their names cut", () => {
+  const long = "n".repeat(300);
+  const many = Array.from({ length: 20 }, (_, startMs) => ({ ...PLAIN, model: long, startMs }));
+  const kept = decodeAttempts(encodeAttempts(many, RECORDED), RECORDED);
+  expect(kept?.map(({ startMs }) => startMs)).toEqual(Array.from({ length: 16 }, (_, index) => index + 4));
+  expect(kept?.[0]?.model).toBe("n".repeat(256));
+});
+
+test.each(["{", "{}", "[[]]", '[["","","",200,1,20]]', '[["","","",200,-1,20,5]]', '[["","","",200,1,20,"5"]]'])(
+  "%s is no log",
+  (log) => {
+    expect(decodeAttempts(log, RECORDED)).toBeUndefined();
+  },
+);
