@@ -6,8 +6,8 @@ import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import { costNanos } from "../pricing/price.js";
 import { countTokens } from "../pricing/tokens.js";
+import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
 import type { ServedModel, Target } from "../routing/model.js";
-import type { AttemptFailure } from "../routing/attempt.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
 import { countUsage, totalTokens } from "./count.js";
@@ -17,7 +17,6 @@ import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } fr
 
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
-const ANSWERED = 200;
 
 /** A batch on its way to the caller. */
 export interface AnswerBatch extends StreamGenerateResponse {
@@ -50,7 +49,7 @@ export class Meter implements AnswerReceiver {
   #target: Target | undefined;
   #attempts = 0;
   #attemptStartMs = 0;
-  /** Those that are over. */
+  /** The attempts that are over. */
   readonly #ended: Attempt[] = [];
   #report: AnswerReport | undefined;
   #overheadMs = 0;

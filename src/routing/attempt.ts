@@ -51,6 +51,8 @@ export interface AttemptPlan {
   readonly drained: () => void;
 }
 
+/** The HTTP status of every answer. */
+export const ANSWERED = 200;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 const PARAMS_CHARACTERS_MAX = 1_000;
@@ -130,7 +132,7 @@ class Attempt implements UpstreamHandler {
     this.#status = status;
     this.#headers = headers;
     this.#lastReadMs = performance.now();
-    if (status !== 200) {
+    if (status !== ANSWERED) {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.js";
 import { type ModelKind, speechFor } from "../families/family.js";
 import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
-import { runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
+import { ANSWERED, runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
 import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -46,8 +46,6 @@ export interface RoutingOptions {
   readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
 
-/** The HTTP status of every answer. */
-const ANSWERED = 200;
 const RETRIES_MAX = 2;
 const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;

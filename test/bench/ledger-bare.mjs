@@ -36,6 +36,7 @@ const [usage, usageDay, account, budget] = [
 const hash = Buffer.alloc(32, 7);
 const price = Buffer.alloc(40, 3);
 const tokens = [812n, 0n, 0n, 0n, 164n, 0n, 0n, 0n, 0n];
+const attemptLog = '[["","","",200,1,812,140]]';
 let sequence = 0;
 /** @type {number[]} */
 let open = [];
@@ -58,7 +59,7 @@ const commit = database.transaction(() => {
     sequence += 1;
     transfer.run(sequence, "settle", "acme", held, null, -2_000_000n, 531_000n, nowMs, hash);
     closeHold.run(held);
-    usage.run(held, sequence, 1, 531_000n, 0n, "openai", 1, nowMs, ...tokens);
+    usage.run(held, sequence, 1, 531_000n, 0n, "openai", 1, nowMs, ...tokens, attemptLog);
   }
   for (const id of ["operator:grants", "operator:revenue"]) account.run(sequence, sequence, 0n, 0n, id);
   for (const period of ["day", "month", "total"]) budget.run("key", "key_1", period, "", sequence, sequence);

@@ -58,7 +58,7 @@ const settlement = {
   costNanos: 531_000n,
   upstream: "openai",
   attempts: 1,
-  attemptLog: "",
+  attemptLog: '[["","","",200,1,812,140]]',
 };
 
 let cycles = 0;

@@ -227,6 +227,13 @@ test("a request whose client leaves says so of its last attempt", async () => {
   expect(attempt).toMatchObject({ upstream: "first", end: "failed", reason: "ERROR_REASON_CANCELLED" });
 });
 
+test("a request that no upstream could be asked for shows no attempt", async () => {
+  const limited: Case = { ...CASES[5]!, model: "alone", status: 429, state: "voided" };
+  expect(logOf(await ended(await ask(limited)))).toHaveLength(1);
+  const request = await ended(await ask(limited));
+  expect(request).toMatchObject({ state: "voided", attempts: 0, attempt_log: [], upstream: "" });
+});
+
 test("a list shows the attempts as a receipt does", async () => {
   const id = await ask(CASES[4]!);
   const request = await ended(id);

@@ -6,7 +6,7 @@ import { type Attempt, decodeAttempts, encodeAttempts } from "../../src/ledger/a
 const RECORDED = { upstream: "first", model: "gpt-1" };
 const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5 };
 
-const name = fc.oneof(fc.constantFrom("first", "gpt-1"), fc.string({ minLength: 1, maxLength: 256 }));
+const name = fc.oneof(fc.constantFrom("first", "gpt-1"), fc.string({ minLength: 1, maxLength: 256, unit: "binary" }));
 const whole = fc.nat();
 const attempt: fc.Arbitrary<Attempt> = fc.record({
   upstream: name,
