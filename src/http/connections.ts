@@ -31,7 +31,7 @@ export class Connections {
       if (connection === undefined) return;
       connection.running++;
       lost.asked(socket);
-      response.once("close", () => {
+      response.on("close", () => {
         connection.running--;
         connection.readAtRestBytes = socket.bytesRead;
       });

@@ -119,7 +119,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   }
 
   async run(): Promise<void> {
-    this.#reply.raw.once("close", () => this.#close());
+    this.#reply.raw.on("close", () => this.#close());
     try {
       await this.ask(this.#front.callOptions(this.#request, this.#abort));
       this.#conclude();

@@ -16,7 +16,7 @@ export function watch(request: FastifyRequest, reply: FastifyReply, metrics: Htt
   if (request.url.startsWith("/api/")) reply.header("cache-control", "no-store");
   // Without a listener a write to a connection that just closed would end the process.
   response.on("error", () => response.destroy());
-  response.once("close", () => {
+  response.on("close", () => {
     const status = response.writableFinished ? response.statusCode : CLIENT_LEFT;
     // An unknown path is no label: there are as many as anybody likes to send.
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");

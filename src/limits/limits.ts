@@ -128,7 +128,7 @@ class LimitedAdmission implements Admission {
   }
 
   get head(): CallMetadata {
-    this.#head ??= headOf(factsOf(this.#result));
+    this.#head ??= windowsHead(this.#result);
     return this.#head;
   }
 
@@ -176,6 +176,22 @@ function addFacts(facts: Record<string, string>, name: string, window: WindowSta
   facts[`limit_${name}`] = String(window.limit);
   facts[`remaining_${name}`] = String(window.remaining);
   facts[`reset_${name}`] = formatDuration(window.resetMs);
+}
+
+/** The headers of an admission: what `headOf` makes of its facts, without the facts. */
+function windowsHead({ requests, tokens }: Admitted): CallMetadata {
+  const head: Record<string, string> = {};
+  if (requests !== undefined) {
+    head["x-ratelimit-limit-requests"] = String(requests.limit);
+    head["x-ratelimit-remaining-requests"] = String(requests.remaining);
+    head["x-ratelimit-reset-requests"] = formatDuration(requests.resetMs);
+  }
+  if (tokens !== undefined) {
+    head["x-ratelimit-limit-tokens"] = String(tokens.limit);
+    head["x-ratelimit-remaining-tokens"] = String(tokens.remaining);
+    head["x-ratelimit-reset-tokens"] = formatDuration(tokens.resetMs);
+  }
+  return head;
 }
 
 function headOf(facts: Readonly<Record<string, string>>): CallMetadata {

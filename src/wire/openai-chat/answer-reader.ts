@@ -26,7 +26,8 @@ export class AnswerReader implements ChunkReader, Collector {
   isClosed = false;
   private hasStarted = false;
   private events: Event[] = [];
-  private readonly candidates = new Map<number, CandidateReader>();
+  /** Nearly always one. */
+  private readonly candidates: CandidateReader[] = [];
   /** What made-up ids of calls are told apart by. */
   private answerId = "";
 
@@ -42,8 +43,9 @@ export class AnswerReader implements ChunkReader, Collector {
 
   get complete(): boolean {
     if (this.isDone) return true;
-    if (this.candidates.size === 0 || (!this.isClosed && this.candidates.size < this.candidatesExpected)) return false;
-    for (const candidate of this.candidates.values()) if (!candidate.isFinished) return false;
+    if (this.candidates.length === 0 || (!this.isClosed && this.candidates.length < this.candidatesExpected))
+      return false;
+    for (const candidate of this.candidates) if (!candidate.isFinished) return false;
     return true;
   }
 
@@ -66,7 +68,7 @@ export class AnswerReader implements ChunkReader, Collector {
   /** Nothing follows: what was held back of each candidate comes out. */
   finish(): void {
     if (!this.isTyped) return;
-    for (const candidate of this.candidates.values()) candidate.finish(this.isDone);
+    for (const candidate of this.candidates) candidate.finish(this.isDone);
   }
 
   /** The steps since the last time. */
@@ -110,10 +112,10 @@ export class AnswerReader implements ChunkReader, Collector {
     const named = choice["index"];
     const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CANDIDATES_MAX;
     const index = isPlace ? named : Math.min(place, CANDIDATES_MAX - 1);
-    let candidate = this.candidates.get(index);
+    let candidate = this.candidates.find((known) => known.index === index);
     if (candidate === undefined) {
       candidate = new CandidateReader(index, this.answerId, this);
-      this.candidates.set(index, candidate);
+      this.candidates.push(candidate);
     }
     return candidate.read(choice);
   }

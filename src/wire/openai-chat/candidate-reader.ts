@@ -41,12 +41,12 @@ export class CandidateReader {
   private hasEnded = false;
   /** The thought so far that has no proof yet, and the proofs that came. */
   private thought = "";
-  private readonly proofs = new Set<string>();
+  private proofs: Set<string> | undefined;
   private readonly calls: CallsReader;
   private audio: AnswerAudio | undefined;
 
   constructor(
-    private readonly index: number,
+    readonly index: number,
     answerId: string,
     private readonly collector: Collector,
   ) {
@@ -129,12 +129,12 @@ export class CandidateReader {
       return;
     }
     // Some tell all thoughts anew each time one ends: what was told is not told again.
-    const fresh = details.map(objectOf).filter((detail) => !this.proofs.has(proofOf(detail)));
+    const fresh = details.map(objectOf).filter((detail) => this.proofs?.has(proofOf(detail)) !== true);
     const isTold = fresh.some((detail) => textOf(detail?.["text"]) !== "" || textOf(detail?.["summary"]) !== "");
     if (!isTold && plain !== "") this.addThinking(plain, undefined);
     for (const detail of fresh) {
       const proof = proofOf(detail);
-      if (proof !== "") this.proofs.add(proof);
+      if (proof !== "") (this.proofs ??= new Set()).add(proof);
       if (detail?.["type"] === "reasoning.encrypted") {
         if (proof !== "") this.addPart(partOf({ $case: "redactedThinking", value: { data: proof } }));
         continue;
