@@ -10,9 +10,26 @@ const IMAGE_TOKENS = 765;
 // Role marks and separators of one message.
 const MESSAGE_TOKENS = 4;
 
-/** Tokens of the request's input, as a model's tokenizer counts its text, or near that. */
+/**
+ * Tokens of the request's input, as a model's tokenizer counts its text, or near that. Throws PARAMETER_* where the
+ * typed form cannot hold the request.
+ */
 export async function countInput(request: WireRequest, modelId: string): Promise<number> {
   return countText(inputText(request), request.facts.imageCount, modelId);
+}
+
+/**
+ * The same, and undefined in place of a refusal: an upstream of the request's own wire may take what our typed form
+ * cannot hold.
+ */
+export async function countReadable(request: WireRequest, modelId: string): Promise<number | undefined> {
+  const readable = readableInput(request);
+  return readable === undefined ? undefined : countText(readable, request.facts.imageCount, modelId);
+}
+
+/** The input by its bytes alone. */
+export function estimateInput(request: WireRequest): number {
+  return estimateTokens(request.source?.body.toString() ?? "");
 }
 
 async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
@@ -89,13 +106,8 @@ export async function countUsage(
   modelId: string,
   inputTokensMax: number,
 ): Promise<Usage> {
-  const readable = readableInput(request);
-  const [input, output] = await Promise.all([
-    readable === undefined
-      ? estimateTokens(request.source?.body.toString() ?? "")
-      : countText(readable, request.facts.imageCount, modelId),
-    countTokens(text, modelId),
-  ]);
+  const [counted, output] = await Promise.all([countReadable(request, modelId), countTokens(text, modelId)]);
+  const input = counted ?? estimateInput(request);
   return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };
 }
 

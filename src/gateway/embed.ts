@@ -6,7 +6,7 @@ import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
 import type { RequestFacts, WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
-import { generate } from "./generate.js";
+import { type Asked, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter.js";
 import type { Steps } from "./steps.js";
 
@@ -23,7 +23,7 @@ export async function embed(
   head: (metadata: CallMetadata) => void,
   steps: Steps,
 ): Promise<EmbedResponse> {
-  const request = readRequest(asked, steps);
+  const read = readEmbedding(asked, steps);
   const fold = new AnswerFold();
   let embeddings: readonly Embedding[] = [];
   let source: Buffer = Buffer.alloc(0);
@@ -37,9 +37,14 @@ export async function embed(
     },
     onDrain: (): void => undefined,
   };
-  await generate({ request, generation: NOTHING_SAID, acceptWire: asked.acceptWire }, call, sink, steps);
+  await generate({ ...read, acceptWire: asked.acceptWire }, call, sink, steps);
   const { model, usage, costNanos } = fold.answer();
-  return { embeddings: [...embeddings], model: model || request.facts.model, usage, costNanos, source };
+  return { embeddings: [...embeddings], model: model || read.request.facts.model, usage, costNanos, source };
+}
+
+/** What is asked, from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
+export function readEmbedding(asked: EmbedRequest, steps: Steps): Pick<Asked, "request" | "generation"> {
+  return { request: readRequest(asked, steps), generation: NOTHING_SAID };
 }
 
 function readRequest({ model, texts, dimensions, source }: EmbedRequest, steps: Steps): WireRequest {

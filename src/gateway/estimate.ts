@@ -2,14 +2,16 @@
 import { EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
+import type { ModelKind } from "../families/family.js";
 import { costNanos } from "../pricing/price.js";
 import type { ServedModel } from "../routing/model.js";
 import { likelyOrder } from "../routing/pick.js";
+import { targetsFor } from "../routing/routing.js";
 import { admit, findModel, type Gates, openHold } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { kindOf } from "./kind.js";
-import { knownInput } from "./known-input.js";
+import { ownInput, toldInput } from "./known-input.js";
 import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
 
@@ -29,17 +31,19 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     const nothing = EstimateCostResponse.decode(new Uint8Array());
     return { ...nothing, model: request.facts.model, ...refusedBy(error) };
   }
-  kindOf(request, model);
+  const kind = kindOf(request, model);
   const byBytes = planByBytes(request, generation, model, call.caller);
-  const input = await knownInput(request, model, call, steps);
   const { plan, heldNanos, refusal } = await tryAdmission(asked, model, byBytes, call, steps);
   const outputTokens = refusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
   const mostNanos = refusal === undefined ? heldNanos : plan.amountNanos;
-  const expected = await expectedOutput(model, outputTokensMax, call, steps);
+  // Only what a chat reads is counted by an upstream.
+  const told = kind === "chat" ? await toldInput(request, model, call, steps) : undefined;
+  const input = told ?? (await ownInput(request, model, plan.inputTokensMax));
+  const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
   const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
-  const route = likelyOrder(model.targets, steps.nowMs()).map(
+  const route = likelyOrder(targetsFor(model, kind), steps.nowMs()).map(
     ({ served, model: name, priority, weight }): EstimatedTarget => ({
       upstream: served.id,
       model: name,
@@ -106,11 +110,14 @@ function refusedBy(error: GatewayError): typeof ADMITTED {
 
 /** As many tokens as the account's answers from this model had in the mean; without any, as many as there may be. */
 async function expectedOutput(
+  kind: ModelKind,
   model: ServedModel,
   tokensMax: number,
   call: GatewayCall,
   steps: Steps,
 ): Promise<{ readonly tokens: number; readonly requestCount: number }> {
+  // Vectors have no tokens, and what the account chatted about with the model says nothing of them.
+  if (kind === "embedding") return { tokens: 0, requestCount: 0 };
   const fromDay = new Date(steps.nowMs() - HISTORY_DAYS * DAY_MS).toISOString().slice(0, 10);
   const past = await steps.ledger.requests.outputOf(call.caller.accountId, model.id, fromDay);
   if (past.requestCount === 0) return { tokens: tokensMax, requestCount: 0 };

@@ -16,7 +16,7 @@ import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
-import { embed } from "./embed.js";
+import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { knownInput } from "./known-input.js";
@@ -90,8 +90,13 @@ async function estimateCost(
   call: GatewayCall,
   steps: Steps,
 ): Promise<EstimateCostResponse> {
-  const { request, generation } = readGeneration(asked.generation, steps, false);
-  return estimate({ request, generation, acceptWire: "" }, call, steps);
+  const { generation, embedding } = asked;
+  if (generation !== undefined && embedding !== undefined) {
+    const problem = "must not stand beside a generation";
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "embedding", problem });
+  }
+  const read = embedding === undefined ? readGeneration(generation, steps, false) : readEmbedding(embedding, steps);
+  return estimate({ ...read, acceptWire: "" }, call, steps);
 }
 
 function readGeneration(

@@ -3,7 +3,7 @@ import { TokenSource } from "../api/index.js";
 import { modelTokens } from "../pricing/model-tokens.js";
 import type { ServedModel } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
-import { countInput } from "./count.js";
+import { countInput, countReadable, estimateInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Steps } from "./steps.js";
 
@@ -12,23 +12,46 @@ export interface KnownInput {
   readonly source: TokenSource;
 }
 
-/** By the model's own upstream where that counts, else by ours. Rejects where the upstream refuses the request. */
+/**
+ * By the model's own upstream where that counts, else by ours. Rejects where the upstream or our typed form refuses the
+ * request.
+ */
 export async function knownInput(
   request: WireRequest,
   model: ServedModel,
   call: GatewayCall,
   steps: Steps,
 ): Promise<KnownInput> {
-  const counted = await steps.routing.count(request, model, call.signal);
-  if (counted !== undefined) return { tokens: counted, source: TokenSource.TOKEN_SOURCE_UPSTREAM };
-  const { imageCount, fileCount, audioCount } = request.facts;
-  const hasMedia = imageCount + fileCount + audioCount > 0;
-  const first = model.targets[0]?.model ?? model.id;
-  const isOurs = model.targets.every(
-    ({ served, model: name }) => served.family.countsLikeOurs && modelTokens(name).exact,
-  );
+  const told = await toldInput(request, model, call, steps);
+  return told ?? { tokens: await countInput(request, tokenizedAs(model)), source: sourceOf(request, model) };
+}
+
+/** By the model's own upstream; undefined where that does not count. Rejects where it refuses the request. */
+export async function toldInput(
+  request: WireRequest,
+  model: ServedModel,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<KnownInput | undefined> {
+  const tokens = await steps.routing.count(request, model, call.signal);
+  return tokens === undefined ? undefined : { tokens, source: TokenSource.TOKEN_SOURCE_UPSTREAM };
+}
+
+/** By ours alone, and never above the bound that is held for. Never rejects. */
+export async function ownInput(request: WireRequest, model: ServedModel, tokensMax: number): Promise<KnownInput> {
+  const counted = await countReadable(request, tokenizedAs(model));
   return {
-    tokens: await countInput(request, first),
-    source: isOurs && !hasMedia ? TokenSource.TOKEN_SOURCE_TOKENIZER : TokenSource.TOKEN_SOURCE_ESTIMATE,
+    tokens: Math.min(counted ?? estimateInput(request), tokensMax),
+    source: counted === undefined ? TokenSource.TOKEN_SOURCE_ESTIMATE : sourceOf(request, model),
   };
+}
+
+function tokenizedAs(model: ServedModel): string {
+  return model.targets[0]?.model ?? model.id;
+}
+
+function sourceOf({ facts }: WireRequest, { targets }: ServedModel): TokenSource {
+  const hasMedia = facts.imageCount + facts.fileCount + facts.audioCount > 0;
+  const isOurs = targets.every(({ served, model: name }) => served.family.countsLikeOurs && modelTokens(name).exact);
+  return isOurs && !hasMedia ? TokenSource.TOKEN_SOURCE_TOKENIZER : TokenSource.TOKEN_SOURCE_ESTIMATE;
 }

@@ -1,8 +1,8 @@
 /** Estimates for requests as clients send them: any format's own body, at its own path behind the one of estimates. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { methodByPath } from "../api/descriptors.js";
-import { InferenceServiceService } from "../api/index.js";
-import type { Format } from "../formats/format.js";
+import { type EstimateCostRequest, InferenceServiceService } from "../api/index.js";
+import type { Format, SourceBody } from "../formats/format.js";
 import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
 import type { HttpInput } from "./json-map.js";
 import { responseJson } from "./json-map.js";
@@ -13,18 +13,18 @@ const PATH = "/api/v1/estimate";
 /** Whose body it is where neither the path nor a header tells. */
 const FORMAT_PATH_DEFAULT = "/v1/chat/completions";
 
-/** The message of the method has this one member, so that no client's body is taken for it. */
-const MESSAGE = /^\s*\{\s*"generation"\s*:/;
+/** The message of the method begins with one of its members, so that no client's body is taken for it. */
+const MESSAGE = /^\s*\{\s*"(?:generation|embedding)"\s*:/;
 const MESSAGE_BYTES = 256;
 
 /** `/api/v1/estimate/v1/messages` takes what `/v1/messages` takes, and so on for every route that asks a model. */
 export function addEstimateRoutes(app: FastifyInstance, front: Front): void {
   for (const format of front.formats) {
     for (const { method, path, kind } of format.routes) {
-      if (kind !== "generate") continue;
-      const config = { permission: { scope: "chat" } };
+      if (kind === "count") continue;
+      const config = { permission: { scope: kind === "embed" ? "embeddings" : "chat" } };
       const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-        answerBody(request, reply, format, front);
+        answerBody(request, reply, format, front, kind);
       app.route({ method, url: PATH + path, config, handler });
     }
   }
@@ -46,7 +46,7 @@ export function answerEstimate(
     ) ?? front.formats.find((format) => generatesAt(format, (path) => path === FORMAT_PATH_DEFAULT));
   if (start.trim() === "" || MESSAGE.test(start) || format === undefined)
     return answerMessage(request, reply, input, route);
-  return answerBody(request, reply, format, front);
+  return answerBody(request, reply, format, front, "generate");
 }
 
 function generatesAt(format: Format, fits: (path: string) => boolean): boolean {
@@ -58,15 +58,32 @@ async function answerBody(
   reply: FastifyReply,
   format: Format,
   front: Front,
+  kind: "generate" | "embed",
 ): Promise<FastifyReply> {
-  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const source = { wire: format.wire.name, body, headers: format.wireHeaders(new HttpFormatRequest(request)) };
-  const clamp = request.headers["x-tollgate-clamp"] === "1";
-  const generation = { model: "", input: { $case: "source" as const, value: source }, clamp };
   const options = front.callOptions(request, goneSignal(reply));
-  const { message, head } = await front.channel.unary(METHOD, { generation }, options);
+  const asked = kind === "embed" ? embeddingOf(request, format) : generationOf(request, format);
+  const { message, head } = await front.channel.unary(METHOD, asked, options);
   return reply
     .headers(front.headers(request, head))
     .type("application/json; charset=utf-8")
     .send(responseJson(methodByPath(METHOD.path).desc, Buffer.from(METHOD.responseSerialize(message))));
+}
+
+function generationOf(request: FastifyRequest, format: Format): EstimateCostRequest {
+  const clamp = request.headers["x-tollgate-clamp"] === "1";
+  const input = { $case: "source" as const, value: sourceOf(request, format, format.wire.name) };
+  return { generation: { model: "", input, outputTokensMax: undefined, clamp }, embedding: undefined };
+}
+
+function embeddingOf(request: FastifyRequest, format: Format): EstimateCostRequest {
+  const source = sourceOf(request, format, format.embeddingWire?.name ?? "");
+  return {
+    generation: undefined,
+    embedding: { model: "", texts: [], dimensions: undefined, source, acceptWire: "" },
+  };
+}
+
+function sourceOf(request: FastifyRequest, format: Format, wire: string): SourceBody {
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return { wire, body, headers: format.wireHeaders(new HttpFormatRequest(request)) };
 }

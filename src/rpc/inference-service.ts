@@ -3,6 +3,7 @@ import type { Generation, InferenceServiceService, Source } from "../api/index.j
 import { BODY_BYTES_MAX, bodyTooLarge } from "./bounds.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
+import { requireScope } from "./permission.js";
 import { replayMethods } from "./replayed.js";
 
 export function inferenceService(
@@ -28,7 +29,10 @@ export function inferenceService(
       return gateway.embed(request, call, call.head);
     },
     estimateCost: (request, call) => {
+      // What a key may not ask, it learns nothing of.
+      requireScope(request.embedding === undefined ? "chat" : "embeddings", call.caller);
       checkGeneration(request.generation);
+      checkSource(request.embedding?.source);
       return gateway.estimateCost(request, call);
     },
   };

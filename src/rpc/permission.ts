@@ -11,9 +11,14 @@ export function scopeOf(permission: MethodPermission): string {
 /** Throws SCOPE_MISSING, then ADDRESS_NOT_ALLOWED. An unknown address passes only keys without such a limit. */
 export function requirePermission(permission: MethodPermission, caller: Caller, address: string): void {
   const scope = scopeOf(permission);
-  if (scope !== "" && !caller.hasScope(scope)) throw scopeMissing(scope, caller);
+  if (scope !== "") requireScope(scope, caller);
   const mayCome = address === "" ? caller.settings.addresses.length === 0 : caller.mayComeFrom(address);
   if (!mayCome) throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
+}
+
+/** Throws SCOPE_MISSING. */
+export function requireScope(scope: string, caller: Caller): void {
+  if (!caller.hasScope(scope)) throw scopeMissing(scope, caller);
 }
 
 /** The refusal of a caller whose key lacks a scope. */

@@ -189,7 +189,11 @@ export interface Embedding {
 /** EstimateCostRequest is the request of EstimateCost. */
 export interface EstimateCostRequest {
   /** What would be asked. */
-  generation: Generation | undefined;
+  generation:
+    | Generation
+    | undefined;
+  /** The vectors that would be asked for, in place of a generation. Its accept_wire changes nothing. */
+  embedding: EmbedRequest | undefined;
 }
 
 /** EstimateCostResponse says what a request may cost. */
@@ -1237,13 +1241,16 @@ export const Embedding: MessageFns<Embedding> = {
 };
 
 function createBaseEstimateCostRequest(): EstimateCostRequest {
-  return { generation: undefined };
+  return { generation: undefined, embedding: undefined };
 }
 
 export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
   encode(message: EstimateCostRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.generation !== undefined) {
       Generation.encode(message.generation, writer.uint32(10).fork()).join();
+    }
+    if (message.embedding !== undefined) {
+      EmbedRequest.encode(message.embedding, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1267,6 +1274,14 @@ export const EstimateCostRequest: MessageFns<EstimateCostRequest> = {
             }
 
             message.generation = Generation.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.embedding = EmbedRequest.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1820,7 +1835,8 @@ export const InferenceServiceService = {
    * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages.
+   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
+   * chat, or embeddings.
    */
   estimateCost: {
     path: "/tollgate.v1.InferenceService/EstimateCost" as const,
@@ -1879,7 +1895,8 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages.
+   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
+   * chat, or embeddings.
    */
   estimateCost: handleUnaryCall<EstimateCostRequest, EstimateCostResponse>;
 }
@@ -2015,7 +2032,8 @@ export interface InferenceServiceClient extends Client {
    * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages.
+   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
+   * chat, or embeddings.
    */
   estimateCost(
     request: EstimateCostRequest,
