@@ -4,9 +4,9 @@ import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
 import type { ModelKind } from "../families/family.js";
 import { costNanos } from "../pricing/price.js";
-import type { ServedModel } from "../routing/model.js";
+import type { ServedModel, Target } from "../routing/model.js";
 import { likelyOrder } from "../routing/pick.js";
-import { targetsFor } from "../routing/routing.js";
+import { foresee, targetsFor } from "../routing/question.js";
 import { admit, findModel, type Gates, openHold } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
@@ -33,24 +33,24 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   }
   const kind = kindOf(request, model);
   const byBytes = planByBytes(request, generation, model, call.caller);
-  const { plan, heldNanos, refusal } = await tryAdmission(asked, model, byBytes, call, steps);
-  const outputTokens = refusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
+  const { plan, heldNanos, refusal: kept } = await tryAdmission(asked, model, byBytes, call, steps);
+  const outputTokens = kept === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
-  const mostNanos = refusal === undefined ? heldNanos : plan.amountNanos;
-  // Only what a chat reads is counted by an upstream.
-  const told = kind === "chat" ? await toldInput(request, model, call, steps) : undefined;
+  const mostNanos = kept === undefined ? heldNanos : plan.amountNanos;
+  const { stream, candidateCount } = request.facts;
+  const { strict } = call.caller.settings;
+  const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
+  const foresight = foresee(request, model, asking, steps.nowMs());
+  const refusal = kept ?? foresight.refusal;
+  // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
+  const mayAsk = kind === "chat" && foresight.refusals.size === 0;
+  const told = mayAsk ? await toldInput(request, model, call, steps) : undefined;
   const input = told ?? (await ownInput(request, model, plan.inputTokensMax));
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
   const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
-  const route = likelyOrder(targetsFor(model, kind), steps.nowMs()).map(
-    ({ served, model: name, priority, weight }): EstimatedTarget => ({
-      upstream: served.id,
-      model: name,
-      priority,
-      weight,
-      health: served.health.state(steps.nowMs()),
-    }),
+  const route = likelyOrder(targetsFor(model, kind), steps.nowMs()).map((target) =>
+    estimatedTarget(target, foresight.refusals.get(target), steps.nowMs()),
   );
   return {
     model: model.id,
@@ -65,9 +65,16 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     expectedOutputTokens: BigInt(expected.tokens),
     expectedRequestCount: BigInt(expected.requestCount),
     mostCostNanos: mostNanos,
-    holdNanos: heldNanos,
+    holdNanos: refusal === undefined ? heldNanos : 0n,
     ...(refusal === undefined ? ADMITTED : refusedBy(refusal)),
   };
+}
+
+function estimatedTarget(target: Target, refused: GatewayError | undefined, nowMs: number): EstimatedTarget {
+  const { served, model, priority, weight } = target;
+  const { refusal, refusalMessage, refusalMetadata } = refused === undefined ? ADMITTED : refusedBy(refused);
+  const health = served.health.state(nowMs);
+  return { upstream: served.id, model, priority, weight, health, refusal, refusalMessage, refusalMetadata };
 }
 
 interface Outcome {

@@ -2,9 +2,8 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { Speech } from "../families/family.js";
-import type { AnswerReport, Batch, EndpointWire, OwnedFields, StreamDecoder, WireRequest } from "../wire/wire.js";
-import type { Target } from "./model.js";
+import type { AnswerReport, Batch, EndpointWire, StreamDecoder } from "../wire/wire.js";
+import { bodyFor, type Question } from "./question.js";
 
 /** How long each phase may take, in milliseconds. */
 export interface AttemptTimeouts {
@@ -33,16 +32,9 @@ export interface BatchReceiver {
   dropped?(params: readonly string[]): void;
 }
 
-export interface AttemptPlan {
-  readonly request: WireRequest;
-  readonly target: Target;
-  /** How the target is spoken to. */
-  readonly speech: Speech;
-  readonly owned: OwnedFields;
+export interface AttemptPlan extends Question {
   /** What the batches carry. */
   readonly form: "events" | "source";
-  /** True where a request is refused rather than sent without some of its parameters. */
-  readonly strict: boolean;
   readonly timeouts: AttemptTimeouts;
   /** Aborts when the client left. */
   readonly signal: CancelSignal;
@@ -55,7 +47,6 @@ export interface AttemptPlan {
 export const ANSWERED = 200;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
-const PARAMS_CHARACTERS_MAX = 1_000;
 
 /** What went wrong. */
 export interface AttemptFailure {
@@ -100,12 +91,9 @@ class Attempt implements UpstreamHandler {
     const { served, model } = plan.target;
     if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
     try {
-      const { source } = plan.request;
-      checkFacts(plan.request, plan.target);
       const dropped: string[] = [];
-      if (source !== undefined && source.wire !== this.#wire.name) plan.request.checkForeign?.(model, dropped);
-      const body = this.#wire.encodeRequest(plan.request, plan.owned, speech.dialect, dropped);
-      if (dropped.length > 0) this.#drop(dropped);
+      const body = bodyFor(plan, dropped);
+      if (dropped.length > 0) this.receiver.dropped?.(dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
       this.receiver.onDrain(() => this.#resume());
       this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
@@ -116,15 +104,6 @@ class Attempt implements UpstreamHandler {
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
-  }
-
-  #drop(params: readonly string[]): void {
-    if (this.plan.strict) {
-      const param = [...new Set(params)].join(", ").slice(0, PARAMS_CHARACTERS_MAX);
-      const problem = "it has no place for this, and the key is strict";
-      throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model: this.plan.target.model });
-    }
-    this.receiver.dropped?.(params);
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
@@ -299,13 +278,6 @@ class Attempt implements UpstreamHandler {
     if (this.#draining) this.plan.drained();
     return true;
   }
-}
-
-/** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
-function checkFacts({ facts }: WireRequest, { facts: can, model }: Target): void {
-  if (can.images !== false || facts.imageCount === 0) return;
-  const problem = "it sees no pictures";
-  throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "messages", problem, model });
 }
 
 /** Why the caller's signal aborted: its deadline where it says so, else that it went away. */

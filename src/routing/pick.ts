@@ -18,14 +18,19 @@ export function pickTarget(
   if (first !== undefined && targets.length === 1 && tried.length === 0 && first.served.health.admits(nowMs)) {
     return first;
   }
+  return byWeight(nextTargets(targets, tried, nowMs), random);
+}
+
+/** Those of which one is tried next; none where nobody is left. */
+export function nextTargets(targets: readonly Target[], tried: readonly Target[], nowMs: number): readonly Target[] {
   const open = targets.filter((target) => !tried.includes(target) && target.served.health.state(nowMs) !== "refused");
   const healthy = open.filter((target) => target.served.health.admits(nowMs));
-  if (healthy.length > 0) return byWeight(bestPriority(healthy), random);
+  if (healthy.length > 0) return bestPriority(healthy);
   // Panic: all cool. The first try goes to the one that is ready soonest; a retry does not insist, and nobody who asked
   // for a wait is pressed.
-  if (tried.length > 0) return undefined;
+  if (tried.length > 0) return [];
   const cooling = open.filter((target) => target.served.health.waitMs(nowMs) === 0);
-  return cooling.toSorted((a, b) => a.served.health.coolingMs(nowMs) - b.served.health.coolingMs(nowMs))[0];
+  return cooling.toSorted((a, b) => a.served.health.coolingMs(nowMs) - b.served.health.coolingMs(nowMs)).slice(0, 1);
 }
 
 function bestPriority(targets: readonly Target[]): readonly Target[] {

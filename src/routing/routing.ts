@@ -1,14 +1,15 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import { type ModelKind, speechFor } from "../families/family.js";
-import type { Batch, OwnedFields, WireRequest } from "../wire/wire.js";
+import { speechFor } from "../families/family.js";
+import type { Batch, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { ANSWERED, runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
 import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { pickTarget } from "./pick.js";
+import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
 /** The models and upstreams of one version of the settings. */
 export interface RouteTable {
@@ -24,16 +25,9 @@ export interface AnswerReceiver extends BatchReceiver {
   ended(failure: AttemptFailure | undefined): void;
 }
 
-export interface RunOptions {
-  /** What the model is asked for. */
-  readonly kind: ModelKind;
+export interface RunOptions extends Asking {
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
-  readonly outputTokensMax: number | undefined;
-  readonly stream: boolean;
-  readonly candidateCount: number;
-  /** True where a request is refused rather than sent without some of its parameters. */
-  readonly strict: boolean;
   readonly signal: CancelSignal;
 }
 
@@ -132,15 +126,7 @@ export class Routing {
   ): Promise<AttemptFailure | undefined> {
     const { health, family } = target.served;
     const speech = speechFor(family, request, options.kind);
-    const mustGather = target.facts.streamOnly === true && !options.stream && options.kind === "chat";
-    const gathering = mustGather ? new Gathering(gate) : undefined;
-    const owned: OwnedFields = {
-      model: target.model,
-      facts: target.facts,
-      outputTokensMax: options.outputTokensMax,
-      stream: options.stream || gathering !== undefined,
-      candidateCount: options.candidateCount,
-    };
+    const gathering = mustGather(target, options) ? new Gathering(gate) : undefined;
     health.begin(this.options.nowMs());
     let failure: AttemptFailure | undefined;
     try {
@@ -149,7 +135,7 @@ export class Routing {
           request,
           target,
           speech,
-          owned,
+          owned: ownedFor(target, options),
           form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
           strict: options.strict,
           timeouts: this.options.timeouts,
@@ -209,12 +195,6 @@ export class Routing {
   }
 }
 
-/** The targets that can be asked for this at all. */
-export function targetsFor(model: ServedModel, kind: ModelKind): readonly Target[] {
-  if (kind === "chat") return model.targets;
-  return model.targets.filter((target) => target.served.family.endpoints?.[kind] !== undefined);
-}
-
 /** Why no target could be tried at all: the upstreams asked us to wait, or none takes our credential. */
 function nobody(model: ServedModel, nowMs: number): GatewayError {
   const waits = model.targets.map((target) => target.served.health.waitMs(nowMs)).filter((waitMs) => waitMs > 0);
@@ -255,12 +235,6 @@ class FirstBatchGate implements BatchReceiver {
   dropped(params: readonly string[]): void {
     this.receiver.dropped?.(params);
   }
-}
-
-function withModel(error: GatewayError, model: string): GatewayError {
-  const { message, ...facts } = error.metadata;
-  const metadata = { ...facts, model, ...(message === undefined ? {} : { message }) };
-  return new GatewayError(error.reason, metadata, { cause: error.cause ?? error });
 }
 
 function pause(durationMs: number, signal: CancelSignal): Promise<void> {

@@ -253,6 +253,20 @@ export interface EstimatedTarget {
   weight: number;
   /** How it stands: healthy, cooling (set aside for a while) or refused (it does not take our credential). */
   health: string;
+  /**
+   * Why it would refuse the request before it is asked, such as for a parameter that it has no place for: the name of an
+   * ErrorReason. Empty where it would be asked.
+   */
+  refusal: string;
+  /** That refusal in words. Empty where it would be asked. */
+  refusalMessage: string;
+  /** What the ErrorInfo of that refusal would say, such as the parameter. */
+  refusalMetadata: { [key: string]: string };
+}
+
+export interface EstimatedTarget_RefusalMetadataEntry {
+  key: string;
+  value: string;
 }
 
 function createBaseStreamGenerateRequest(): StreamGenerateRequest {
@@ -1637,7 +1651,16 @@ export const EstimateCostResponse_RefusalMetadataEntry: MessageFns<EstimateCostR
 };
 
 function createBaseEstimatedTarget(): EstimatedTarget {
-  return { upstream: "", model: "", priority: 0, weight: 0, health: "" };
+  return {
+    upstream: "",
+    model: "",
+    priority: 0,
+    weight: 0,
+    health: "",
+    refusal: "",
+    refusalMessage: "",
+    refusalMetadata: {},
+  };
 }
 
 export const EstimatedTarget: MessageFns<EstimatedTarget> = {
@@ -1657,6 +1680,15 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
     if (message.health !== "") {
       writer.uint32(42).string(message.health);
     }
+    if (message.refusal !== "") {
+      writer.uint32(50).string(message.refusal);
+    }
+    if (message.refusalMessage !== "") {
+      writer.uint32(58).string(message.refusalMessage);
+    }
+    globalThis.Object.entries(message.refusalMetadata).forEach(([key, value]: [string, string]) => {
+      EstimatedTarget_RefusalMetadataEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
+    });
     return writer;
   },
 
@@ -1711,6 +1743,90 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
             }
 
             message.health = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.refusal = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.refusalMessage = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = EstimatedTarget_RefusalMetadataEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.refusalMetadata[entry8.key] = entry8.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEstimatedTarget_RefusalMetadataEntry(): EstimatedTarget_RefusalMetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const EstimatedTarget_RefusalMetadataEntry: MessageFns<EstimatedTarget_RefusalMetadataEntry> = {
+  encode(message: EstimatedTarget_RefusalMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimatedTarget_RefusalMetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEstimatedTarget_RefusalMetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
@@ -1832,7 +1948,7 @@ export const InferenceServiceService = {
    * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
    *
    * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
    * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
@@ -1892,7 +2008,7 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
    *
    * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
    * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
@@ -2029,7 +2145,7 @@ export interface InferenceServiceClient extends Client {
    * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
    *
    * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer; what is wrong with the request itself, such as a model that does not
+   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
    * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
    * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
    * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
