@@ -51,10 +51,16 @@ function expectSums(balance: Balance): void {
 const CALLS = 1_000;
 const COVERED = 10;
 
-describe.each([{ stream: false }, { stream: true }])(
-  "a balance that covers 10 calls, streamed: $stream",
-  ({ stream }) => {
-    test("serves exactly 10 of 1,000 at once, refuses 990 with 402, and is never below zero", async () => {
+/** What covers no more: the balance itself, or the account's budget of a day, with plenty of balance. */
+const COVERS = [
+  { what: "balance", timesCredit: 1n, budget: undefined, code: "insufficient_balance" },
+  { what: "budget of an account", timesCredit: 1_000n, budget: "budget_day_nanos", code: "budget_exceeded" },
+] as const;
+
+describe.each(COVERS)("a $what that covers 10 calls", ({ timesCredit, budget, code }) => {
+  test.each([false, true])(
+    "serves 10 of 1,000 at once, refuses 990, and is never exceeded; streamed: %s",
+    async (stream) => {
       // The upstream reports that each call used its whole hold, so nothing comes back that an 11th could use.
       const outputTokens = 50;
       const bodyFor = (inputTokens: number): string =>
@@ -68,7 +74,13 @@ describe.each([{ stream: false }, { stream: true }])(
       expect(bytes).toBeLessThan(1000);
       const body = bodyFor(bytes);
       const holdNanos = BigInt(bytes) * PRICE.inputNanos + BigInt(outputTokens) * PRICE.outputNanos;
-      const { id, secret } = await openAccount(holdNanos * BigInt(COVERED));
+      const coveredNanos = holdNanos * BigInt(COVERED);
+      const grantedNanos = coveredNanos * timesCredit;
+      const { id, secret } = await openAccount(grantedNanos);
+      if (budget !== undefined) {
+        const change = { settings: { [budget]: String(coveredNanos) }, update_mask: [budget] };
+        expect((await world.management.call("PATCH", `/accounts/${id}`, change)).status).toBe(200);
+      }
       const secrets = [secret];
       for (let more = 0; more < 3; more++) secrets.push((await world.management.makeKey(id)).secret);
 
@@ -91,19 +103,22 @@ describe.each([{ stream: false }, { stream: true }])(
       expect([served.length, refused.length]).toEqual([COVERED, CALLS - COVERED]);
       for (const { text } of served) expect(text).toContain(stream ? "data: [DONE]" : '"chat.completion"');
       for (const { text } of refused)
-        expect(JSON.parse(text)).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_balance" } });
+        expect(JSON.parse(text)).toMatchObject({ error: { type: "insufficient_quota", code } });
       expect(samples.length).toBeGreaterThan(1);
-      for (const sample of samples) expectSums(sample);
+      for (const sample of samples) {
+        expectSums(sample);
+        expect(sample.heldNanos + sample.spentNanos <= coveredNanos, "no more is used than what covers it").toBe(true);
+      }
       await expect.poll(async () => (await world.management.balance(id)).heldNanos).toBe(0n);
       const balance = await world.management.balance(id);
-      expect(balance).toMatchObject({ availableNanos: 0n, spentNanos: holdNanos * BigInt(COVERED) });
+      expect(balance).toMatchObject({ availableNanos: grantedNanos - coveredNanos, spentNanos: coveredNanos });
       const kinds = await entryKinds(id);
       expect(kinds.filter((kind) => kind === "hold")).toHaveLength(COVERED);
       expect(kinds.filter((kind) => kind === "settle")).toHaveLength(COVERED);
       await world.management.verify();
-    });
-  },
-);
+    },
+  );
+});
 
 /** How a request ends, and what the ledger then says of it. */
 interface Way {
