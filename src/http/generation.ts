@@ -250,12 +250,14 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     // The bytes are ready, and the framework's way to the socket costs more than theirs.
     this.#reply.hijack();
     const response = this.#reply.raw.writeHead(200, headers).end(body);
-    if (this.#request.headers[RETRY_HEADER] === undefined || body.length > LOST_BYTES_MAX) return;
-    const bytes = body.length + this.#source.body.length;
-    this.#lost.wrote(this.#request.socket, response, bytes, () => this.#handBack(body));
+    if (this.#request.headers[RETRY_HEADER] === undefined) return;
+    // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
+    const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
+    const bytes = kept.length + this.#source.body.length;
+    this.#lost.wrote(this.#request.socket, response, bytes, () => this.#handBack(kept));
   }
 
-  /** The client lost the answer on its way: the service keeps it for a retry. */
+  /** The client lost the answer on its way: the service keeps it for a retry, where it is not too large. */
   #handBack(body: Buffer): void {
     const requestId = this.#head["x-request-id"] ?? "";
     const options = this.#front.callOptions(this.#request, new Cancellation(), HAND_BACK_MS);

@@ -107,8 +107,12 @@ function resumedSink(
   };
 }
 
-/** The answer as its own upstream would have sent it. What it cost was told to the attempt that was lost. */
-function lostAnswer({ body }: ReportUndeliveredRequest): StreamGenerateResponse {
+/**
+ * The answer as its own upstream would have sent it; undefined where it was too large to come. What it cost was told to
+ * the attempt that was lost.
+ */
+function lostAnswer({ body }: ReportUndeliveredRequest): StreamGenerateResponse | undefined {
+  if (body.length === 0) return undefined;
   const finish = { usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_NONE, costNanos: 0n };
   return { events: [{ kind: { $case: "finish", value: finish } }], source: Buffer.from(body) };
 }

@@ -17,7 +17,7 @@ import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import { peerAddress } from "./address.js";
-import { MESSAGE_BYTES_MAX } from "./bounds.js";
+import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, ServerCall } from "./dispatcher.js";
 import { deadlineError } from "./lifetime.js";
 import { readMetadata, writeMetadata } from "./metadata.js";
@@ -54,7 +54,7 @@ const CLOSE_MS = 1_000;
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const server = new Server({
     "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
-    "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_send_message_length": ANSWER_BYTES_MAX,
     "grpc.max_concurrent_streams": options.concurrentStreamsMax ?? 1_000,
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 60_000,
     "grpc.keepalive_timeout_ms": 20_000,

@@ -3,6 +3,7 @@ import type { CallMetadata, CallOptions, Method, Reply, Sink } from "../api/chan
 import { TunnelFrameKind, type TunnelFrame } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { FRONT_HEADER } from "./address.js";
+import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import { deadlineError, goneError, TIMER_MS_MAX } from "./lifetime.js";
 import { readHeaderLines, writeHeaderLines } from "./metadata.js";
 import { errorOfBytes } from "./status.js";
@@ -40,7 +41,7 @@ abstract class ClientCall<Response> {
   readonly #place: ClientPlace;
   readonly #options: CallOptions;
   readonly #writer: PieceWriter;
-  readonly #reader = new PieceReader(ANSWER_WINDOW_BYTES);
+  readonly #reader = new PieceReader(ANSWER_WINDOW_BYTES, ANSWER_BYTES_MAX);
   readonly #onAbort = (): void => this.leave(goneError(this.#options.signal));
   #timer: NodeJS.Timeout | undefined;
   #over = false;
@@ -53,7 +54,7 @@ abstract class ClientCall<Response> {
   ) {
     this.#place = place;
     this.#options = options;
-    this.#writer = new PieceWriter(callId, place.outbox, REQUEST_WINDOW_BYTES);
+    this.#writer = new PieceWriter(callId, place.outbox, REQUEST_WINDOW_BYTES, MESSAGE_BYTES_MAX);
   }
 
   /** Throws BODY_TOO_LARGE, and what a broken header throws. */

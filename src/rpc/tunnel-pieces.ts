@@ -1,6 +1,6 @@
 /** Messages of one call in pieces: the half that sends keeps to the window, the half that receives opens it. */
 import { TunnelFrameKind, type TunnelFrame } from "../api/index.js";
-import { bodyTooLarge, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { bodyTooLarge } from "./bounds.js";
 import { frameOf, MalformedFrame, pieceCost, pieceRoom, WINDOW_BYTES_MAX } from "./tunnel-frame.js";
 import type { Outbox, Waiting } from "./tunnel-outbox.js";
 
@@ -12,13 +12,16 @@ type Item = { readonly bytes: Buffer; sentBytes: number; carrier: TunnelFrame | 
 export class PieceWriter implements Waiting {
   readonly #callId: number;
   readonly #outbox: Outbox;
+  readonly #bytesMax: number;
   #windowBytes: number;
   #items: Item[] = [];
   #onDrain: (() => void) | undefined;
 
-  constructor(callId: number, outbox: Outbox, windowBytes: number) {
+  /** `bytesMax` is of one message. */
+  constructor(callId: number, outbox: Outbox, windowBytes: number, bytesMax: number) {
     this.#callId = callId;
     this.#outbox = outbox;
+    this.#bytesMax = bytesMax;
     this.#windowBytes = windowBytes;
   }
 
@@ -37,7 +40,7 @@ export class PieceWriter implements Waiting {
    * BODY_TOO_LARGE.
    */
   write(bytes: Buffer, carrier?: TunnelFrame): boolean {
-    if (bytes.length > MESSAGE_BYTES_MAX) throw bodyTooLarge();
+    if (bytes.length > this.#bytesMax) throw bodyTooLarge();
     this.#items.push({ bytes, sentBytes: 0, carrier });
     if (this.#items.length === 1) this.#pump();
     return !this.behind;
@@ -110,12 +113,15 @@ export class PieceWriter implements Waiting {
 
 export class PieceReader {
   readonly #grantBytes: number;
+  readonly #bytesMax: number;
   #windowBytes: number;
   #usedBytes = 0;
   #pieces: Buffer[] = [];
   #bytes = 0;
 
-  constructor(windowBytes: number) {
+  /** `bytesMax` is of one message. */
+  constructor(windowBytes: number, bytesMax: number) {
+    this.#bytesMax = bytesMax;
     this.#windowBytes = windowBytes;
     this.#grantBytes = windowBytes / 2;
   }
@@ -135,7 +141,7 @@ export class PieceReader {
     if (this.#windowBytes < 0) throw new MalformedFrame("a piece does not fit the window");
     if (!more && !this.amid) return data;
     this.#bytes += data.length;
-    if (this.#bytes > MESSAGE_BYTES_MAX) throw bodyTooLarge();
+    if (this.#bytes > this.#bytesMax) throw bodyTooLarge();
     this.#pieces.push(data);
     if (more) {
       // Of a message that is not whole yet the rest must be able to come.

@@ -4,7 +4,7 @@ import type { CallMetadata, Sink } from "../api/channel.js";
 import { TunnelFrameKind } from "../api/index.js";
 import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
-import { bodyTooLarge, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, Refused, ServerCall } from "./dispatcher.js";
 import { responseBytes } from "./message-bytes.js";
 import { writeHeaderLines } from "./metadata.js";
@@ -44,7 +44,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
   readonly #place: CallPlace;
   readonly #gone = new Cancellation();
   readonly #writer: PieceWriter;
-  #reader: PieceReader | undefined = new PieceReader(REQUEST_WINDOW_BYTES);
+  #reader: PieceReader | undefined = new PieceReader(REQUEST_WINDOW_BYTES, MESSAGE_BYTES_MAX);
   #onDrain: (() => void) | undefined;
   #ended = false;
 
@@ -55,7 +55,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
     this.#callId = opening.callId;
     this.#method = opening.method;
     this.#place = place;
-    this.#writer = new PieceWriter(opening.callId, place.outbox, opening.windowBytes);
+    this.#writer = new PieceWriter(opening.callId, place.outbox, opening.windowBytes, ANSWER_BYTES_MAX);
     this.#writer.onDrain(() => {
       if (this.#ended) place.onEnd(this.#callId);
       else this.#onDrain?.();
@@ -130,7 +130,6 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
     const outcome = await this.#place.dispatcher.unary(this.#method, this.#request(bytes), this);
     if (outcome.kind === "refused") return outcome;
     const answer = responseBytes(this.#method, outcome.message);
-    if (answer.length > MESSAGE_BYTES_MAX) throw bodyTooLarge();
     const isOnePiece = this.#writer.takes(answer);
     if (!isOnePiece && !this.#ended) this.#writer.write(answer);
     const headers = writeHeaderLines(outcome.head);

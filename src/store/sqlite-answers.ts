@@ -78,8 +78,9 @@ export class SqliteAnswers {
   readonly #write;
 
   constructor(database: Sqlite) {
-    this.#find = database.prepare<[Uint8Array, number], Columns>(
-      `SELECT request_id, print, record FROM answer WHERE id = ? AND until_ms > ?`,
+    this.#find = database.prepare<[number, Uint8Array, number], Columns>(
+      `SELECT request_id, print, iif(record_until_ms > ?, record, NULL) AS record FROM answer
+       WHERE id = ? AND until_ms > ?`,
     );
     this.#put = database.prepare(
       `INSERT INTO answer (id, request_id, print, record, record_bytes, record_until_ms, until_ms)
@@ -108,7 +109,7 @@ export class SqliteAnswers {
   }
 
   find(id: Uint8Array, nowMs: number): Omit<AnswerRow, "id" | "recordUntilMs" | "untilMs"> | undefined {
-    const found = this.#find.get(id, nowMs);
+    const found = this.#find.get(nowMs, id, nowMs);
     return found && { requestId: found.request_id, print: found.print, record: found.record };
   }
 

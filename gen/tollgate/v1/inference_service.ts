@@ -119,7 +119,10 @@ export interface ReportUndeliveredRequest {
     | undefined;
   /** The headers of the answer, as StreamGenerate's initial metadata told them. */
   headers: { [key: string]: string };
-  /** The whole answer in the accepted wire, at most 4 MiB. */
+  /**
+   * The whole answer in the accepted wire, at most 4 MiB. Empty where it is larger: then it is not kept, and the answer of
+   * the retry, which pays again, names this request in x-tollgate-lost-attempt.
+   */
   body: Buffer;
 }
 

@@ -1,6 +1,6 @@
 /** One reader of a tape. */
 import type { Sink } from "../../api/channel.js";
-import type { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../errors.js";
 import type { Tape } from "./tape.js";
 
 export class Follower<Message> {
@@ -43,8 +43,16 @@ export class Follower<Message> {
     this.#reject(error);
   }
 
-  /** Reads as far as the sink takes it. */
+  /** Reads as far as the sink takes it. A sink that fails leaves: others read on, and the answer is recorded. */
   pump(): void {
+    try {
+      this.#pump();
+    } catch (error) {
+      this.leave(GatewayError.from(error));
+    }
+  }
+
+  #pump(): void {
     const { tape, sink } = this;
     if (this.#over) return;
     if (!this.#headSent && tape.headers !== undefined) {

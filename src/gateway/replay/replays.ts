@@ -79,7 +79,10 @@ export class Replays {
     return this.#kept.cancel(requestId, caller);
   }
 
-  /** Keeps a whole answer that a client lost while it was sent, for its SDK's retry. */
+  /**
+   * Keeps a whole answer that a client lost while it was sent, for its SDK's retry. Without a message, which was too
+   * large to come here, the retry is told that it pays again.
+   */
   keepUndelivered(
     requestId: string,
     caller: Caller,
@@ -87,7 +90,9 @@ export class Replays {
     headers: CallMetadata,
     message: unknown,
   ): void {
-    if (!caller.settings.retriesRunAnew) this.#retried.keep(requestId, caller.keyId, ask, headers, message);
+    if (caller.settings.retriesRunAnew) return;
+    if (message === undefined) this.#retried.lose(requestId, caller.keyId, ask);
+    else this.#retried.keep(requestId, caller.keyId, ask, headers, message);
   }
 
   /** Ends what runs without a client, and closes the store. */

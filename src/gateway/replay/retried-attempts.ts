@@ -8,6 +8,7 @@ import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "./byte-pool.js";
+import { LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
 import { Tape } from "./tape.js";
 
@@ -30,6 +31,7 @@ export class RetriedAttempts {
   /** The longest left first. Some may ask the same; which of them an SDK retries, it cannot say. */
   readonly #left = new Set<Attempt>();
   readonly #running = new Set<Run<unknown>>();
+  readonly #lost = new LostAttempts();
 
   constructor(private readonly pool: BytePool) {}
 
@@ -44,11 +46,17 @@ export class RetriedAttempts {
     sink: Sink<unknown>,
     work: Work<unknown>,
   ): Promise<void> {
-    if (retryCount !== "0" && this.#left.size > 0) {
-      const attempt = this.#take(call.caller.keyId, ask.print);
-      if (attempt !== undefined) return this.#attach(attempt, call, sink);
-    }
-    return this.#first(ask, call, sink, work);
+    if (retryCount === "0" || this.#left.size + this.#lost.size === 0) return this.#first(ask, call, sink, work);
+    const { keyId } = call.caller;
+    const attempt = this.#take(keyId, ask.print);
+    if (attempt !== undefined) return this.#attach(attempt, call, sink);
+    const lost = this.#lost.take(keyId, ask.print);
+    return this.#first(ask, call, lost === undefined ? sink : withHead(sink, { [LOST_HEADER]: lost }), work);
+  }
+
+  /** An answer that its client lost, and that is too large to be kept. */
+  lose(requestId: string, keyId: string, ask: Ask<unknown, unknown>): void {
+    this.#lost.add(keyId, ask.print, requestId);
   }
 
   /** A whole answer that a client lost while it was sent. */
@@ -58,6 +66,7 @@ export class RetriedAttempts {
     tape.data(message);
     tape.close();
     if (tape.isWhole) this.#leave({ requestId, keyId, print: ask.print, tape });
+    else this.lose(requestId, keyId, ask);
   }
 
   /** Ends all that run without a client. Resolves when they are settled. */
@@ -133,7 +142,12 @@ export class RetriedAttempts {
     const [oldest] = this.#left;
     if (this.#left.size >= ALONE_MAX && oldest !== undefined) this.#drop(oldest);
     this.#left.add(attempt);
-    attempt.tape.onSpill = () => this.#drop(attempt);
+    attempt.tape.onSpill = () => {
+      // What is dropped, or read by a retry, is let go as well.
+      if (!this.#left.has(attempt)) return;
+      this.#lost.add(attempt.keyId, attempt.print, attempt.requestId);
+      this.#drop(attempt);
+    };
     attempt.expiry = setTimeout(() => this.#drop(attempt), KEPT_MS).unref();
     const { run } = attempt;
     if (run === undefined) return;

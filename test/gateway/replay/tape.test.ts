@@ -88,6 +88,22 @@ describe("a reader", () => {
     expect([leaving.messages, staying.messages]).toEqual([["a"], ["a", "b"]]);
   });
 
+  test("that cannot tell what it reads takes nothing along", async () => {
+    const { tape, signal } = setUp();
+    const [failing, staying] = [new Reader(), new Reader()];
+    failing.data = () => {
+      throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE");
+    };
+    const failed = tape.follow(failing, signal);
+    const stayed = tape.follow(staying, signal);
+    expect(tape.data("a")).toBe(true);
+    tape.close();
+    await expect(failed).rejects.toMatchObject({ reason: "ERROR_REASON_BODY_TOO_LARGE" });
+    await stayed;
+    expect(staying.messages).toEqual(["a"]);
+    expect(tape.isWhole).toBe(true);
+  });
+
   test("any number of them, however slow, read the same", async () => {
     const seed = Date.now();
     process.stdout.write(`tape: seed ${seed}\n`);
