@@ -5,7 +5,7 @@ import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { Load, pause } from "./load.js";
-import type { Death } from "./plan.js";
+import { type Death, nameOf } from "./plan.js";
 import { Reckoning, type Tally } from "./reckoning.js";
 import { type HonestUpstream, startHonestUpstream } from "./upstream.js";
 
@@ -13,6 +13,9 @@ const ACCOUNT = "acme";
 const CREDIT_NANOS = 1_000_000_000_000n;
 /** How long a hold may outlive its process. */
 const RESOLVE_MS_MAX = 20_000;
+
+/** A failpoint is given this long to act before the process is killed all the same. */
+const PATIENCE_MS = 5_000;
 
 /** How often each failpoint acted, by `name=action`. */
 export type Reached = Map<string, number>;
@@ -47,18 +50,28 @@ export class Lane {
     return new Lane(name, upstream, first, secret, shared);
   }
 
-  /** One death. Resolves once the process is gone. */
+  /** Where its data is. */
+  get directory(): string {
+    return this.#directory;
+  }
+
+  /** One death. Resolves once the process is gone; rejects with what was wrong after the death before it. */
   async die(death: Death): Promise<void> {
-    const { failpoint, action, fromPass, afterMs } = death;
+    const { failpoint, action, fromPass } = death;
     const armed = failpoint === undefined ? {} : { TOLLGATE_FAILPOINTS: `${failpoint}=${action}:${fromPass}` };
     const gateway = await this.#start(armed).catch((error: unknown) => this.#diedAtStart(death, error));
     if (gateway === undefined) return;
-    await this.#check(gateway);
+    try {
+      await this.#check(gateway);
+    } catch (error) {
+      await gateway.kill();
+      throw error;
+    }
     this.#deaths += 1;
     this.#upstream.forget();
     const name = `${this.#name}-${this.#deaths}`;
     const load = new Load({ gateway, secret: this.#secret, account: ACCOUNT, name });
-    await load.run(gone(gateway, afterMs));
+    await load.run(gone(gateway, death));
     this.#last = { load, death };
     this.#noteReached(death, gateway.told.join("\n"));
   }
@@ -66,13 +79,27 @@ export class Lane {
   /** The last start, which no failpoint disturbs, and the whole proof. */
   async close(): Promise<void> {
     const gateway = await this.#start({});
+    try {
+      await this.#prove(gateway);
+    } catch (error) {
+      await gateway.kill();
+      throw error;
+    }
+    expect(await gateway.stop()).toBe(0);
+    await this.#upstream.close();
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  async #prove(gateway: GatewayProcess): Promise<void> {
     await this.#check(gateway);
     const env = { TOLLGATE_CORE: gateway.grpc, TOLLGATE_KEY: OPERATOR_KEY };
     expect(await tollgate(["ledger", "verify"], env)).toMatchObject({ code: 0, stderr: "" });
     expect(await new Management(gateway).verify()).toMatchObject({ open_hold_count: "0" });
-    expect(await gateway.stop()).toBe(0);
+  }
+
+  /** What is left of it after a problem: its data stays, to be looked at. */
+  async abandon(): Promise<void> {
     await this.#upstream.close();
-    rmSync(this.#directory, { recursive: true });
   }
 
   #start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
@@ -81,14 +108,14 @@ export class Lane {
 
   /** A failpoint of the recovery acts before the gateway serves; another start must do what that one did not. */
   #diedAtStart(death: Death, error: unknown): undefined {
-    if (!String(error).includes(`failpoint ${death.failpoint}=${death.action}`)) throw error;
+    if (!hasActed(death, String(error))) throw error;
     this.#noteReached(death, String(error));
     return undefined;
   }
 
-  #noteReached({ failpoint, action }: Death, told: string): void {
-    const name = failpoint === undefined ? "kill from outside" : `${failpoint}=${action}`;
-    if (failpoint !== undefined && !told.includes(`failpoint ${name}`)) return;
+  #noteReached(death: Death, told: string): void {
+    if (death.failpoint !== undefined && !hasActed(death, told)) return;
+    const name = nameOf(death);
     this.#reached.set(name, (this.#reached.get(name) ?? 0) + 1);
   }
 
@@ -114,13 +141,25 @@ export interface Shared {
   readonly reached: Reached;
 }
 
-/** Resolves once the process is gone: by itself, or killed after so long. */
-async function gone(gateway: GatewayProcess, afterMs: number): Promise<void> {
-  const endMs = performance.now() + afterMs;
+/** Resolves once the process is gone: by itself, or killed a while after its failpoint acted. */
+async function gone(gateway: GatewayProcess, death: Death): Promise<void> {
+  const isAwaited = death.failpoint !== undefined;
+  let endMs = performance.now() + (isAwaited ? PATIENCE_MS : death.afterMs);
+  let acted = !isAwaited;
   while (isAlive(gateway.pid)) {
-    if (performance.now() >= endMs) return gateway.kill();
+    const nowMs = performance.now();
+    if (nowMs >= endMs) return gateway.kill();
+    if (!acted && gateway.told.some((line) => hasActed(death, line))) {
+      acted = true;
+      endMs = nowMs + death.afterMs;
+    }
     await pause(5);
   }
+}
+
+/** True where the gateway told that the death's failpoint acted. */
+function hasActed(death: Death, told: string): boolean {
+  return told.includes(`failpoint ${nameOf(death)}`);
 }
 
 function isAlive(pid: number): boolean {

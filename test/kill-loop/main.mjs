@@ -17,6 +17,7 @@ for (const [name, value] of Object.entries(values)) {
 const env = {
   ...process.env,
   TOLLGATE_KILLS: values.kills,
+  TOLLGATE_KILL_PROGRESS: "1",
   TOLLGATE_KILL_LANES: values.lanes,
   ...(values.seed === undefined ? {} : { TOLLGATE_KILL_SEED: values.seed }),
 };

@@ -7,8 +7,13 @@ export interface Death {
   readonly failpoint: Failpoint | undefined;
   readonly action: "kill" | "throw" | "stall";
   readonly fromPass: number;
-  /** When it is killed from outside, where it still lives, in milliseconds of load. */
+  /** When it is killed from outside, where it still lives, in milliseconds of load, or after its failpoint acted. */
   readonly afterMs: number;
+}
+
+/** How a death is reported, such as `before_hold=throw`. */
+export function nameOf({ failpoint, action }: Death): string {
+  return failpoint === undefined ? "kill from outside" : `${failpoint}=${action}`;
 }
 
 const ACTIONS = ["kill", "throw", "stall"] as const;
@@ -30,8 +35,6 @@ const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
   during_recovery: [1, 1],
   after_recovery_commit: [1, 1],
 };
-/** A failpoint that kills is given this long before somebody else does it. */
-const PATIENCE_MS = 5_000;
 /** From outside: early, or after the first notes. */
 const AFTER_MS = [50, 1_500] as const;
 /** How far behind the first a throw or a stall begins at most: it should go on for a while. */
@@ -62,7 +65,7 @@ export function planDeaths(kills: number, seed: number): Death[] {
         failpoint,
         action,
         fromPass: between(action === "kill" ? PASSES[failpoint] : earlyOf(PASSES[failpoint])),
-        afterMs: action === "kill" ? PATIENCE_MS : between(AFTER_MS),
+        afterMs: between(AFTER_MS),
       })),
     ),
     ...Array.from({ length: PLAIN_KILLS }, () => ({
