@@ -33,15 +33,15 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   }
   const kind = kindOf(request, model);
   const byBytes = planByBytes(request, generation, model, call.caller);
-  const { plan, heldNanos, refusal: kept } = await tryAdmission(asked, model, byBytes, call, steps);
-  const outputTokens = kept === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
+  const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(asked, model, byBytes, call, steps);
+  const outputTokens = gateRefusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
-  const mostNanos = kept === undefined ? heldNanos : plan.amountNanos;
+  const mostNanos = gateRefusal === undefined ? heldNanos : plan.amountNanos;
   const { stream, candidateCount } = request.facts;
   const { strict } = call.caller.settings;
   const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
   const foresight = foresee(request, model, asking, steps.nowMs());
-  const refusal = kept ?? foresight.refusal;
+  const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
   const mayAsk = kind === "chat" && foresight.refusals.size === 0;
   const told = mayAsk ? await toldInput(request, model, call, steps) : undefined;
