@@ -7,8 +7,10 @@ import type { EmbeddingQuestion, WireRequest } from "../wire/wire.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
 const IMAGE_TOKENS = 765;
-// Role marks and separators of one message.
+// What stands around one message: its start, its role, its text's start and its end.
 const MESSAGE_TOKENS = 4;
+// Behind the last message: the start of the answer, and its role.
+const REPLY_TOKENS = 2;
 
 /**
  * Tokens of the request's input, as a model's tokenizer counts its text, or near that. Throws PARAMETER_* where the
@@ -34,7 +36,8 @@ export function estimateInput(request: WireRequest): number {
 
 async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
   const counted = await countTokens(input.text, modelId);
-  return input.tokens + counted + imageCount * IMAGE_TOKENS + input.messages * MESSAGE_TOKENS;
+  const frame = input.messages === 0 ? 0 : input.messages * MESSAGE_TOKENS + REPLY_TOKENS;
+  return input.tokens + counted + imageCount * IMAGE_TOKENS + frame;
 }
 
 /**

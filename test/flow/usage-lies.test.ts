@@ -175,8 +175,8 @@ describe.each(CASES)("an upstream of $wire that tells $name, streamed: $stream",
 function usageOf(lie: Case): { readonly input: number; readonly output: number } {
   if (lie.source === "reported") return { input: Number(lie.input), output: Number(lie.output) };
   if (lie.source === "counted output") return { input: Number(lie.input), output: TEXT_TOKENS };
-  // Four tokens are the role and the separators of the one message.
-  return { input: encode(lie.content).length + 4, output: TEXT_TOKENS };
+  // Four tokens stand around the one message, and two before the answer.
+  return { input: encode(lie.content).length + 4 + 2, output: TEXT_TOKENS };
 }
 
 /** The doubt in the request's log line; null where there is none, undefined before the line is there. */
