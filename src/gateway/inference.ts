@@ -63,7 +63,7 @@ async function generateWhole(
     head,
     data: (message) => {
       fold.push(message.events);
-      if (message.source.length > 0) sources.push(Buffer.from(message.source));
+      if (message.source.length > 0) sources.push(message.source);
       return true;
     },
     onDrain: () => undefined,
@@ -75,7 +75,11 @@ async function generateWhole(
     checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
   };
   await generate({ request: whole, generation: given, acceptWire }, call, sink, steps);
-  return { answer: fold.answer(), source: Buffer.concat(sources) };
+  const [first, second] = sources;
+  return {
+    answer: fold.answer(),
+    source: first !== undefined && second === undefined ? first : Buffer.concat(sources),
+  };
 }
 
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {

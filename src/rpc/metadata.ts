@@ -60,8 +60,9 @@ export function writeMetadata(headers: CallMetadata): Metadata {
 /** The text headers. Of a header that comes twice the first stands. */
 export function readMetadata(metadata: Metadata): CallMetadata {
   const headers: Record<string, string> = {};
-  for (const name of Object.keys(metadata.getMap())) {
-    const value = metadata.get(name)[0];
+  const first = metadata.getMap();
+  for (const name in first) {
+    const value = first[name];
     if (typeof value === "string" && !RESERVED.test(name) && !OWN.has(name)) headers[name] = value;
   }
   return headers;

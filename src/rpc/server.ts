@@ -122,7 +122,9 @@ function unaryHandler(
   { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
 ): handleUnaryCall<unknown, unknown> {
   const answer = async (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): Promise<void> => {
-    const outcome = await dispatcher.unary(method, call.request, serverCall(call, nowMs));
+    const life = { isOver: false };
+    const outcome = await dispatcher.unary(method, call.request, serverCall(call, nowMs, life));
+    life.isOver = true;
     if (outcome.kind === "refused") {
       done(statusOf(outcome.error, outcome.trailers));
       return;
@@ -147,7 +149,9 @@ function streamHandler(
         call.on("drain", callback);
       },
     };
-    const outcome = await dispatcher.stream(method, call.request, serverCall(call, nowMs), sink);
+    const life = { isOver: false };
+    const outcome = await dispatcher.stream(method, call.request, serverCall(call, nowMs, life), sink);
+    life.isOver = true;
     if (outcome.kind === "ended") call.end();
     else call.emit("error", statusOf(outcome.error, outcome.trailers));
   };
@@ -164,13 +168,16 @@ function failed(error: unknown, method: Method<unknown, unknown>, log: Log | und
 
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
 
-function serverCall(call: AnyCall, nowMs: () => number): ServerCall {
+/** `life` tells when the call has its answer. */
+function serverCall(call: AnyCall, nowMs: () => number, life: { readonly isOver: boolean }): ServerCall {
   const gone = new Cancellation();
   const deadline = Number(call.getDeadline());
-  const cancel = (): void =>
+  const cancel = (): void => {
+    // It also comes after a call that ended well, and an error is dear.
+    if (life.isOver) return;
     gone.abort(nowMs() >= deadline ? deadlineError() : new GatewayError("ERROR_REASON_CANCELLED"));
+  };
   if (call.cancelled) cancel();
-  // It also comes after a call that ended well; nobody listens by then.
   else call.on("cancelled", cancel);
   return {
     metadata: readMetadata(call.metadata),
