@@ -46,9 +46,8 @@ export interface Hold {
   settle(settlement: Settlement): Promise<SettleOutcome | undefined>;
 }
 
-export interface OpenHoldOptions {
-  readonly requestId: string;
-  readonly amountNanos: bigint;
+/** What every open hold of a ledger needs. */
+export interface HoldSteps {
   readonly writer: LedgerWriter;
   readonly settlements: Settlements;
   readonly nowMs: () => number;
@@ -57,15 +56,17 @@ export interface OpenHoldOptions {
 /** A hold that the database granted. */
 export class OpenHold implements Hold {
   readonly amountNanos: bigint;
-  readonly #options: OpenHoldOptions;
+  readonly #requestId: string;
+  readonly #steps: HoldSteps;
   /** The newest checkpoint that is not on its way yet. */
   #waiting: Checkpoint | undefined;
   #noting = false;
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
-  constructor(options: OpenHoldOptions) {
-    this.#options = options;
-    this.amountNanos = options.amountNanos;
+  constructor(requestId: string, amountNanos: bigint, steps: HoldSteps) {
+    this.#requestId = requestId;
+    this.amountNanos = amountNanos;
+    this.#steps = steps;
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -76,13 +77,13 @@ export class OpenHold implements Hold {
 
   settle(settlement: Settlement): Promise<SettleOutcome | undefined> {
     if (this.#settled !== undefined) return this.#settled;
-    const { requestId, settlements, nowMs } = this.#options;
+    const { settlements, nowMs } = this.#steps;
     this.#waiting = undefined;
     const { usageSource, attemptLog } = settlement;
     const charge = bounded(settlement);
     this.#settled = settlements.settle({
       kind: "settle",
-      requestId,
+      requestId: this.#requestId,
       usageSource,
       attemptLog,
       nowMs: nowMs(),
@@ -93,7 +94,8 @@ export class OpenHold implements Hold {
 
   /** One at a time: a slow database gets the newest, not all. */
   async #note(): Promise<void> {
-    const { requestId, writer, nowMs } = this.#options;
+    const requestId = this.#requestId;
+    const { writer, nowMs } = this.#steps;
     this.#noting = true;
     while (this.#waiting !== undefined) {
       const charge = bounded(this.#waiting);

@@ -19,7 +19,8 @@ import type {
   Store,
   VerifyReport,
 } from "../store/store.js";
-import { type Hold, OpenHold } from "./hold.js";
+import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
+import { HoldWaits } from "./hold-waits.js";
 import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
 import { Lease } from "./lease.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -31,8 +32,6 @@ export type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
 
 /** How much longer than its request a hold lives, so that a late settlement still finds it. */
 const HOLD_GRACE_MS = 60_000;
-/** How long a request waits for its hold. */
-const HOLD_WAIT_MS_MAX = 10_000;
 /** How long closing waits for settlements. */
 const DRAIN_WAIT_MS_MAX = 10_000;
 
@@ -106,6 +105,9 @@ export class Ledger {
   readonly #nowMs: () => number;
   readonly #writer: LedgerWriter;
   readonly #settlements: Settlements;
+  readonly #holdWaits: HoldWaits;
+  /** What every open hold needs. */
+  readonly #steps: HoldSteps;
   readonly #lease: Lease;
   readonly #log: LedgerLog;
   /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
@@ -127,6 +129,8 @@ export class Ledger {
       onWaiting: (count) => options.onSettlesWaiting?.(count),
       onLost: (requestId) => options.onSettleLost?.(requestId),
     });
+    this.#steps = { writer: this.#writer, settlements: this.#settlements, nowMs };
+    this.#holdWaits = new HoldWaits(this.#writer, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
     this.#lease = new Lease({ writer: this.#writer, nodeId, nowMs, log, onRecovered });
   }
@@ -141,14 +145,11 @@ export class Ledger {
    */
   async hold(request: HoldRequest): Promise<Hold> {
     if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
-    const { requestId } = request;
     const operation = this.#holdOperation(request);
-    const result = await this.#submitHold(operation);
+    const result = await this.#holdWaits.submit(operation);
     if (result.kind !== "held") throw holdRefusal(result, operation);
     failpoint("after_hold_commit");
-    const { amountNanos } = result;
-    const [writer, settlements, nowMs] = [this.#writer, this.#settlements, this.#nowMs];
-    return new OpenHold({ requestId, amountNanos, writer, settlements, nowMs });
+    return new OpenHold(request.requestId, result.amountNanos, this.#steps);
   }
 
   /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */
@@ -289,30 +290,6 @@ export class Ledger {
     const expireTimeMs = nowMs + timeoutMs + HOLD_GRACE_MS;
     const who = { requestId, accountId, keyId, model, nodeId: this.#nodeId };
     return { kind: "hold", ...who, amountNanos, leastNanos, budgets, price, nowMs, expireTimeMs };
-  }
-
-  /** Waits for the grant, but not for long: a grant that comes after its request gave up is freed again. */
-  #submitHold(operation: HoldOperation): Promise<LedgerResult> {
-    const submitted = this.#writer.submit(operation);
-    return new Promise((resolve, reject) => {
-      let late = false;
-      const timer = setTimeout(() => {
-        late = true;
-        reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
-      }, HOLD_WAIT_MS_MAX);
-      timer.unref();
-      submitted.then(
-        (result) => {
-          clearTimeout(timer);
-          if (!late) resolve(result);
-          else if (result.kind === "held") this.#free(operation.requestId);
-        },
-        (error: unknown) => {
-          clearTimeout(timer);
-          reject(GatewayError.from(error));
-        },
-      );
-    });
   }
 
   #free(requestId: string): void {

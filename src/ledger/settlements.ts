@@ -1,7 +1,7 @@
 /** Settlements on their way to the database. One that it does not take waits here and is tried again. */
 import { failpoint } from "../failpoint.js";
 import type { LedgerLog, SettleOutcome } from "./ledger.js";
-import type { SettleOperation } from "./operation.js";
+import type { LedgerResult, SettleOperation } from "./operation.js";
 import type { LedgerWriter } from "./writer.js";
 
 /** How many settlements may wait. Beyond that the newest is given up to recovery, which charges its checkpoint. */
@@ -19,6 +19,8 @@ export interface SettlementsOptions {
   readonly onLost: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
 }
+
+type Outcome = SettleOutcome | "failed" | "refused";
 
 export class Settlements {
   readonly #options: SettlementsOptions;
@@ -40,12 +42,15 @@ export class Settlements {
   }
 
   /** Never rejects. Undefined: it waits for the next try, or it is lost. */
-  async settle(operation: SettleOperation): Promise<SettleOutcome | undefined> {
+  settle(operation: SettleOperation): Promise<SettleOutcome | undefined> {
     this.#running += 1;
-    const outcome = await this.#try(operation);
-    this.#running -= 1;
-    if (outcome === "failed") this.#keep(operation);
-    return outcome === "failed" || outcome === "refused" ? undefined : outcome;
+    return new Promise((resolve) => {
+      this.#try(operation, (outcome) => {
+        this.#running -= 1;
+        if (outcome === "failed") this.#keep(operation);
+        resolve(typeof outcome === "string" ? undefined : outcome);
+      });
+    });
   }
 
   /** Waits until the database took all, for so long at most. True where it did. */
@@ -56,28 +61,45 @@ export class Settlements {
     return this.open === 0;
   }
 
-  async #try(operation: SettleOperation): Promise<SettleOutcome | "failed" | "refused"> {
-    const { writer, log, onOverage, onLost } = this.#options;
-    const { requestId } = operation;
+  #try(operation: SettleOperation, ended: (outcome: Outcome) => void): void {
+    const refused = (error: unknown): void => {
+      const { requestId } = operation;
+      this.#options.log.error({ requestId, err: error }, "a settlement waits: the ledger cannot be written");
+      ended("failed");
+    };
     try {
       failpoint("before_settle");
-      const result = await writer.submit(operation);
-      failpoint("after_settle_commit");
-      if (result.kind === "settled") {
-        const { chargedNanos, overageNanos, repeated } = result;
-        if (overageNanos > 0n && !repeated) {
-          log.warn({ requestId, chargedNanos, overageNanos }, "a request cost more than its hold");
-          onOverage(requestId, overageNanos);
-        }
-        return { chargedNanos, overageNanos };
+    } catch (error) {
+      refused(error);
+      return;
+    }
+    const committed = (result: LedgerResult): void => {
+      let outcome: Outcome;
+      try {
+        outcome = this.#outcomeOf(operation.requestId, result);
+      } catch (error) {
+        refused(error);
+        return;
       }
+      ended(outcome);
+    };
+    this.#options.writer.enqueue(operation, { committed, refused });
+  }
+
+  #outcomeOf(requestId: string, result: LedgerResult): Outcome {
+    failpoint("after_settle_commit");
+    const { log, onOverage, onLost } = this.#options;
+    if (result.kind !== "settled") {
       log.error({ requestId, result }, "the ledger refuses a settlement");
       onLost(requestId);
       return "refused";
-    } catch (error) {
-      log.error({ requestId, err: error }, "a settlement waits: the ledger cannot be written");
-      return "failed";
     }
+    const { chargedNanos, overageNanos, repeated } = result;
+    if (overageNanos > 0n && !repeated) {
+      log.warn({ requestId, chargedNanos, overageNanos }, "a request cost more than its hold");
+      onOverage(requestId, overageNanos);
+    }
+    return { chargedNanos, overageNanos };
   }
 
   #keep(operation: SettleOperation): void {
@@ -104,7 +126,8 @@ export class Settlements {
     this.#retrying = true;
     const batch = this.#waiting.splice(0, RETRIED_MAX);
     this.#running += batch.length;
-    const outcomes = await Promise.all(batch.map((operation) => this.#try(operation)));
+    const tried = (operation: SettleOperation) => new Promise<Outcome>((ended) => this.#try(operation, ended));
+    const outcomes = await Promise.all(batch.map(tried));
     this.#running -= batch.length;
     const failed = batch.filter((_, index) => outcomes[index] === "failed");
     // They go behind those that came later, so that one that never succeeds does not block the others.

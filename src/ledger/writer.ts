@@ -7,10 +7,10 @@ export const BATCH_OPERATIONS_MAX = 256;
 /** How many operations may wait. At 50,000 a second that is two seconds. */
 const QUEUE_OPERATIONS_MAX = 100_000;
 
-interface Waiting {
-  readonly operation: LedgerOperation;
-  readonly resolve: (result: LedgerResult) => void;
-  readonly reject: (error: GatewayError) => void;
+/** Who waits for an operation. Told once, of one of the two; neither may throw. */
+export interface Waiting {
+  committed(result: LedgerResult): void;
+  refused(error: GatewayError): void;
 }
 
 export type Commit = (operations: readonly LedgerOperation[]) => Promise<readonly LedgerResult[]>;
@@ -24,7 +24,9 @@ const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = 
 export class LedgerWriter {
   readonly #commit: Commit;
   readonly #queueMax: number;
-  #queue: Waiting[] = [];
+  /** What gathers for the next commits, and who waits for each of it. */
+  #operations: LedgerOperation[] = [];
+  #waiting: Waiting[] = [];
   #scheduled = false;
   #busy = false;
   #patience: NodeJS.Timeout | undefined;
@@ -42,15 +44,21 @@ export class LedgerWriter {
 
   /** Resolves once the operation is durable. Rejects with OVERLOADED, LEDGER_UNAVAILABLE or INTERNAL. */
   submit(operation: LedgerOperation): Promise<LedgerResult> {
-    if (this.#queue.length >= this.#queueMax)
-      return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the ledger is behind" }));
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ operation, resolve, reject });
-      this.#submitted += 1;
-      const patienceMs = PATIENCE_MS[operation.kind];
-      if (patienceMs === undefined) this.#urgent += 1;
-      this.#schedule(patienceMs);
-    });
+    return new Promise((resolve, reject) => this.enqueue(operation, { committed: resolve, refused: reject }));
+  }
+
+  /** As `submit`, for those that thousands of times a second can do without a promise. */
+  enqueue(operation: LedgerOperation, waiting: Waiting): void {
+    if (this.#operations.length >= this.#queueMax) {
+      waiting.refused(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the ledger is behind" }));
+      return;
+    }
+    this.#operations.push(operation);
+    this.#waiting.push(waiting);
+    this.#submitted += 1;
+    const patienceMs = PATIENCE_MS[operation.kind];
+    if (patienceMs === undefined) this.#urgent += 1;
+    this.#schedule(patienceMs);
   }
 
   /** Resolves once everything that was submitted before is committed or refused, so that a read sees it. */
@@ -69,32 +77,45 @@ export class LedgerWriter {
       if (patienceMs >= this.#patienceMs) return;
       clearTimeout(this.#patience);
       this.#patienceMs = patienceMs;
-      this.#patience = setTimeout(() => void this.#drain(), patienceMs);
+      this.#patience = setTimeout(this.#drain, patienceMs);
       return;
     }
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#drain();
-    });
+    setImmediate(this.#drain);
   }
 
-  async #drain(): Promise<void> {
-    if (this.#busy) return;
+  readonly #drain = (): void => {
+    this.#scheduled = false;
+    if (!this.#busy) void this.#write();
+  };
+
+  /**
+   * One batch. The next is written at the end of the turn that brings its answer, with all that the turn brings: where
+   * the loop has much to do, this halves the commits, and where it has not, the turn ends at once.
+   */
+  async #write(): Promise<void> {
     clearTimeout(this.#patience);
     this.#patienceMs = Infinity;
     this.#busy = true;
     do {
-      const batch = this.#queue.slice(0, BATCH_OPERATIONS_MAX);
-      this.#queue = this.#queue.slice(BATCH_OPERATIONS_MAX);
-      for (const { operation } of batch) if (PATIENCE_MS[operation.kind] === undefined) this.#urgent -= 1;
-      await this.#run(batch);
-      this.#ended += batch.length;
+      const [operations, waiting] = this.#take();
+      await this.#run(operations, waiting);
+      this.#ended += operations.length;
       this.#tellFlushed();
-    } while (this.#urgent > 0 || this.#flushes.length > 0 || this.#queue.length >= BATCH_OPERATIONS_MAX);
+    } while (this.#operations.length >= BATCH_OPERATIONS_MAX);
     this.#busy = false;
     // What came meanwhile and can wait waits for the shortest patience of its kinds.
-    if (this.#queue.length > 0) this.#schedule(PATIENCE_MS.settle);
+    if (this.#operations.length > 0 || this.#flushes.length > 0) this.#schedule(PATIENCE_MS.settle);
+  }
+
+  #take(): readonly [readonly LedgerOperation[], readonly Waiting[]] {
+    let [operations, waiting] = [this.#operations, this.#waiting];
+    if (operations.length > BATCH_OPERATIONS_MAX) {
+      operations = operations.splice(0, BATCH_OPERATIONS_MAX);
+      waiting = waiting.splice(0, BATCH_OPERATIONS_MAX);
+    } else [this.#operations, this.#waiting] = [[], []];
+    for (const { kind } of operations) if (PATIENCE_MS[kind] === undefined) this.#urgent -= 1;
+    return [operations, waiting];
   }
 
   #tellFlushed(): void {
@@ -103,22 +124,24 @@ export class LedgerWriter {
     this.#flushes = this.#flushes.filter(({ after }) => after > this.#ended);
   }
 
-  async #run(batch: readonly Waiting[]): Promise<void> {
+  async #run(operations: readonly LedgerOperation[], waiting: readonly Waiting[]): Promise<void> {
+    let results: readonly LedgerResult[];
     try {
-      const results = await this.#commit(batch.map(({ operation }) => operation));
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const result = results[index];
-        if (result === undefined) reject(new GatewayError("ERROR_REASON_INTERNAL"));
-        else resolve(result);
-      }
+      results = await this.#commit(operations);
     } catch (error) {
       const refusal = GatewayError.from(error);
-      if (refusal.reason === "ERROR_REASON_INTERNAL" && batch.length > 1) {
+      if (refusal.reason === "ERROR_REASON_INTERNAL" && operations.length > 1) {
         // One operation breaks the batch, and nothing of it was written: alone, it breaks itself and no other.
-        for (const waiting of batch) await this.#run([waiting]);
+        for (const [index, one] of waiting.entries()) await this.#run(operations.slice(index, index + 1), [one]);
         return;
       }
-      for (const { reject } of batch) reject(refusal);
+      for (const one of waiting) one.refused(refusal);
+      return;
+    }
+    for (let index = 0; index < waiting.length; index += 1) {
+      const result = results[index];
+      if (result === undefined) waiting[index]?.refused(new GatewayError("ERROR_REASON_INTERNAL"));
+      else waiting[index]?.committed(result);
     }
   }
 }
