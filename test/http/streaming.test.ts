@@ -75,10 +75,12 @@ test("an idle stream is kept alive, but not before its first batch", async () =>
   expect(reader.text.lastIndexOf(": tick")).toBeLessThan(reader.text.indexOf("THE END"));
 });
 
-test("a slow reader stops the far end until it caught up", async () => {
+test.each([
+  { bytes: 65_536, wanted: 400 },
+  { bytes: 1_000, wanted: 26_000 },
+])("a slow reader of $bytes bytes a batch stops the far end until it caught up", async ({ bytes, wanted }) => {
   const server = await start();
-  const batch = Buffer.from(`data: ${"x".repeat(65_536)}\n\n`);
-  const wanted = 400;
+  const batch = Buffer.from(`data: ${"x".repeat(bytes)}\n\n`);
   let sent = 0;
   let paused = 0;
   server.channel.streamScript = async (_request, sink) => {
@@ -105,8 +107,9 @@ test("a slow reader stops the far end until it caught up", async () => {
   }
   expect(sent).toBeLessThan(wanted);
   reader.socket.resume();
-  await until(() => reader.text.endsWith("THE END\n\n\r\n0\r\n\r\n"), "the end");
+  await until(() => reader.reads.at(-1)?.endsWith("THE END\n\n\r\n0\r\n\r\n") === true, "the end");
   expect(sent).toBe(wanted);
+  expect(reader.text.split("data: x")).toHaveLength(wanted + 1);
 });
 
 test("a reader that takes nothing at all is cut, and its call ends", async () => {
@@ -160,6 +163,41 @@ test.each([
   await until(() => aborted, "the call is aborted");
   await until(() => server.samples.length === 1, "the request is measured");
   expect(server.samples[0]?.status).toBe(499);
+});
+
+test("a client of HTTP/1.0 gets the bytes alone", async () => {
+  const server = await start();
+  server.channel.streamScript = (_request, sink) => {
+    sink.head(STREAM);
+    for (const letter of "abc") sink.data({ source: Buffer.from(`data: ${letter}\n\n`) });
+    sink.data({ events: [FINISH] });
+  };
+  const reader = await connect(server);
+  reader.write(ASK.replace("HTTP/1.1", "HTTP/1.0"));
+  await until(() => reader.text.includes("THE END"), "the end");
+  expect(reader.text.split("\r\n\r\n")[1]).toBe("data: a\n\ndata: b\n\ndata: c\n\ndata: THE END\n\n");
+});
+
+test("a stream that waits for its turn on the connection comes behind the one before", async () => {
+  const server = await start();
+  const ends: (() => void)[] = [];
+  server.channel.streamScript = async (_request, sink) => {
+    const name = ends.length === 0 ? "first" : "second";
+    sink.head(STREAM);
+    for (const part of [1, 2, 3]) sink.data({ source: Buffer.from(`data: ${name} ${part}\n\n`) });
+    await new Promise<void>((resolve) => ends.push(resolve));
+    sink.data({ source: Buffer.from(`data: ${name} 4\n\n`) });
+    sink.data({ events: [FINISH] });
+  };
+  const reader = await connect(server);
+  reader.write(ASK + ASK);
+  await until(() => ends.length === 2, "both run");
+  ends[1]?.();
+  ends[0]?.();
+  await until(() => reader.text.split("THE END").length === 3, "both ends");
+  const told = [...reader.text.matchAll(/data: (.*)\n/g)].map(([, data]) => data);
+  const whole = (name: string): string[] => [1, 2, 3, 4].map((part) => `${name} ${part}`);
+  expect(told).toEqual([...whole("first"), "THE END", ...whole("second"), "THE END"]);
 });
 
 test("a connection serves the next request after a stream", async () => {
