@@ -35,9 +35,13 @@ export function estimateInput(request: WireRequest): number {
 }
 
 async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
-  const counted = await countTokens(input.text, modelId);
+  return inputTokens(input, await countTokens(input.text, modelId), imageCount);
+}
+
+/** All that is read, of whose text the tokens are known. */
+function inputTokens(input: InputText, textTokens: number, imageCount: number): number {
   const frame = input.messages === 0 ? 0 : input.messages * MESSAGE_TOKENS + REPLY_TOKENS;
-  return input.tokens + counted + imageCount * IMAGE_TOKENS + frame;
+  return input.tokens + textTokens + imageCount * IMAGE_TOKENS + frame;
 }
 
 /**
@@ -132,16 +136,23 @@ export function generatedTokens(usage: Usage): bigint {
   return usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens;
 }
 
-/** What a request read, for a note: as its upstream told so far, else by count. Never rejects. */
-export async function readUsage(
-  told: Usage | undefined,
-  request: WireRequest,
-  modelId: string,
-  inputTokensMax: number,
-): Promise<Usage> {
+// Of a longer text the fewest tokens leave too much open, and looking for them takes too long.
+const SHORT_CHARACTERS_MAX = 4_000;
+const OPEN_TOKENS_MAX = 1_000;
+
+/**
+ * What a request read, for a note: as its upstream told so far, else the fewest tokens that a short text can be.
+ * Undefined where that may be more than a thousand tokens too few, and only a count will do.
+ */
+export function readAtLeast(told: Usage | undefined, request: WireRequest, inputTokensMax: number): Usage | undefined {
   const isTold = told !== undefined && totalTokens(told) > Number(generatedTokens(told));
   if (isTold) return { ...told, outputTokens: 0n, reasoningTokens: 0n, audioOutputTokens: 0n };
-  return countUsage(request, "", modelId, inputTokensMax);
+  const input = readableInput(request);
+  if (input === undefined || input.text.length > SHORT_CHARACTERS_MAX) return undefined;
+  const least = tokensAtLeast(input.text);
+  if (Buffer.byteLength(input.text) - least > OPEN_TOKENS_MAX) return undefined;
+  const tokens = inputTokens(input, least, request.facts.imageCount);
+  return { ...NO_USAGE, inputTokens: BigInt(Math.min(tokens, inputTokensMax)) };
 }
 
 // How far back a note looks for a place to cut at.
@@ -170,7 +181,8 @@ const PIECES = new RegExp(`${WORD}|${REST}`, "giu");
 /** A number of tokens that the text has at least: for a note that cannot wait for the count. */
 export function tokensAtLeast(text: string): number {
   let count = 0;
-  for (const _ of text.matchAll(PIECES)) count += 1;
+  PIECES.lastIndex = 0;
+  while (PIECES.test(text)) count += 1;
   return count;
 }
 

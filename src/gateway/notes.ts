@@ -1,19 +1,17 @@
 /** What a live stream notes in the ledger of what it delivered, so that a crash charges that. */
 import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
-import { countTokens, warmTokenCounter } from "../pricing/tokens.js";
+import { countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, WireRequest } from "../wire/wire.js";
-import { readUsage, tokensAtLeast, wordEnd } from "./count.js";
+import { countUsage, readAtLeast, tokensAtLeast, wordEnd } from "./count.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand tokens. No tokenizer makes more tokens than bytes.
 const NOTE_MS = 2_000;
 const NOTE_BYTES = 1_000;
+// Where the least that a text can be leaves nearly as much open, a count follows so soon that it may as well be made.
+const COUNT_BYTES = 900;
 // A character of UTF-16 has three bytes at most. The least that must come before bytes are counted again.
 const CHARACTER_BYTES_MAX = 3;
-const FIRST_LOOK_CHARACTERS = Math.ceil(NOTE_BYTES / CHARACTER_BYTES_MAX);
-const LOOK_CHARACTERS_MIN = 50;
-// From here on a note is likely to come, and the tokenizer gets ready for it.
-const WARM_CHARACTERS = 200;
 // A cut inside a word may make some tokens of one; a note must not say more than was generated.
 const CROSSED_TOKENS_MAX = 4;
 const COUNT_WAIT_MS = 50;
@@ -30,15 +28,21 @@ export interface NotesOptions {
 }
 
 /**
- * Counts an answer piece by piece while it grows. It is the count that a cut would be charged by, so a crash charges no
- * more than that.
+ * Notes an answer piece by piece while it grows: by the fewest tokens that it can be, which costs next to nothing, and
+ * by count once that leaves too much open. The count is what a cut would be charged by, so a crash charges no more than
+ * that.
  */
 export class Notes {
-  #characters = 0;
   #tokens = 0;
-  #isWarm = false;
-  /** How long the text must be before its bytes are counted. */
-  #lookAt = FIRST_LOOK_CHARACTERS;
+  /** Where the text ends that is counted, that is noted at all, and whose bytes are known. */
+  #counted = 0;
+  #noted = 0;
+  #looked = 0;
+  /** Of what is not counted: its bytes, and the fewest tokens of what is noted of it. */
+  #bytes = 0;
+  #least = 0;
+  /** How long the text must be before there can be enough to note. */
+  #lookAt = NOTE_BYTES / CHARACTER_BYTES_MAX;
   #noteMs: number;
   /** What was read, once it is known. */
   #input: Usage | undefined;
@@ -50,49 +54,73 @@ export class Notes {
   /** Called when the answer grew; notes it where enough came, or enough time passed. */
   see(report: AnswerReport | undefined, nowMs: number): void {
     const text = report?.text ?? "";
-    const grown = text.length - this.#characters;
-    if (grown >= WARM_CHARACTERS && !this.#isWarm) {
-      this.#isWarm = true;
-      warmTokenCounter(this.options.modelId);
-    }
-    const isTime = grown > 0 && nowMs - this.#noteMs >= NOTE_MS;
-    if (!isTime && (text.length < this.#lookAt || !this.#isEnough(text))) return;
-    const end = wordEnd(text, this.#characters);
-    const piece = text.slice(this.#characters, end);
-    this.#characters = end ?? text.length;
-    this.#lookAt = text.length + FIRST_LOOK_CHARACTERS;
+    const isTime = nowMs - this.#noteMs >= NOTE_MS && text.length > this.#noted;
+    if (!isTime && text.length < this.#lookAt) return;
+    this.#look(text);
+    if (!isTime && this.#open < NOTE_BYTES) return;
     this.#noteMs = nowMs;
-    void this.#count(piece, end === undefined ? CROSSED_TOKENS_MAX : 0);
-    // Once it is older than what a crash may lose; so a short stream never pays for counting its input.
-    if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) void this.#readInput(report?.usage);
+    // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
+    if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report?.usage);
+    this.#take(text);
   }
 
-  /** True where enough bytes came; else it says how many characters must follow before that can be. */
-  #isEnough(text: string): boolean {
-    const bytes = Buffer.byteLength(text.slice(this.#characters));
-    const missing = Math.ceil((NOTE_BYTES - bytes) / CHARACTER_BYTES_MAX);
-    this.#lookAt = text.length + Math.max(LOOK_CHARACTERS_MIN, missing);
-    return missing <= 0;
+  /** The most tokens that may have come and are not noted. */
+  get #open(): number {
+    return this.#bytes - this.#least;
   }
 
-  /** Pieces may overtake each other: what is noted is never more than was generated. */
-  async #count(piece: string, crossed: number): Promise<void> {
-    const counting = countTokens(piece, this.options.modelId);
-    let least = 0;
-    // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
-    if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) {
-      least = Math.max(0, tokensAtLeast(piece) - 1);
+  #look(text: string): void {
+    this.#bytes += Buffer.byteLength(text.slice(this.#looked));
+    this.#looked = text.length;
+    this.#lookLater();
+  }
+
+  /** Says how many characters must follow before there can be enough. */
+  #lookLater(): void {
+    this.#lookAt = this.#looked + Math.max(1, Math.floor((NOTE_BYTES - this.#open) / CHARACTER_BYTES_MAX));
+  }
+
+  /** Notes what came, up to a place that no token crosses. */
+  #take(text: string): void {
+    const end = wordEnd(text, this.#noted);
+    const crossed = end === undefined ? CROSSED_TOKENS_MAX : 0;
+    const least = Math.max(0, tokensAtLeast(text.slice(this.#noted, end)) - crossed);
+    this.#noted = end ?? text.length;
+    this.#least += least;
+    if (this.#open < COUNT_BYTES) {
       this.#tokens += least;
       this.#note();
+    } else {
+      void this.#count(text.slice(this.#counted, this.#noted), crossed, least, this.#least);
+      this.#counted = this.#noted;
+      this.#bytes = Buffer.byteLength(text.slice(this.#counted));
+      this.#least = 0;
     }
-    this.#tokens += Math.max(0, (await counting) - crossed) - least;
+    this.#lookLater();
+  }
+
+  /**
+   * Counts a piece, of which `least` tokens are not noted yet and `all` of its least will be. Pieces may overtake each
+   * other: what is noted is never more than was generated.
+   */
+  async #count(piece: string, crossed: number, least: number, all: number): Promise<void> {
+    this.#tokens += least;
+    const counting = countTokens(piece, this.options.modelId);
+    // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
+    if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) this.#note();
+    this.#tokens += Math.max(0, (await counting) - crossed - all);
     this.#note();
   }
 
-  async #readInput(told: Usage | undefined): Promise<void> {
+  #readInput(told: Usage | undefined): void {
+    this.#input = readAtLeast(told, this.options.request, this.options.inputTokensMax);
+    if (this.#input === undefined) void this.#countInput();
+  }
+
+  async #countInput(): Promise<void> {
     this.#input = NO_USAGE;
     const { request, modelId, inputTokensMax } = this.options;
-    this.#input = await readUsage(told, request, modelId, inputTokensMax);
+    this.#input = await countUsage(request, "", modelId, inputTokensMax);
     this.#note();
   }
 

@@ -78,11 +78,6 @@ export async function countTokensExactly(text: string, encoding: Encoding): Prom
   return counter.count(parts, encoding);
 }
 
-/** Starts the worker where there is none, so that a count that is due soon need not wait for it. */
-export function warmTokenCounter(modelId: string): void {
-  if (counter === undefined) void countTokensExactly(" ", modelTokens(modelId).encoding);
-}
-
 /** Ends the worker, if there is one. The next count starts another. */
 export async function closeTokenCounter(): Promise<void> {
   await counter?.close();

@@ -18,20 +18,27 @@ const CONTENT = "Say something.";
 const body = Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content: CONTENT }] }));
 const request = wire.readRequest({ wire: wire.name, body, headers: {} });
 
-/** Lets an answer grow piece by piece, and gives what was noted in the end. */
-async function grow(pieces: readonly string[], nowMs: number, usage?: Usage): Promise<Usage | undefined> {
+interface Growth {
+  readonly noted: Usage | undefined;
+  /** What was noted before the tokenizer could answer. */
+  readonly notedAtOnce: Usage | undefined;
+}
+
+/** Lets an answer grow piece by piece, `stepMs` apart, and gives what was noted in the end. */
+async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, stepMs = 0): Promise<Growth> {
   let noted: Usage | undefined;
   const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
   const notes = new Notes({ ...options, note: (what) => (noted = what) });
   let text = "";
-  for (const piece of pieces) {
+  for (const [place, piece] of pieces.entries()) {
     text += piece;
-    notes.see({ usage, complete: false, text }, nowMs);
+    notes.see({ usage, complete: false, text }, nowMs + place * stepMs);
   }
+  const notedAtOnce = noted;
   // The tokenizer answers in order, and the last note follows its count.
   await countTokens("the end", MODEL);
   await new Promise((resolve) => setImmediate(resolve));
-  return noted;
+  return { noted, notedAtOnce };
 }
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
@@ -51,9 +58,11 @@ test.each(Object.entries(SCRIPTS))(
     const seed = 20_261_121;
     const property = fc.asyncProperty(
       fc.array(fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 120 }),
-      async (batches) => {
+      // At once, or so slowly that it is also noted every few pieces.
+      fc.constantFrom(0, 700),
+      async (batches, stepMs) => {
         const pieces = batches.map((batch) => batch.join(""));
-        const noted = Number((await grow(pieces, START_MS))?.outputTokens ?? 0n);
+        const noted = Number((await grow(pieces, START_MS, undefined, stepMs)).noted?.outputTokens ?? 0n);
         const delivered = encode(pieces.join("")).length;
         expect(noted).toBeLessThanOrEqual(delivered);
         // What came with the last piece may not be noted yet.
@@ -75,7 +84,14 @@ test.each([
     input: 40,
   },
 ])("notes $name", async ({ nowMs, usage, input }) => {
-  const noted = await grow([" word".repeat(10)], nowMs, usage);
+  const { noted } = await grow([" word".repeat(10)], nowMs, usage);
   expect(noted?.inputTokens).toBe(input === undefined ? undefined : BigInt(input));
   expect(noted?.cacheReadTokens).toBe(input === undefined ? undefined : (usage?.cacheReadTokens ?? 0n));
+});
+
+test("a short answer is noted without the tokenizer", async () => {
+  const { noted, notedAtOnce } = await grow([" word".repeat(40), " more"], START_MS + 2_000);
+  // The last word may still grow.
+  expect(notedAtOnce?.outputTokens).toBe(39n);
+  expect(noted).toEqual(notedAtOnce);
 });
