@@ -2,7 +2,7 @@
 import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { countTokens } from "../pricing/tokens.js";
-import type { AnswerReport, WireRequest } from "../wire/wire.js";
+import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
 import { countUsage, readAtLeast, tokensAtLeast, wordEnd } from "./count.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand tokens. No tokenizer makes more tokens than bytes.
@@ -53,7 +53,8 @@ export class Notes {
 
   /** Called when the answer grew; notes it where enough came, or enough time passed. */
   see(report: AnswerReport | undefined, nowMs: number): void {
-    const text = report?.text ?? "";
+    const text = report?.grown;
+    if (text === undefined) return;
     const isTime = nowMs - this.#noteMs >= NOTE_MS && text.length > this.#noted;
     if (!isTime && text.length < this.#lookAt) return;
     this.#look(text);
@@ -69,8 +70,8 @@ export class Notes {
     return this.#bytes - this.#least;
   }
 
-  #look(text: string): void {
-    this.#bytes += Buffer.byteLength(text.slice(this.#looked));
+  #look(text: GrownText): void {
+    this.#bytes += Buffer.byteLength(text.from(this.#looked));
     this.#looked = text.length;
     this.#lookLater();
   }
@@ -81,19 +82,22 @@ export class Notes {
   }
 
   /** Notes what came, up to a place that no token crosses. */
-  #take(text: string): void {
-    const end = wordEnd(text, this.#noted);
+  #take(text: GrownText): void {
+    const fresh = text.from(this.#noted);
+    const end = wordEnd(fresh, 0);
     const crossed = end === undefined ? CROSSED_TOKENS_MAX : 0;
-    const least = Math.max(0, tokensAtLeast(text.slice(this.#noted, end)) - crossed);
-    this.#noted = end ?? text.length;
+    const least = Math.max(0, tokensAtLeast(fresh.slice(0, end)) - crossed);
+    this.#noted += end ?? fresh.length;
     this.#least += least;
     if (this.#open < COUNT_BYTES) {
       this.#tokens += least;
       this.#note();
     } else {
-      void this.#count(text.slice(this.#counted, this.#noted), crossed, least, this.#least);
+      const piece = text.from(this.#counted).slice(0, this.#noted - this.#counted);
+      void this.#count(piece, crossed, least, this.#least);
       this.#counted = this.#noted;
-      this.#bytes = Buffer.byteLength(text.slice(this.#counted));
+      text.settle(this.#counted);
+      this.#bytes = Buffer.byteLength(text.from(this.#counted));
       this.#least = 0;
     }
     this.#lookLater();

@@ -126,13 +126,13 @@ class Attempt implements UpstreamHandler {
 
   onData(chunk: Buffer): void {
     this.#lastReadMs = performance.now();
+    this.#bytes += chunk.length;
+    if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
+    if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(this.#failed("its answer is too large"));
     if (this.#decoder !== undefined) {
       const decoder = this.#decoder;
       return this.#guard(() => this.#forward(decoder.push(chunk)));
     }
-    this.#bytes += chunk.length;
-    if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
-    if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(this.#failed("its answer is too large"));
     this.#chunks.push(chunk);
   }
 

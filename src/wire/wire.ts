@@ -148,8 +148,19 @@ export interface AnswerReport {
   readonly complete: boolean;
   /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */
   readonly text: string;
+  /** The same while it grows; absent of an answer that is read whole. */
+  readonly grown?: GrownText | undefined;
   /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
   readonly ending?: Buffer | undefined;
+}
+
+/** A text that still grows, as who follows it sees it. */
+export interface GrownText {
+  readonly length: number;
+  /** What stands from a place on, which is not before what was settled. */
+  from(place: number): string;
+  /** Nobody looks before this place any more. */
+  settle(place: number): void;
 }
 
 /** A whole answer, read. */

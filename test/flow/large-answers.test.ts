@@ -214,6 +214,18 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
     expect(made).toEqual(ONCE);
   });
 
+  test("of more than 64 MiB, streamed, is cut, told so, and charged once for what came", async () => {
+    world.upstream.override = streamed(65 * MIB);
+    const { spent, calls } = await bill(async () => {
+      const bytes = await bytesOf(await post(chat("Hello", STREAM), {}));
+      const end = bytes.toString("utf8", bytes.length - 300);
+      expect(end).toContain("its answer is too large");
+      expect(end).not.toContain("[DONE]");
+    });
+    expect(calls).toBe(1);
+    expect(spent).toBeGreaterThan(0n);
+  });
+
   test("leaves a ledger that holds", async () => {
     expect(await world.management.verify()).toMatchObject({ open_hold_count: "0" });
   });

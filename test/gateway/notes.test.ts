@@ -7,6 +7,7 @@ import type { Usage } from "../../src/api/index.js";
 import { Notes } from "../../src/gateway/notes.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
+import { GrowingText } from "../../src/wire/growing-text.js";
 
 afterAll(closeTokenCounter);
 
@@ -29,10 +30,10 @@ async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, ste
   let noted: Usage | undefined;
   const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
   const notes = new Notes({ ...options, note: (what) => (noted = what) });
-  let text = "";
+  const grown = new GrowingText();
   for (const [place, piece] of pieces.entries()) {
-    text += piece;
-    notes.see({ usage, complete: false, text }, nowMs + place * stepMs);
+    grown.add(piece);
+    notes.see({ usage, complete: false, text: grown.toString(), grown }, nowMs + place * stepMs);
   }
   const notedAtOnce = noted;
   // The tokenizer answers in order, and the last note follows its count.

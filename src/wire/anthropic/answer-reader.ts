@@ -1,6 +1,7 @@
 /** Reads the events of a stream, and whole answers as the events that would have made them, into text and steps. */
 import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { BlockReader, type Collector } from "./block-reader.js";
@@ -14,7 +15,7 @@ const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
 
 /** One answer, as far as it was read. */
 export class AnswerReader implements AnswerReport, Collector {
-  text = "";
+  readonly grown = new GrowingText();
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
   usageEarly = false;
@@ -34,6 +35,10 @@ export class AnswerReader implements AnswerReport, Collector {
     const isForeign = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.tools = isForeign ? askedTools(asked.prompt()) : AS_THE_WIRE_HAS_THEM;
     this.blocks = new BlockReader(this);
+  }
+
+  get text(): string {
+    return this.grown.toString();
   }
 
   get usage(): Usage | undefined {
@@ -127,7 +132,7 @@ export class AnswerReader implements AnswerReport, Collector {
   }
 
   addText(text: string): void {
-    this.text += text;
+    this.grown.add(text);
   }
 
   private knownReason(): FinishReason {

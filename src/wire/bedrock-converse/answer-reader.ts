@@ -1,6 +1,7 @@
 /** Reads the events of a stream, and whole answers, into text and steps. */
 import type { Event, Usage } from "../../api/index.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { BlockReader, type Collector } from "./block-reader.js";
@@ -13,7 +14,7 @@ const NO_TOOLS: AskedTools = { custom: new Set(), json: undefined };
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
   usageBroken = false;
-  text = "";
+  readonly grown = new GrowingText();
   /** True once the upstream said why the answer ends. */
   complete = false;
   readonly tools: AskedTools;
@@ -31,6 +32,10 @@ export class AnswerReader implements AnswerReport, Collector {
     private readonly ids: () => string,
   ) {
     this.tools = isTyped && asked !== undefined ? askedTools(asked.prompt()) : NO_TOOLS;
+  }
+
+  get text(): string {
+    return this.grown.toString();
   }
 
   /** Reads one event of a stream. Kinds that are not known mean nothing here. */
@@ -88,7 +93,7 @@ export class AnswerReader implements AnswerReport, Collector {
   }
 
   addText(text: string): void {
-    this.text += text;
+    this.grown.add(text);
   }
 
   /** The wire names neither the answer nor the model. */

@@ -2,6 +2,7 @@
 import { type Event, FinishReason, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { freeTextTools } from "../free-text.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
@@ -16,7 +17,7 @@ const NO_TOOLS: ReadonlySet<string> = new Set();
 export class AnswerReader implements AnswerReport, Collector {
   usage: Usage | undefined;
   usageBroken = false;
-  text = "";
+  readonly grown = new GrowingText();
   answerId = "";
   readonly freeTextTools: ReadonlySet<string>;
   /** True once the upstream refused the prompt: then there are no candidates. */
@@ -34,6 +35,10 @@ export class AnswerReader implements AnswerReport, Collector {
   ) {
     const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
+  }
+
+  get text(): string {
+    return this.grown.toString();
   }
 
   /** There is no word for the end: an answer is whole once each candidate said why it ended. */
@@ -87,7 +92,7 @@ export class AnswerReader implements AnswerReport, Collector {
   }
 
   addText(text: string): void {
-    this.text += text;
+    this.grown.add(text);
   }
 
   private start(chunk: JsonObject): void {

@@ -1,6 +1,7 @@
 /** Reads the choices of chunks and of whole answers, tolerant of every dialect that is known, into text and steps. */
 import type { Event, Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { ChunkReader } from "../openai-stream.js";
 import type { WireRequest } from "../wire.js";
@@ -19,7 +20,7 @@ export class AnswerReader implements ChunkReader, Collector {
   usageBroken = false;
   /** The client's own names of tools whose names did not fit. */
   readonly names: ReadonlyMap<string, string>;
-  text = "";
+  readonly grown = new GrowingText();
   /** True once the upstream said in so many words that nothing follows. */
   isDone = false;
   /** True once the upstream closed. */
@@ -39,6 +40,10 @@ export class AnswerReader implements ChunkReader, Collector {
   ) {
     const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
     this.names = isForeign ? changedNames(asked.prompt()) : NO_NAMES;
+  }
+
+  get text(): string {
+    return this.grown.toString();
   }
 
   get complete(): boolean {
@@ -83,7 +88,7 @@ export class AnswerReader implements ChunkReader, Collector {
   }
 
   addText(text: string): void {
-    this.text += text;
+    this.grown.add(text);
   }
 
   private noteUsage(value: unknown): void {

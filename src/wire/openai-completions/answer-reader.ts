@@ -1,6 +1,7 @@
 /** Reads the choices of chunks and of whole answers into text and steps. */
 import { type Event, FinishReason, type Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
 import type { ChunkReader } from "../openai-stream.js";
@@ -22,7 +23,7 @@ const FAILURES: ReadonlySet<string> = new Set(["error", "abort"]);
 export class CompletionReader implements ChunkReader {
   usage: Usage | undefined;
   usageBroken = false;
-  text = "";
+  readonly grown = new GrowingText();
   isDone = false;
   isClosed = false;
   private hasStarted = false;
@@ -35,6 +36,10 @@ export class CompletionReader implements ChunkReader {
     private readonly isTyped: boolean,
     private readonly choicesExpected: number,
   ) {}
+
+  get text(): string {
+    return this.grown.toString();
+  }
 
   get complete(): boolean {
     if (this.isDone) return true;
@@ -89,7 +94,7 @@ export class CompletionReader implements ChunkReader {
     const text = textOf(choice["text"]);
     const reason = textOf(choice["finish_reason"]);
     this.choices.set(candidate, this.choices.get(candidate) === true || reason !== "");
-    this.text += text;
+    this.grown.add(text);
     if (text !== "") this.add({ $case: "text", value: { candidate, text } });
     const logprobs = decodeLogprobs(choice["logprobs"], candidate);
     if (logprobs !== undefined) this.add({ $case: "logprobs", value: logprobs });

@@ -1,6 +1,7 @@
 /** Reads the events of a stream, and whole responses as the events that would have made them, into text and steps. */
 import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
@@ -16,7 +17,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 
 /** One answer, as far as it was read. */
 export class AnswerReader implements AnswerReport {
-  text = "";
+  readonly grown = new GrowingText();
   usage: Usage | undefined;
   usageBroken = false;
   /** True once the upstream said that the response is completed, or that it will not be. */
@@ -38,6 +39,10 @@ export class AnswerReader implements AnswerReport {
     const source = isTyped ? asked?.source : undefined;
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
     this.items = new ItemsReader(this);
+  }
+
+  get text(): string {
+    return this.grown.toString();
   }
 
   /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
@@ -96,7 +101,7 @@ export class AnswerReader implements AnswerReport {
   }
 
   addText(text: string): void {
-    this.text += text;
+    this.grown.add(text);
   }
 
   private begin(response: JsonObject): void {
