@@ -173,8 +173,78 @@ CREATE INDEX key_account ON key (account_id, create_time_ms, id);
 /** How each attempt of a request went. Null where only their number and the last upstream are known, as before. */
 const ATTEMPT_LOG = "ALTER TABLE usage ADD COLUMN attempt_log TEXT";
 
+/**
+ * A transfer and the record that its hash proves are one row: a hold's has its terms, and one that ended a request its
+ * usage. Readers find holds and usages in views. What two rows said is the transfer's, which the chain proves. One
+ * check of the whole row, by its kind, costs less than one for each column.
+ */
+const ONE_ROW = `
+ALTER TABLE transfer RENAME TO bare_transfer;
+DROP INDEX transfer_account;
+DROP INDEX transfer_credit;
+DROP TRIGGER transfer_update;
+DROP TRIGGER transfer_delete;
+CREATE TABLE transfer (
+  sequence INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  hold_sequence INTEGER NOT NULL,
+  credit_id TEXT,
+  pending_nanos INTEGER NOT NULL,
+  posted_nanos INTEGER NOT NULL CHECK (posted_nanos >= 0),
+  create_time_ms INTEGER NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  request_id TEXT,
+  key_id TEXT,
+  model TEXT,
+  node_id TEXT,
+  wanted_nanos INTEGER,
+  price BLOB,
+  expire_time_ms INTEGER,
+  usage_source INTEGER,
+  overage_nanos INTEGER CHECK (overage_nanos >= 0),
+  upstream TEXT,
+  attempts INTEGER,${TOKEN_COLUMNS.replaceAll(" NOT NULL", "")}
+  attempt_log TEXT,
+  CHECK (CASE kind
+    WHEN 'hold' THEN request_id IS NOT NULL AND pending_nanos BETWEEN 0 AND wanted_nanos
+      AND usage_source IS NULL AND credit_id IS NULL
+    WHEN 'settle' THEN usage_source IS NOT NULL AND request_id IS NULL AND credit_id IS NULL
+    WHEN 'void' THEN request_id IS NULL AND credit_id IS NULL
+    WHEN 'credit' THEN credit_id IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
+    WHEN 'expire' THEN request_id IS NULL AND usage_source IS NULL AND credit_id IS NULL
+    WHEN 'overage' THEN request_id IS NULL AND usage_source IS NULL AND credit_id IS NULL
+    ELSE FALSE END)
+) STRICT;
+
+INSERT INTO transfer SELECT transfer.sequence, transfer.kind, transfer.account_id, transfer.hold_sequence, credit_id,
+  pending_nanos, posted_nanos, transfer.create_time_ms, hash, request_id, key_id, model, node_id, wanted_nanos, price,
+  expire_time_ms, usage_source, overage_nanos, upstream, attempts, input_tokens, cache_read_tokens, cache_write_tokens,
+  cache_write_1h_tokens, output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
+  attempt_log
+FROM bare_transfer AS transfer LEFT JOIN hold ON hold.sequence = transfer.sequence
+LEFT JOIN usage ON usage.hold_sequence = transfer.hold_sequence AND usage.sequence = transfer.sequence
+ORDER BY transfer.sequence;
+DROP TABLE bare_transfer;
+DROP TABLE hold;
+DROP TABLE usage;
+
+CREATE INDEX transfer_account ON transfer (account_id);
+CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id) WHERE credit_id IS NOT NULL;
+CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id IS NOT NULL;
+CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
+${appendOnly("transfer", "transfers")}
+CREATE VIEW hold AS SELECT sequence, request_id, account_id, key_id, model, node_id, wanted_nanos,
+  pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms FROM transfer WHERE request_id IS NOT NULL;
+CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
+  upstream, attempts, attempt_log, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens,
+  output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
+  create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
   { version: 3, sql: ATTEMPT_LOG },
+  { version: 4, sql: ONE_ROW },
 ];

@@ -2,6 +2,7 @@
 import assert from "node:assert";
 import type { Book } from "../ledger/book.js";
 import type { HoldRow, UsageDay, UsageRow } from "../ledger/rows.js";
+import type { Transfer } from "../ledger/transfer.js";
 import { digestOf } from "./digest.js";
 import type { Sqlite } from "./sqlite-file.js";
 import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
@@ -9,21 +10,23 @@ import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
 const TOKENS = TOKEN_COLUMNS.join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
 
+const TRANSFER =
+  "sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos, create_time_ms, hash";
+
 /** The statements of a commit, by what they write. */
 export const STATEMENTS = {
   account: `UPDATE account
     SET debits_pending = ?, debits_posted = ?, credits_pending = ?, credits_posted = ? WHERE id = ?`,
-  transfer: `INSERT INTO transfer (sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos,
-    create_time_ms, hash) VALUES (${placeholders(9)})`,
-  hold: `INSERT INTO hold (sequence, request_id, account_id, key_id, model, node_id, wanted_nanos, amount_nanos, price,
-    create_time_ms, expire_time_ms) VALUES (${placeholders(11)})`,
+  transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(9)})`,
+  hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms)
+    VALUES (${placeholders(16)})`,
+  usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, upstream, attempts, ${TOKENS}, attempt_log)
+    VALUES (${placeholders(23)})`,
   openHold: "INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES (?, ?, ?)",
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
   checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, upstream, attempts, digest, ${TOKENS})
     VALUES (${placeholders(14)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
-  usage: `INSERT INTO usage (hold_sequence, sequence, usage_source, charged_nanos, overage_nanos, upstream, attempts,
-    end_time_ms, ${TOKENS}, attempt_log) VALUES (${placeholders(18)})`,
   release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
   usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
     VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
@@ -61,7 +64,6 @@ export class BookWriter {
     const { account, budget, lease } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
-    for (const usage of book.usages) this.#writeUsage(usage);
     for (const sums of book.usageDays()) this.#addDay(sums);
     for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
       const { changes } = account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
@@ -72,40 +74,90 @@ export class BookWriter {
     for (const [nodeId, untilMs] of book.changedLeases) lease.run(nodeId, untilMs);
   }
 
-  #writeTransfers(book: Book): void {
-    const { transfer } = this.#statements;
-    for (const row of book.transfers) {
-      transfer.run(
-        row.sequence,
-        row.kind,
-        row.accountId,
-        row.holdSequence,
-        row.kind === "credit" ? row.causeId : null,
-        row.pendingNanos,
-        row.postedNanos,
-        row.createTimeMs,
-        row.hash,
-      );
+  /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
+  #writeTransfers({ transfers, createdHolds, usages }: Book): void {
+    let [holds, ends] = [0, 0];
+    for (const row of transfers) {
+      const hold = createdHolds[holds];
+      const usage = usages[ends];
+      if (hold?.sequence === row.sequence) {
+        holds += 1;
+        this.#writeHold(row, hold);
+      } else if (usage?.sequence === row.sequence) {
+        ends += 1;
+        this.#writeUsage(row, usage);
+      } else this.#writeTransfer(row);
     }
+    assert(holds === createdHolds.length && ends === usages.length, "a record has no transfer");
+  }
+
+  #writeTransfer(row: Transfer): void {
+    this.#statements.transfer.run(
+      row.sequence,
+      row.kind,
+      row.accountId,
+      row.holdSequence,
+      row.kind === "credit" ? row.causeId : null,
+      row.pendingNanos,
+      row.postedNanos,
+      row.createTimeMs,
+      row.hash,
+    );
+  }
+
+  #writeHold(row: Transfer, hold: HoldRow): void {
+    this.#statements.hold.run(
+      row.sequence,
+      row.kind,
+      row.accountId,
+      row.holdSequence,
+      null,
+      row.pendingNanos,
+      row.postedNanos,
+      row.createTimeMs,
+      row.hash,
+      hold.requestId,
+      hold.keyId,
+      hold.model,
+      hold.nodeId,
+      hold.wantedNanos,
+      hold.price,
+      hold.expireTimeMs,
+    );
+  }
+
+  #writeUsage(row: Transfer, { usageSource, overageNanos, upstream, attempts, usage, attemptLog }: UsageRow): void {
+    this.#statements.usage.run(
+      row.sequence,
+      row.kind,
+      row.accountId,
+      row.holdSequence,
+      null,
+      row.pendingNanos,
+      row.postedNanos,
+      row.createTimeMs,
+      row.hash,
+      usageSource,
+      overageNanos,
+      upstream,
+      attempts,
+      usage.inputTokens,
+      usage.cacheReadTokens,
+      usage.cacheWriteTokens,
+      usage.cacheWrite1hTokens,
+      usage.outputTokens,
+      usage.reasoningTokens,
+      usage.imageTokens,
+      usage.audioInputTokens,
+      usage.audioOutputTokens,
+      attemptLog,
+    );
   }
 
   #writeHolds(book: Book): void {
-    const { hold, openHold, closeHold, dropCheckpoint, release } = this.#statements;
+    const { openHold, closeHold, dropCheckpoint, release } = this.#statements;
     const firstSequence = book.transfers[0]?.sequence ?? Infinity;
     for (const row of book.createdHolds) {
-      hold.run(
-        row.sequence,
-        row.requestId,
-        row.accountId,
-        row.keyId,
-        row.model,
-        row.nodeId,
-        row.wantedNanos,
-        row.amountNanos,
-        row.price,
-        row.createTimeMs,
-        row.expireTimeMs,
-      );
       // One that was opened and ended in the same batch was never open for anybody else.
       if (row.state === "held") openHold.run(row.sequence, row.nodeId, row.expireTimeMs);
     }
@@ -124,30 +176,6 @@ export class BookWriter {
     const tokens = tokensOf(usage);
     const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens);
     this.#statements.checkpoint.run(sequence, costNanos, upstream, attempts, digest, ...tokens);
-  }
-
-  #writeUsage(row: UsageRow): void {
-    const { hold, sequence, usageSource, chargedNanos, overageNanos, upstream, attempts, usage } = row;
-    this.#statements.usage.run(
-      hold.sequence,
-      sequence,
-      usageSource,
-      chargedNanos,
-      overageNanos,
-      upstream,
-      attempts,
-      row.endTimeMs,
-      usage.inputTokens,
-      usage.cacheReadTokens,
-      usage.cacheWriteTokens,
-      usage.cacheWrite1hTokens,
-      usage.outputTokens,
-      usage.reasoningTokens,
-      usage.imageTokens,
-      usage.audioInputTokens,
-      usage.audioOutputTokens,
-      row.attemptLog,
-    );
   }
 
   #addDay({ day, accountId, keyId, model, requestCount, costNanos, usage }: UsageDay): void {

@@ -1,6 +1,15 @@
 /** Rows as SQLite gives them, and as the program knows them. Every integer comes as a bigint. */
-import { type BudgetRow, type HoldRow, type HoldState, SOURCE_NONE, SOURCE_RECOVERED } from "../ledger/rows.js";
-import type { HoldTerms } from "../ledger/rows.js";
+import {
+  type BudgetRow,
+  type HoldRow,
+  type HoldState,
+  type HoldTerms,
+  OPERATOR_GRANTS,
+  OPERATOR_OVERAGE,
+  OPERATOR_REVENUE,
+  SOURCE_NONE,
+  SOURCE_RECOVERED,
+} from "../ledger/rows.js";
 import type { Transfer, TransferKind } from "../ledger/transfer.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
@@ -31,6 +40,11 @@ export interface TransferColumns {
   /** Of its hold; null for credits. */
   readonly request_id: string | null;
 }
+
+/** The account that a transfer debits, and the one that it credits, as `transfer.ts` says it of one in memory. */
+export const DEBIT_ACCOUNT = `CASE kind WHEN 'credit' THEN '${OPERATOR_GRANTS}'
+  WHEN 'overage' THEN '${OPERATOR_OVERAGE}' ELSE transfer.account_id END`;
+export const CREDIT_ACCOUNT = `iif(kind = 'credit', transfer.account_id, '${OPERATOR_REVENUE}')`;
 
 /** What a transfer says, with the id of the request that caused it. */
 export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, hold_sequence, credit_id,

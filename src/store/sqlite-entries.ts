@@ -1,14 +1,14 @@
 /** Transfers in SQLite, as they concern one account or one request. */
 import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
-import { TRANSFERS, type TransferColumns, toTransfer } from "./sqlite-columns.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type { EntryRow } from "./store.js";
 
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
-const AVAILABLE = `CASE account_id WHEN credit_account THEN posted_nanos
-  WHEN debit_account THEN -pending_nanos - posted_nanos ELSE 0 END`;
-const HELD = `CASE account_id WHEN debit_account THEN pending_nanos ELSE 0 END`;
+const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
+  WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
+const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
 const SPAN = `transfer.account_id = :accountId AND transfer.sequence >= :first AND transfer.sequence < :end
   ORDER BY transfer.sequence LIMIT :count`;
 

@@ -1,10 +1,18 @@
 /** Proves a ledger in SQLite, from its first transfer to its last, on one snapshot. */
-import { CHAIN_START, type ChainHead, holdRecord, transferHash, transferId, usageRecord } from "../ledger/transfer.js";
+import {
+  CHAIN_START,
+  type ChainHead,
+  type Transfer,
+  holdRecord,
+  transferHash,
+  transferId,
+  usageRecord,
+} from "../ledger/transfer.js";
 import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./sqlite-columns.js";
 import { failureOf } from "./sqlite-failure.js";
 import type { Sqlite } from "./sqlite-file.js";
 import type { VerifyReport } from "./store.js";
-import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
+import { type TokenColumns, usageOf } from "./token-columns.js";
 import { CHECKS } from "./verify-checks.js";
 import { changedRows } from "./verify-digests.js";
 
@@ -40,63 +48,62 @@ function attempt(problems: string[], name: string, check: () => readonly string[
   }
 }
 
-type UsageColumns = TokenColumns & {
-  readonly usage_source: bigint | null;
-  readonly charged_nanos: bigint;
-  readonly overage_nanos: bigint;
-  readonly upstream: string;
-  readonly attempts: bigint;
-  readonly attempt_log: string | null;
-  readonly end_time_ms: bigint;
-};
-/** A transfer, its hold, and its usage where it ended a request. What two of them name is the hold's. */
-type ChainColumns = TransferColumns & {
-  readonly hold: string | null;
-  readonly said_account_id: string;
-  readonly said_time_ms: bigint;
-} & TermsColumns &
-  UsageColumns;
+/** A transfer with what its hash proves beside it: the terms of a hold, or the usage of a request that it ended. */
+type ChainColumns = TransferColumns &
+  TermsColumns &
+  TokenColumns & {
+    /** Of the request that the transfer concerns; null for credits. */
+    readonly cause_id: string | null;
+    readonly recorded_id: string | null;
+    readonly usage_source: bigint | null;
+    readonly overage_nanos: bigint;
+    readonly upstream: string;
+    readonly attempts: bigint;
+    readonly attempt_log: string | null;
+  };
 
-const CHAIN = `SELECT transfer.sequence, kind, transfer.account_id AS said_account_id, transfer.hold_sequence,
-  credit_id, pending_nanos, posted_nanos, transfer.create_time_ms AS said_time_ms, hash, hold.request_id,
-  hold.account_id, key_id, model, node_id, wanted_nanos, amount_nanos, price, hold.create_time_ms,
-  expire_time_ms, usage_source, charged_nanos, overage_nanos, upstream, attempts, attempt_log, end_time_ms,
-  ${TOKEN_COLUMNS.join(", ")}
-  FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence
-  LEFT JOIN usage ON usage.hold_sequence = transfer.hold_sequence AND usage.sequence = transfer.sequence
-  ORDER BY transfer.sequence`;
+const CHAIN = `SELECT transfer.*, transfer.pending_nanos AS amount_nanos, transfer.request_id AS recorded_id,
+  hold.request_id AS cause_id
+  FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence ORDER BY transfer.sequence`;
 
-/**
- * Follows the chain up to the first transfer that does not fit, or whose hold or usage does not. What comes after
- * proves nothing.
- */
+/** Follows the chain up to the first transfer that does not fit, with its record. What comes after proves nothing. */
 function verifyChain(database: Sqlite): readonly string[] {
   let head: ChainHead = CHAIN_START;
   for (const row of database.prepare<[], ChainColumns>(CHAIN).iterate()) {
-    const said = toTransfer({ ...row, account_id: row.said_account_id, create_time_ms: row.said_time_ms });
+    const said = toTransfer({ ...row, request_id: row.cause_id });
     const { sequence, hash } = said;
     const name = `The transfer ${sequence} (${transferId(said)})`;
     if (sequence !== head.sequence + 1) return [`${name} follows transfer ${head.sequence}: those between are gone.`];
-    if (!hash.equals(transferHash(head.hash, sequence, said, recordOf(row))))
-      return [`${name} was changed, or what it recorded was: its hash does not fit.`];
+    if (!isProven(head, said, row)) return [`${name} was changed, or what it recorded was: its hash does not fit.`];
     head = { sequence, hash };
   }
   return [];
 }
 
+function isProven(head: ChainHead, said: Transfer, row: ChainColumns): boolean {
+  try {
+    return said.hash.equals(transferHash(head.hash, said.sequence, said, recordOf(row)));
+  } catch {
+    // A record that lacks a part has no spelling, so it was not written by us.
+    return false;
+  }
+}
+
+/** What the row carries, and not what it should: a record that is not its own does not fit either. */
 function recordOf(row: ChainColumns): string {
-  if (row.kind === "hold") return row.request_id === null ? "" : holdRecord(toTerms(row));
-  if (row.usage_source === null) return "";
-  return usageRecord({
+  const terms = row.recorded_id === null ? "" : holdRecord(toTerms(row));
+  if (row.usage_source === null) return terms;
+  const usage = usageRecord({
     usageSource: Number(row.usage_source),
-    chargedNanos: row.charged_nanos,
+    chargedNanos: row.posted_nanos,
     overageNanos: row.overage_nanos,
     upstream: row.upstream,
     attempts: Number(row.attempts),
     attemptLog: row.attempt_log,
-    endTimeMs: Number(row.end_time_ms),
+    endTimeMs: Number(row.create_time_ms),
     usage: usageOf(row),
   });
+  return `${terms}${usage}`;
 }
 
 function count(database: Sqlite, from: string): number {

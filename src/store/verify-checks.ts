@@ -1,13 +1,14 @@
 /** The checks of a proof, each a query whose rows are sentences on what does not hold. */
 import { SOURCE_NONE } from "../ledger/rows.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT } from "./sqlite-columns.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";
 
 /** What a row says, less what its sources say: one pass over both, because a full join of sums has no index. */
 const ACCOUNTS = `
 WITH side AS (
   SELECT id, debits_pending AS dp, debits_posted AS dq, credits_pending AS cp, credits_posted AS cq FROM account
-  UNION ALL SELECT debit_account, -pending_nanos, -posted_nanos, 0, 0 FROM transfer
-  UNION ALL SELECT credit_account, 0, 0, -pending_nanos, -posted_nanos FROM transfer
+  UNION ALL SELECT ${DEBIT_ACCOUNT}, -pending_nanos, -posted_nanos, 0, 0 FROM transfer
+  UNION ALL SELECT ${CREDIT_ACCOUNT}, 0, 0, -pending_nanos, -posted_nanos FROM transfer
 )
 SELECT 'The account ' || id || ' does not equal its transfers: it is off by ' ||
   printf('%d pending and %d posted debits, %d pending and %d posted credits', SUM(dp), SUM(dq), SUM(cp), SUM(cq)) || '.'
@@ -71,19 +72,12 @@ WHERE hold.sequence IS NULL OR h <> 1
   OR v <> (COALESCE(release.kind = 'void', 0) OR (${STATE} = 'voided' AND release.kind IS NULL))
   OR x <> COALESCE(release.kind = 'expire', 0)`;
 
-const HELD_AMOUNTS = `
-SELECT 'The hold of the request ' || request_id || ' is ' || amount_nanos || ', but its transfer holds ' ||
-  COALESCE(pending_nanos, 'nothing') || '.'
-FROM hold LEFT JOIN transfer ON transfer.sequence = hold.sequence AND transfer.kind = 'hold'
-WHERE transfer.sequence IS NULL OR pending_nanos <> amount_nanos OR transfer.account_id <> hold.account_id`;
-
-const USAGE = `
-SELECT 'The usage row of the hold ' || usage.hold_sequence || ' (request ' || COALESCE(request_id, 'unknown') ||
-  ') does not fit the transfer ' || usage.sequence || '.'
-FROM usage LEFT JOIN hold ON hold.sequence = usage.hold_sequence
-LEFT JOIN transfer ON transfer.sequence = usage.sequence AND transfer.hold_sequence = usage.hold_sequence
-WHERE hold.sequence IS NULL OR transfer.sequence IS NULL
-  OR transfer.kind <> iif(usage_source = ${SOURCE_NONE}, 'void', 'settle') OR posted_nanos <> charged_nanos`;
+/** What a transfer's hash does not cover must not be there: each row carries its own record or none. */
+const RECORDS = `
+SELECT 'The transfer ' || sequence || ' carries a part of a record that is not its own.' FROM transfer
+WHERE (request_id IS NULL AND coalesce(key_id, model, node_id, wanted_nanos, price, expire_time_ms) IS NOT NULL)
+  OR (usage_source IS NULL
+    AND coalesce(overage_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")}) IS NOT NULL)`;
 
 const RELEASES = `
 SELECT 'The release of the hold ' || release.hold_sequence || ' does not fit the transfer ' || release.sequence || '.'
@@ -134,8 +128,7 @@ export const CHECKS: readonly { readonly name: string; readonly sql: string }[] 
   { name: "open holds", sql: OPEN },
   { name: "pending against open holds", sql: PENDING },
   { name: "holds against transfers", sql: HOLDS },
-  { name: "amounts of holds", sql: HELD_AMOUNTS },
-  { name: "usage against settlements", sql: USAGE },
+  { name: "records of transfers", sql: RECORDS },
   { name: "releases against transfers", sql: RELEASES },
   { name: "budgets against requests", sql: BUDGETS },
   { name: "days against usage", sql: USAGE_DAYS },

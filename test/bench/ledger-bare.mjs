@@ -20,12 +20,7 @@ const file = openSqliteFile(directory, undefined);
 const { database } = file;
 /** @param {keyof typeof STATEMENTS} name */
 const prepare = (name) => database.prepare(STATEMENTS[name]);
-const [transfer, hold, openHold, closeHold] = [
-  prepare("transfer"),
-  prepare("hold"),
-  prepare("openHold"),
-  prepare("closeHold"),
-];
+const [hold, openHold, closeHold] = [prepare("hold"), prepare("openHold"), prepare("closeHold")];
 const [usage, usageDay, account, budget] = [
   prepare("usage"),
   prepare("usageDay"),
@@ -49,17 +44,17 @@ const commit = database.transaction(() => {
   for (let count = 0; count < callers; count++) {
     sequence += 1;
     const requestId = nowMs.toString(16).padStart(12, "0") + sequence.toString(16).padStart(20, "0");
-    transfer.run(sequence, "hold", "acme", sequence, null, 2_000_000n, 0n, nowMs, hash);
-    const who = ["acme", "key_01k9zzzzzzzzzzzzzzzz", "gpt-5.4-mini", "node_1"];
-    hold.run(sequence, requestId, ...who, 2_000_000n, 2_000_000n, price, nowMs, nowMs + 660_000);
+    const said = [sequence, "hold", "acme", sequence, null, 2_000_000n, 0n, nowMs, hash];
+    const who = ["key_01k9zzzzzzzzzzzzzzzz", "gpt-5.4-mini", "node_1"];
+    hold.run(...said, requestId, ...who, 2_000_000n, price, nowMs + 660_000);
     openHold.run(sequence, "node_1", nowMs + 660_000);
     open.push(sequence);
   }
   for (const held of before) {
     sequence += 1;
-    transfer.run(sequence, "settle", "acme", held, null, -2_000_000n, 531_000n, nowMs, hash);
+    const said = [sequence, "settle", "acme", held, null, -2_000_000n, 531_000n, nowMs, hash];
+    usage.run(...said, 1, 0n, "openai", 1, ...tokens, attemptLog);
     closeHold.run(held);
-    usage.run(held, sequence, 1, 531_000n, 0n, "openai", 1, nowMs, ...tokens, attemptLog);
   }
   for (const id of ["operator:grants", "operator:revenue"]) account.run(sequence, sequence, 0n, 0n, id);
   for (const period of ["day", "month", "total"]) budget.run("key", "key_1", period, "", sequence, sequence);

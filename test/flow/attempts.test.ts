@@ -278,9 +278,9 @@ describe("over a restart", () => {
     await ended(id);
     await gateway.stop();
     const database = new Database(join(gateway.dataDirectory, "tollgate.db"));
-    database.exec("DROP TRIGGER usage_update");
-    const change = `UPDATE usage SET attempt_log = replace(attempt_log, '500', '200')
-      WHERE hold_sequence = (SELECT sequence FROM hold WHERE request_id = ?)`;
+    database.exec("DROP TRIGGER transfer_update");
+    const change = `UPDATE transfer SET attempt_log = replace(attempt_log, '500', '200')
+      WHERE usage_source IS NOT NULL AND hold_sequence = (SELECT sequence FROM hold WHERE request_id = ?)`;
     expect(database.prepare(change).run(id).changes).toBe(1);
     database.close();
     await restart();

@@ -110,17 +110,20 @@ describe("the schema", () => {
   test.each([
     ["UPDATE transfer SET posted_nanos = 1", "append-only"],
     ["DELETE FROM transfer", "append-only"],
-    ["UPDATE hold SET amount_nanos = 1", "append-only"],
-    ["DELETE FROM hold", "append-only"],
-    ["UPDATE usage SET charged_nanos = 1", "append-only"],
-    ["DELETE FROM usage", "append-only"],
+    ["UPDATE hold SET amount_nanos = 1", "cannot modify hold because it is a view"],
+    ["UPDATE usage SET charged_nanos = 1", "cannot modify usage because it is a view"],
+    ["UPDATE release SET kind = 'void'", "append-only"],
+    ["DELETE FROM release", "append-only"],
     ["UPDATE account SET debits_posted = credits_posted + 1 WHERE id = 'acme'", "CHECK constraint"],
     ["UPDATE account SET debits_pending = -1 WHERE id = 'acme'", "CHECK constraint"],
   ])("refuses %s", async (sql, message) => {
     const directory = temporaryDirectory();
     const store = await openSqliteStore({ directory });
     await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
-    await store.ledger.commit([creditOf(100n), holdOf(), settleOf()]);
+    const gone = holdOf({ requestId: "gone", expireTimeMs: NOON_MS - 1 });
+    const recover = { kind: "recover", nodeId: "node_1", nowMs: NOON_MS } as const;
+    await store.ledger.commit([creditOf(100n), holdOf(), settleOf(), gone]);
+    expect(await store.ledger.commit([recover])).toEqual([{ kind: "recovered", settled: 0, voided: 1 }]);
     await store.close();
     const database = new Database(join(directory, "tollgate.db"));
     expect(() => database.exec(sql)).toThrow(message);

@@ -66,7 +66,7 @@ function problemsAfter(sql: string): readonly string[] {
   const database = new Database(join(directory, "tollgate.db"));
   database.pragma("foreign_keys = OFF");
   database.pragma("ignore_check_constraints = ON");
-  for (const table of ["transfer", "hold", "usage", "release"])
+  for (const table of ["transfer", "release"])
     database.exec(`DROP TRIGGER ${table}_update; DROP TRIGGER ${table}_delete`);
   database.exec(sql);
   database.close();
@@ -86,6 +86,8 @@ test("a sound ledger holds, and the proof says what it counted", async () => {
 
 /** The hold of a request, and the transfer of a kind that it caused. */
 const of = (requestId: string): string => `(SELECT sequence FROM hold WHERE request_id = '${requestId}')`;
+/** Where a request's usage is. */
+const usage = (requestId: string): string => `usage_source IS NOT NULL AND hold_sequence = ${of(requestId)}`;
 const transfer = (kind: string, requestId: string): string => `kind = '${kind}' AND hold_sequence = ${of(requestId)}`;
 
 test.each([
@@ -94,15 +96,15 @@ test.each([
   ["UPDATE transfer SET account_id = 'zeta' WHERE credit_id = 'c1'", "The transfer 1 (c:c1) was changed"],
   [`UPDATE transfer SET hash = zeroblob(32) WHERE ${transfer("settle", "settled")}`, "(s:settled) was changed"],
   ["DELETE FROM transfer WHERE credit_id = 'c1'", "The transfer 2 (h:settled) follows transfer 0"],
-  [`DELETE FROM transfer WHERE ${transfer("settle", "late")}`, "The request late is settled, but its transfers say"],
-  ["UPDATE hold SET model = 'sim-2' WHERE request_id = 'over'", "(h:over) was changed"],
-  ["UPDATE hold SET price = zeroblob(2) WHERE request_id = 'over'", "(h:over) was changed"],
-  ["UPDATE hold SET request_id = 'else' WHERE request_id = 'over'", "(h:else) was changed"],
-  [`UPDATE usage SET upstream = 'mis' WHERE hold_sequence = ${of("over")}`, "(s:over) was changed"],
-  [`UPDATE usage SET input_tokens = 1 WHERE hold_sequence = ${of("voided")}`, "(v:voided) was changed"],
-  [`UPDATE usage SET attempt_log = '[]' WHERE hold_sequence = ${of("voided")}`, "(v:voided) was changed"],
-  [`UPDATE usage SET attempt_log = NULL WHERE hold_sequence = ${of("over")}`, "(s:over) was changed"],
-  [`UPDATE usage SET attempt_log = '' WHERE hold_sequence = ${of("recovered")}`, "(s:recovered) was changed"],
+  [`DELETE FROM transfer WHERE ${transfer("settle", "late")}`, "The account acme does not equal its transfers"],
+  ["UPDATE transfer SET model = 'sim-2' WHERE request_id = 'over'", "(h:over) was changed"],
+  ["UPDATE transfer SET price = zeroblob(2) WHERE request_id = 'over'", "(h:over) was changed"],
+  ["UPDATE transfer SET request_id = 'else' WHERE request_id = 'over'", "(h:else) was changed"],
+  [`UPDATE transfer SET upstream = 'mis' WHERE ${usage("over")}`, "(s:over) was changed"],
+  [`UPDATE transfer SET input_tokens = 1 WHERE ${usage("voided")}`, "(v:voided) was changed"],
+  [`UPDATE transfer SET attempt_log = '[]' WHERE ${usage("voided")}`, "(v:voided) was changed"],
+  [`UPDATE transfer SET attempt_log = NULL WHERE ${usage("over")}`, "(s:over) was changed"],
+  [`UPDATE transfer SET attempt_log = '' WHERE ${usage("recovered")}`, "(s:recovered) was changed"],
   ["UPDATE account SET credits_posted = 1000 WHERE id = 'acme'", "The account acme does not equal its transfers"],
   ["UPDATE account SET credits_posted = 1000 WHERE id = 'acme'", "All accounts together do not come to zero"],
   ["UPDATE account SET debits_posted = 1000 WHERE id = 'acme'", "The account acme is below zero"],
@@ -122,18 +124,27 @@ test.each([
   ],
   ["DELETE FROM open_hold", "The hold of the request held is open, but the list of open holds says otherwise"],
   ["UPDATE open_hold SET expire_time_ms = 1", "The hold of the request held is open, but the list"],
+  [`UPDATE transfer SET posted_nanos = 1 WHERE ${usage("settled")}`, "(s:settled) was changed"],
+  ["UPDATE transfer SET pending_nanos = 9 WHERE request_id = 'held'", "(h:held) was changed"],
+  ["UPDATE transfer SET pending_nanos = 9 WHERE request_id = 'held'", "The account acme has 10 pending"],
+  ["DELETE FROM transfer WHERE request_id = 'expired'", "(h:late) follows transfer 4"],
+  ["DELETE FROM transfer WHERE request_id = 'expired'", "The request ? is unknown, but its transfers say otherwise"],
   [
-    `UPDATE usage SET charged_nanos = 1 WHERE hold_sequence = ${of("settled")}`,
-    "The request settled is settled, but its transfers",
-  ],
-  ["UPDATE hold SET amount_nanos = 9 WHERE request_id = 'held'", "The hold of the request held is 9"],
-  ["DELETE FROM hold WHERE request_id = 'expired'", "The transfer 5 (h:) was changed"],
-  ["DELETE FROM hold WHERE request_id = 'expired'", "The request ? is unknown, but its transfers say otherwise"],
-  [
-    `DELETE FROM usage WHERE hold_sequence = ${of("settled")}`,
+    `UPDATE transfer SET usage_source = NULL WHERE ${usage("settled")}`,
     "The request settled is held, but its transfers say otherwise",
   ],
-  [`UPDATE usage SET sequence = 3 WHERE hold_sequence = ${of("late")}`, "(request late) does not fit the transfer 3"],
+  [`UPDATE transfer SET usage_source = NULL WHERE ${usage("settled")}`, "(s:settled) was changed"],
+  [`UPDATE transfer SET hold_sequence = ${of("held")} WHERE ${usage("late")}`, "(s:held) was changed"],
+  [`UPDATE transfer SET usage_source = 1 WHERE ${transfer("expire", "expired")}`, "(x:expired) was changed"],
+  [`UPDATE transfer SET request_id = 'new' WHERE ${transfer("overage", "over")}`, "(o:over) was changed"],
+  [
+    "UPDATE transfer SET node_id = 'node_9' WHERE credit_id = 'c1'",
+    "The transfer 1 carries a part of a record that is not its own",
+  ],
+  [
+    `UPDATE transfer SET output_tokens = 1 WHERE ${transfer("hold", "over")}`,
+    "carries a part of a record that is not its own",
+  ],
   [`DELETE FROM release WHERE hold_sequence = ${of("expired")}`, "The request expired is held, but its transfers"],
   [`UPDATE release SET kind = 'void' WHERE hold_sequence = ${of("expired")}`, "The release of the hold"],
   [
