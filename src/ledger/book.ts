@@ -2,6 +2,8 @@
 import assert from "node:assert";
 import { NO_USAGE } from "../api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
+import { ChangedRows } from "./changed-rows.js";
+import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Period, Release, UsageDay, UsageRow } from "./rows.js";
 import {
   ACCOUNT_PERIODS,
@@ -34,7 +36,7 @@ export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
  */
 export class Book {
   readonly accounts = new Map<string, Account>();
-  readonly holds = new Map<string, HoldRow>();
+  readonly holds = new HoldTable<HoldRow>();
   /** Until when each node's lease runs. */
   readonly leases = new Map<string, number>();
   /** Credits by credit id. */
@@ -44,22 +46,22 @@ export class Book {
   /** The counters of each key's last hold, which are nearly always those of its next. */
   readonly #counters = new Map<string, LastCounters>();
 
-  readonly changedAccounts = new Set<Account>();
-  readonly changedBudgets = new Set<BudgetRow>();
+  readonly changedAccounts = new ChangedRows<Account>();
+  readonly changedBudgets = new ChangedRows<BudgetRow>();
   readonly changedLeases = new Map<string, number>();
   readonly transfers: Transfer[] = [];
   readonly createdHolds: HoldRow[] = [];
   /** Holds of earlier batches that a checkpoint noted. */
-  readonly notedHolds = new Set<HoldRow>();
+  readonly notedHolds = new ChangedRows<HoldRow>();
   /** Holds that were open and are no more. */
-  readonly closedHolds = new Set<HoldRow>();
+  readonly closedHolds: HoldRow[] = [];
   /** Holds that had ended before the batch asked for them. */
   readonly pastHolds: HoldRow[] = [];
   readonly usages: UsageRow[] = [];
   /** Holds that recovery freed, without a usage. */
   readonly releases: Release[] = [];
-  /** By the counter of the key's day: few models share one. */
-  readonly #usageDays = new Map<BudgetRow | undefined, UsageDay[]>();
+  /** What the batch adds to the sums of each day. */
+  readonly usageDays: UsageDay[] = [];
 
   /** The customer's account of this id, where there is one. */
   customer(id: string): Account | undefined {
@@ -103,7 +105,7 @@ export class Book {
     const name = `${owner} ${period} ${bucket} ${ownerId}`;
     let row = this.#budgets.get(name);
     if (row === undefined) {
-      row = { owner, ownerId, period, bucket, pendingNanos: 0n, spentNanos: 0n };
+      row = { owner, ownerId, period, bucket, pendingNanos: 0n, spentNanos: 0n, changed: false };
       load?.(row);
       this.#budgets.set(name, row);
     }
@@ -126,15 +128,15 @@ export class Book {
     }
     checkAccount(debit);
     checkAccount(credit);
-    this.changedAccounts.add(debit).add(credit);
+    this.changedAccounts.add(debit);
+    this.changedAccounts.add(credit);
     this.head = transfer;
     this.transfers.push(transfer);
     return transfer;
   }
 
   addHold(hold: HoldRow): void {
-    assert(!this.holds.has(hold.requestId), `the hold ${hold.requestId} exists`);
-    this.holds.set(hold.requestId, hold);
+    this.holds.add(hold);
     this.createdHolds.push(hold);
   }
 
@@ -161,42 +163,33 @@ export class Book {
     }
   }
 
-  #usageDay({ counters, accountId, keyId, model, createTimeMs }: HoldRow): UsageDay {
-    const list = this.#usageDays.get(counters[0]) ?? [];
-    const known = list.find((sums) => sums.model === model && sums.accountId === accountId);
-    if (known !== undefined) return known;
+  #usageDay({ accountId, keyId, model, createTimeMs }: HoldRow): UsageDay {
     const day = bucketOf("day", createTimeMs);
+    for (const sums of this.usageDays) {
+      if (sums.keyId === keyId && sums.model === model && sums.accountId === accountId && sums.day === day) return sums;
+    }
     const sums = { day, accountId, keyId, model, requestCount: 0, costNanos: 0n, usage: { ...NO_USAGE } };
-    list.push(sums);
-    this.#usageDays.set(counters[0], list);
+    this.usageDays.push(sums);
     return sums;
-  }
-
-  /** What the batch adds to the sums of each day. */
-  usageDays(): readonly UsageDay[] {
-    return [...this.#usageDays.values()].flat();
   }
 
   /** After the changes were written: the next batch has its own. Of the holds, at most so many open ones stay. */
   forgetChanges(holdsMax: number): void {
     this.changedAccounts.clear();
     this.changedBudgets.clear();
-    this.changedLeases.clear();
+    if (this.changedLeases.size > 0) this.changedLeases.clear();
     this.transfers.length = 0;
     this.createdHolds.length = 0;
     this.notedHolds.clear();
-    for (const hold of this.closedHolds) this.holds.delete(hold.requestId);
-    this.closedHolds.clear();
-    for (const hold of this.pastHolds) this.holds.delete(hold.requestId);
+    for (const hold of this.closedHolds) this.holds.remove(hold);
+    this.closedHolds.length = 0;
+    for (const hold of this.pastHolds) this.holds.remove(hold);
     this.pastHolds.length = 0;
     this.usages.length = 0;
     this.releases.length = 0;
-    this.#usageDays.clear();
-    this.credits.clear();
-    for (const requestId of this.holds.keys()) {
-      if (this.holds.size <= holdsMax) break;
-      this.holds.delete(requestId);
-    }
+    this.usageDays.length = 0;
+    if (this.credits.size > 0) this.credits.clear();
+    while (this.holds.size > holdsMax && this.holds.oldest !== undefined) this.holds.remove(this.holds.oldest);
   }
 }
 

@@ -1,5 +1,7 @@
 /** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
 import type { Usage, UsageSource } from "../api/index.js";
+import type { ChangeableRow } from "./changed-rows.js";
+import type { TableRow } from "./hold-table.js";
 
 /** The operator's side of every transfer. No customer's id holds a colon. */
 export const OPERATOR_GRANTS = "operator:grants";
@@ -21,7 +23,7 @@ export const SOURCE_RECOVERED: UsageSource.USAGE_SOURCE_RECOVERED = 3;
 export const SOURCE_NONE: UsageSource.USAGE_SOURCE_NONE = 4;
 
 /** An account: its sums, in nano-USD, each zero or more, and its own budgets. */
-export interface Account {
+export interface Account extends ChangeableRow {
   readonly id: string;
   readonly budgets: readonly Budget[];
   /** The most that one request may cost; zero where there is no such limit. */
@@ -52,7 +54,7 @@ export interface HoldTerms {
 }
 
 /** A hold, from its request to the record of what became of it. */
-export interface HoldRow extends HoldTerms {
+export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   /** The sequence of its `h:` transfer. */
   readonly sequence: number;
   /** What counts it: its key's day, month and total, and its account's day and month. */
@@ -84,7 +86,7 @@ export interface Budget {
 export type BudgetOwner = "key" | "account";
 
 /** What a key, or an account, holds and has spent in a period. An account's total is its sums: it has no such row. */
-export interface BudgetRow {
+export interface BudgetRow extends ChangeableRow {
   readonly owner: BudgetOwner;
   readonly ownerId: string;
   readonly period: Period;

@@ -38,7 +38,7 @@ export function charge(book: Book, hold: HoldRow, operation: Charge): void {
   const account = book.account(hold.accountId);
   const chargedNanos = least(least(operation.costNanos, hold.amountNanos), available(account) + heldNanos);
   const overageNanos = least(operation.costNanos - chargedNanos, overageRoom(book));
-  if (held) book.closedHolds.add(hold);
+  if (held) book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "settle", pendingNanos: -heldNanos, chargedNanos, overageNanos });
   if (overageNanos > 0n) {
     const said = { kind: "overage", pendingNanos: 0n, postedNanos: overageNanos } as const;
@@ -49,14 +49,14 @@ export function charge(book: Book, hold: HoldRow, operation: Charge): void {
 
 /** Frees a hold whose request was not charged, and keeps a record of it. */
 function free(book: Book, hold: HoldRow, operation: Charge): void {
-  book.closedHolds.add(hold);
+  book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "void", pendingNanos: -hold.amountNanos, chargedNanos: 0n, overageNanos: 0n });
   book.count(hold, -hold.amountNanos, 0n);
 }
 
 /** Gives the hold of a request that nobody will settle back to its account. */
 export function release(book: Book, hold: HoldRow, kind: "void" | "expire", nowMs: number): void {
-  book.closedHolds.add(hold);
+  book.closedHolds.push(hold);
   const said = { kind, pendingNanos: -hold.amountNanos, postedNanos: 0n, createTimeMs: nowMs };
   const { sequence } = book.transfer({ ...said, ...causeOf(hold) }, "");
   book.count(hold, -hold.amountNanos, 0n);

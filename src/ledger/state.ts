@@ -136,6 +136,10 @@ function openHold(book: Book, operation: HoldOperation, counters: readonly Budge
     costNanos: 0n,
     upstream: "",
     attempts: 0,
+    chained: undefined,
+    older: undefined,
+    newer: undefined,
+    changed: false,
   };
   book.addHold(row);
   book.count(row, amountNanos, 0n);

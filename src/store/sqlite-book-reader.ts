@@ -88,11 +88,11 @@ export class BookReader {
   }
 
   #readRequest(book: Book, requestId: string): void {
-    if (book.holds.has(requestId)) return;
+    if (book.holds.get(requestId) !== undefined) return;
     const row = this.#request.get(requestId);
     if (row === undefined) return;
     const hold = toHold(row, this.#readOwners(book, row.account_id, row.key_id, Number(row.create_time_ms)));
-    book.holds.set(requestId, hold);
+    book.holds.add(hold);
     if (hold.state !== "held") book.pastHolds.push(hold);
   }
 
@@ -130,6 +130,7 @@ export class BookReader {
       debitsPosted: row.debits_posted,
       creditsPending: row.credits_pending,
       creditsPosted: row.credits_posted,
+      changed: false,
     });
   }
 }

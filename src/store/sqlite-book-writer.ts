@@ -64,7 +64,7 @@ export class BookWriter {
     const { account, budget, lease } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
-    for (const sums of book.usageDays()) this.#addDay(sums);
+    for (const sums of book.usageDays) this.#addDay(sums);
     for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
       const { changes } = account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
       assert(changes === 1, `the account ${id} is gone`);

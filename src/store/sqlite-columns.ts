@@ -134,6 +134,10 @@ export function toHold(row: RequestColumns, counters: readonly BudgetRow[]): Hol
     costNanos: costOf(row),
     upstream: row.upstream,
     attempts: Number(row.attempts),
+    chained: undefined,
+    older: undefined,
+    newer: undefined,
+    changed: false,
   };
 }
 

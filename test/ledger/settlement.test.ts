@@ -138,6 +138,6 @@ describe("a settlement", () => {
     const { book } = run([holdOf(), settleOf({ nowMs: Date.UTC(2026, 10, 22) }), settleOf()]);
     expect(book.usages).toHaveLength(1);
     expect(book.usages[0]).toMatchObject({ hold: { requestId: "r1" }, chargedNanos: 4n, usage: usage(3n) });
-    expect(book.usageDays()).toMatchObject([{ day: "2026-11-21", requestCount: 1, costNanos: 4n, usage: usage(3n) }]);
+    expect(book.usageDays).toMatchObject([{ day: "2026-11-21", requestCount: 1, costNanos: 4n, usage: usage(3n) }]);
   });
 });
