@@ -40,18 +40,19 @@ export interface TransferContent {
 export interface Transfer extends TransferContent {
   /** Its place in the ledger, from 1, without gaps. */
   readonly sequence: number;
-  /** Over everything that it says, over the record that it belongs to, and over the hash before it. */
-  readonly hash: Buffer;
+  /** Over everything that it says, over the record that it belongs to, and over the hash before it; in hex. */
+  readonly hash: string;
 }
 
 /** The last transfer, as far as the next one needs it. */
 export interface ChainHead {
   readonly sequence: number;
-  readonly hash: Buffer;
+  /** In hex, as the next one spells it: a buffer for each would cost the collector more than the text does. */
+  readonly hash: string;
 }
 
 /** Where a ledger without transfers stands. */
-export const CHAIN_START: ChainHead = { sequence: 0, hash: Buffer.alloc(32) };
+export const CHAIN_START: ChainHead = { sequence: 0, hash: "00".repeat(32) };
 
 /** The id of a transfer: derived from what caused it, so that nothing can happen twice. */
 export function transferId({ kind, causeId }: Pick<TransferContent, "kind" | "causeId">): string {
@@ -70,11 +71,11 @@ export function creditAccount({ kind, accountId }: Pick<TransferContent, "kind" 
 }
 
 /** The SHA-256 over the hash before, over everything a transfer says, and over the record that it was written with. */
-export function transferHash(previousHash: Buffer, sequence: number, said: TransferContent, record: string): Buffer {
+export function transferHash(previousHash: string, sequence: number, said: TransferContent, record: string): string {
   const { holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
   const numbers = `${sequence} ${holdSequence} ${pendingNanos} ${postedNanos} ${createTimeMs}`;
   const texts = `${spelled(transferId(said))}${spelled(said.accountId)}`;
-  return hash("sha256", `${previousHash.toString("hex")} ${numbers} ${texts}${record}`, "buffer");
+  return hash("sha256", `${previousHash} ${numbers} ${texts}${record}`, "hex");
 }
 
 /** Puts a transfer behind the last one. */

@@ -55,7 +55,7 @@ export class BookReader {
   start(): Book {
     const book = new Book();
     const head = this.#head.get();
-    if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash };
+    if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash.toString("hex") };
     for (const { id, lease_until_ms } of this.#leases.all()) book.leases.set(id, Number(lease_until_ms));
     for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);
     return book;

@@ -41,6 +41,8 @@ type Name = keyof typeof STATEMENTS;
 
 export class BookWriter {
   readonly #statements;
+  /** For one hash after the other: SQLite copies what it is given. */
+  readonly #hash = Buffer.alloc(32);
 
   constructor(database: Sqlite) {
     const prepare = (name: Name) => database.prepare(STATEMENTS[name]);
@@ -91,6 +93,11 @@ export class BookWriter {
     assert(holds === createdHolds.length && ends === usages.length, "a record has no transfer");
   }
 
+  #bytesOf(hash: string): Buffer {
+    this.#hash.write(hash, "hex");
+    return this.#hash;
+  }
+
   #writeTransfer(row: Transfer): void {
     this.#statements.transfer.run(
       row.sequence,
@@ -101,7 +108,7 @@ export class BookWriter {
       row.pendingNanos,
       row.postedNanos,
       row.createTimeMs,
-      row.hash,
+      this.#bytesOf(row.hash),
     );
   }
 
@@ -115,7 +122,7 @@ export class BookWriter {
       row.pendingNanos,
       row.postedNanos,
       row.createTimeMs,
-      row.hash,
+      this.#bytesOf(row.hash),
       hold.requestId,
       hold.keyId,
       hold.model,
@@ -136,7 +143,7 @@ export class BookWriter {
       row.pendingNanos,
       row.postedNanos,
       row.createTimeMs,
-      row.hash,
+      this.#bytesOf(row.hash),
       usageSource,
       overageNanos,
       upstream,

@@ -100,7 +100,7 @@ export function toTransfer(row: TransferColumns): Transfer {
     pendingNanos: row.pending_nanos,
     postedNanos: row.posted_nanos,
     createTimeMs: Number(row.create_time_ms),
-    hash: row.hash,
+    hash: row.hash.toString("hex"),
   };
 }
 

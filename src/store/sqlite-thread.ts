@@ -21,13 +21,15 @@ const SERVE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 const VERIFY_LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
 interface Pending {
+  readonly id: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class SqliteThread<Calls = SqliteCalls> {
   readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
+  /** In the order of the questions, which is that of the answers. */
+  readonly #pending: Pending[] = [];
   readonly #onFatal: ((error: Error) => void) | undefined;
   #lastId = 0;
   /** Why it takes no more calls. */
@@ -60,14 +62,15 @@ export class SqliteThread<Calls = SqliteCalls> {
     ...args: CallArguments<Calls, Name>
   ): Promise<CallResult<Calls, Name>> {
     if (this.#ended !== undefined) return Promise.reject(unavailable(this.#ended));
-    if (this.#pending.size >= CALLS_MAX) return Promise.reject(tooMany());
+    if (this.#pending.length >= CALLS_MAX) return Promise.reject(tooMany());
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      if (this.#pending.size === 0) this.#worker.ref();
-      // The thread answers a call with what the table of calls says it gives.
-      this.#pending.set(id, { resolve: (result) => resolve(result as CallResult<Calls, Name>), reject });
+      // Before it waits: what cannot be sent throws here, and never has an answer.
       this.#send({ id, name, args });
+      if (this.#pending.length === 0) this.#worker.ref();
+      // The thread answers a call with what the table of calls says it gives.
+      this.#pending.push({ id, resolve: (result) => resolve(result as CallResult<Calls, Name>), reject });
     });
   }
 
@@ -89,10 +92,11 @@ export class SqliteThread<Calls = SqliteCalls> {
 
   #receive(message: WorkerMessage): void {
     if (message.kind !== "answer" && message.kind !== "failure") return;
-    const pending = this.#pending.get(message.id);
+    // After a failure of the thread, nobody waits for its last answers.
+    if (this.#pending[0]?.id !== message.id) return;
+    const pending = this.#pending.shift();
     if (pending === undefined) return;
-    this.#pending.delete(message.id);
-    if (this.#pending.size === 0 && this.#ended === undefined) this.#worker.unref();
+    if (this.#pending.length === 0 && this.#ended === undefined) this.#worker.unref();
     if (message.kind === "answer") {
       pending.resolve(message.result);
       return;
@@ -105,8 +109,7 @@ export class SqliteThread<Calls = SqliteCalls> {
   #fail(error: Error): void {
     const closing = this.#ended !== undefined;
     this.#ended ??= error;
-    for (const { reject } of this.#pending.values()) reject(unavailable(error));
-    this.#pending.clear();
+    for (const { reject } of this.#pending.splice(0)) reject(unavailable(error));
     if (!closing) this.#onFatal?.(error);
   }
 }

@@ -82,7 +82,7 @@ function verifyChain(database: Sqlite): readonly string[] {
 
 function isProven(head: ChainHead, said: Transfer, row: ChainColumns): boolean {
   try {
-    return said.hash.equals(transferHash(head.hash, said.sequence, said, recordOf(row)));
+    return said.hash === transferHash(head.hash, said.sequence, said, recordOf(row));
   } catch {
     // A record that lacks a part has no spelling, so it was not written by us.
     return false;

@@ -339,7 +339,7 @@ test("each transfer carries a hash of the one before it, of all that it says, an
   let head = CHAIN_START;
   for (const [index, transfer] of book.transfers.entries()) {
     const record = records[index] ?? "";
-    const hashOf = (changes: object): Buffer =>
+    const hashOf = (changes: object): string =>
       transferHash(head.hash, transfer.sequence, { ...transfer, ...changes }, record);
     expect(transfer.hash).toEqual(hashOf({}));
     const changes = {
