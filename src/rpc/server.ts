@@ -10,7 +10,6 @@ import type {
   ServiceDefinition,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { HealthImplementation } from "grpc-health-check";
 import type { Method } from "../api/channel.js";
 import { descriptorSetBytes } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
@@ -19,6 +18,7 @@ import type { Log } from "../observe/log.js";
 import { peerAddress } from "./address.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, ServerCall } from "./dispatcher.js";
+import { Health } from "./health.js";
 import { deadlineError } from "./lifetime.js";
 import { readMetadata, writeMetadata } from "./metadata.js";
 import { addReflection } from "./reflection.js";
@@ -60,7 +60,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     "grpc.keepalive_timeout_ms": 20_000,
   });
   const names = [...Object.keys(SERVICES), TUNNEL_SERVICE];
-  const health = new HealthImplementation({ "": "SERVING" });
+  const health = new Health(names);
   for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), options);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
@@ -68,13 +68,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     log: options.log,
   });
   tunnels.addTo(server);
-  for (const name of names) health.setStatus(name, "SERVING");
-  health.addToServer(server);
+  health.addTo(server);
   addReflection(server, descriptorSetBytes(), names);
   return {
     listen: (address) => listen(server, address, options.credentials ?? ServerCredentials.createInsecure()),
     drain: async (timeoutMs) => {
-      for (const name of ["", ...names]) health.setStatus(name, "NOT_SERVING");
+      health.stop();
       await options.dispatcher.drain(timeoutMs);
       tunnels.close();
       await shutDown(server);

@@ -2,7 +2,11 @@
 import { fileURLToPath } from "node:url";
 import { Client, credentials, loadPackageDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { load, type PackageDefinition } from "@grpc/proto-loader";
-import { protoPath as healthProtoPath } from "grpc-health-check";
+import {
+  HealthClient,
+  type HealthCheckResponse,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "../../gen/grpc/health/v1/health.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InferenceServiceService } from "../../src/api/index.js";
 import type { GatewayError } from "../../src/errors.js";
@@ -13,6 +17,7 @@ import { KeepingSink, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
 const PROTO = fileURLToPath(new URL("../../proto", import.meta.url));
+const HEALTH_PROTO = fileURLToPath(new URL("../../proto/grpc/health/v1/health.proto", import.meta.url));
 let core: OpenCore;
 let secret = "";
 
@@ -84,10 +89,34 @@ describe("a server", () => {
   });
 
   test("health tells of each service and of all", async () => {
-    const definition = await load(healthProtoPath, { enums: String });
+    const definition = await load(HEALTH_PROTO, { enums: String });
     const check = (service: string) => call(client, "/grpc.health.v1.Health/Check", definition, { service });
     for (const service of ["", ...SERVICES]) expect(await check(service)).toMatchObject({ status: "SERVING" });
     await expect(check("tollgate.v1.NoService")).rejects.toMatchObject({ code: status.NOT_FOUND });
+    const all = await call(client, "/grpc.health.v1.Health/List", definition, {});
+    const expected = ["", ...SERVICES].map((service) => [service, { status: "SERVING" }]);
+    expect(all).toMatchObject({ statuses: Object.fromEntries(expected) });
+  });
+
+  test("who watches a service is told how it stands, and again when the server stops", async () => {
+    const own = await openCore();
+    const stopping = await serve(own);
+    const watcher = new HealthClient(stopping.address, credentials.createInsecure());
+    const told: [string, ServingStatus][] = [];
+    for (const service of ["", "tollgate.v1.NoService"]) {
+      const watch = watcher.watch({ service });
+      watch.on("data", ({ status }: HealthCheckResponse) => told.push([service, status]));
+      // The server's end cuts it.
+      watch.on("error", () => undefined);
+    }
+    await expect.poll(() => told).toHaveLength(2);
+    await stopping.drain(0);
+    await expect.poll(() => told).toHaveLength(3);
+    expect(told).toContainEqual(["", ServingStatus.SERVING]);
+    expect(told).toContainEqual(["tollgate.v1.NoService", ServingStatus.SERVICE_UNKNOWN]);
+    expect(told[2]).toEqual(["", ServingStatus.NOT_SERVING]);
+    watcher.close();
+    await own.close();
   });
 });
 
@@ -103,7 +132,7 @@ describe("the end of a server", () => {
     const running = await serve(own);
     const channel = createRemoteChannel({ address: running.address });
     const client = new Client(running.address, credentials.createInsecure());
-    const health = await load(healthProtoPath, { enums: String });
+    const health = await load(HEALTH_PROTO, { enums: String });
     const gone = new AbortController();
     const sink = new KeepingSink();
     const options = withKey(key.secret, { signal: gone.signal });
