@@ -86,7 +86,7 @@ export class LedgerWriter {
 
   readonly #drain = (): void => {
     this.#scheduled = false;
-    if (!this.#busy) void this.#write();
+    if (!this.#busy && this.#operations.length > 0) void this.#write();
   };
 
   /**

@@ -1,7 +1,14 @@
 /** Writes the changes of a book to SQLite. */
 import assert from "node:assert";
 import type { Book } from "../ledger/book.js";
-import type { HoldRow, UsageDay, UsageRow } from "../ledger/rows.js";
+import {
+  ACCOUNT_PERIODS,
+  type BudgetRow,
+  type HoldRow,
+  KEY_PERIODS,
+  type UsageDay,
+  type UsageRow,
+} from "../ledger/rows.js";
 import type { Transfer } from "../ledger/transfer.js";
 import { digestOf } from "./digest.js";
 import type { Sqlite } from "./sqlite-file.js";
@@ -12,6 +19,17 @@ const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excl
 
 const TRANSFER =
   "sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos, create_time_ms, hash";
+
+/** How many counters a hold has. Those of one key stand together and change together. */
+const HOLD_BUDGETS = KEY_PERIODS.length + ACCOUNT_PERIODS.length;
+const BUDGET_VALUES = 6;
+
+/** Writes so many counters at once. */
+function budgets(count: number): string {
+  const rows = Array.from({ length: count }, () => `(${placeholders(BUDGET_VALUES)})`);
+  return `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos) VALUES ${rows.join(", ")}
+    ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
+}
 
 /** The statements of a commit, by what they write. */
 export const STATEMENTS = {
@@ -31,8 +49,8 @@ export const STATEMENTS = {
   usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
     VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
     cost_nanos = cost_nanos + excluded.cost_nanos, ${TOKENS_ADDED}`,
-  budget: `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`,
+  budget: budgets(1),
+  holdBudgets: budgets(HOLD_BUDGETS),
   lease: `INSERT INTO node (id, lease_until_ms) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET lease_until_ms = excluded.lease_until_ms`,
 } as const;
@@ -58,12 +76,13 @@ export class BookWriter {
       release: prepare("release"),
       usageDay: prepare("usageDay"),
       budget: prepare("budget"),
+      holdBudgets: prepare("holdBudgets"),
       lease: prepare("lease"),
     };
   }
 
   write(book: Book): void {
-    const { account, budget, lease } = this.#statements;
+    const { account, lease } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
     for (const sums of book.usageDays) this.#addDay(sums);
@@ -71,8 +90,7 @@ export class BookWriter {
       const { changes } = account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
       assert(changes === 1, `the account ${id} is gone`);
     }
-    for (const row of book.changedBudgets)
-      budget.run(row.owner, row.ownerId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
+    this.#writeBudgets(book.changedBudgets);
     for (const [nodeId, untilMs] of book.changedLeases) lease.run(nodeId, untilMs);
   }
 
@@ -91,6 +109,16 @@ export class BookWriter {
       } else this.#writeTransfer(row);
     }
     assert(holds === createdHolds.length && ends === usages.length, "a record has no transfer");
+  }
+
+  #writeBudgets(rows: Iterable<BudgetRow>): void {
+    const { budget, holdBudgets } = this.#statements;
+    const values: (string | bigint)[] = [];
+    for (const row of rows) {
+      values.push(row.owner, row.ownerId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
+      if (values.length === HOLD_BUDGETS * BUDGET_VALUES) holdBudgets.run(values.splice(0));
+    }
+    while (values.length > 0) budget.run(values.splice(0, BUDGET_VALUES));
   }
 
   #bytesOf(hash: string): Buffer {

@@ -21,11 +21,11 @@ const { database } = file;
 /** @param {keyof typeof STATEMENTS} name */
 const prepare = (name) => database.prepare(STATEMENTS[name]);
 const [hold, openHold, closeHold] = [prepare("hold"), prepare("openHold"), prepare("closeHold")];
-const [usage, usageDay, account, budget] = [
+const [usage, usageDay, account, holdBudgets] = [
   prepare("usage"),
   prepare("usageDay"),
   prepare("account"),
-  prepare("budget"),
+  prepare("holdBudgets"),
 ];
 
 const hash = Buffer.alloc(32, 7);
@@ -57,8 +57,9 @@ const commit = database.transaction(() => {
     closeHold.run(held);
   }
   for (const id of ["operator:grants", "operator:revenue"]) account.run(sequence, sequence, 0n, 0n, id);
-  for (const period of ["day", "month", "total"]) budget.run("key", "key_1", period, "", sequence, sequence);
-  for (const period of ["day", "month"]) budget.run("account", "acme", period, "", sequence, sequence);
+  const ofKey = ["day", "month", "total"].flatMap((period) => ["key", "key_1", period, "", sequence, sequence]);
+  const ofAccount = ["day", "month"].flatMap((period) => ["account", "acme", period, "", sequence, sequence]);
+  holdBudgets.run(...ofKey, ...ofAccount);
   usageDay.run("2026-11-21", "acme", "key_1", "gpt-5.4-mini", before.length, 531_000n, ...tokens);
 });
 
