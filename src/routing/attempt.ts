@@ -129,11 +129,17 @@ class Attempt implements UpstreamHandler {
     this.#bytes += chunk.length;
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
     if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(this.#failed("its answer is too large"));
-    if (this.#decoder !== undefined) {
-      const decoder = this.#decoder;
-      return this.#guard(() => this.#forward(decoder.push(chunk)));
-    }
+    if (this.#decoder !== undefined) return this.#push(this.#decoder, chunk);
     this.#chunks.push(chunk);
+  }
+
+  /** Once an event: no closure here. */
+  #push(decoder: StreamDecoder, chunk: Buffer): void {
+    try {
+      this.#forward(decoder.push(chunk));
+    } catch (error) {
+      this.#fail(GatewayError.from(error));
+    }
   }
 
   onEnd(): void {

@@ -11,7 +11,8 @@ const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
-const DATA = Buffer.from("data");
+const DATA = [0x64, 0x61, 0x74, 0x61] as const;
+const NO_SPANS: number[] = [];
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const NOTHING = Buffer.alloc(0);
 const LINE_END = Buffer.from("\n");
@@ -28,7 +29,7 @@ export class SseFramer {
   private scanned = 0;
   private lineStart = 0;
   /** Starts and ends of the data lines of the event that is read. */
-  private dataSpans: number[] = [];
+  private dataSpans = NO_SPANS;
   /** True where the event has a line of any kind. */
   private hasLines = false;
   /** True where the last line ended in a CR whose LF may still come. */
@@ -42,7 +43,7 @@ export class SseFramer {
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.append(chunk);
-    const view = this.held.subarray(0, this.length);
+    const view = part(this.held, 0, this.length);
     let start = 0;
     let cr = view.indexOf(CR, this.scanned);
     while (this.scanned < this.length) {
@@ -118,7 +119,9 @@ export class SseFramer {
     if (!isDataLine(held, start, end)) return false;
     let value = Math.min(start + DATA.length + 1, end);
     if (value < end && held[value] === SPACE) value++;
-    this.dataSpans.push(value, end);
+    // Nearly every event has one line, and a list that is made with what it holds takes no more room than that.
+    if (this.dataSpans.length === 0) this.dataSpans = [value, end];
+    else this.dataSpans.push(value, end);
     return false;
   }
 
@@ -129,9 +132,9 @@ export class SseFramer {
     let data: Buffer | undefined;
     if (this.dataSpans.length > 2) data = joined(this.held, this.dataSpans);
     else if (from !== undefined) data = this.held.subarray(from, to);
-    if (this.dataSpans.length > 0) this.dataSpans = [];
+    this.dataSpans = NO_SPANS;
     this.hasLines = false;
-    this.sink(data, this.held.subarray(start, end));
+    this.sink(data, part(this.held, start, end));
     return end;
   }
 
@@ -146,15 +149,20 @@ export class SseFramer {
     this.length = left;
     this.scanned -= start;
     this.lineStart -= start;
-    this.dataSpans = this.dataSpans.map((place) => place - start);
+    if (this.dataSpans.length > 0) this.dataSpans = this.dataSpans.map((place) => place - start);
   }
 }
 
 function isDataLine(bytes: Buffer, start: number, end: number): boolean {
   const nameEnd = start + DATA.length;
-  if (end < nameEnd || bytes[start] !== 0x64) return false;
-  if (bytes.compare(DATA, 0, DATA.length, start, nameEnd) !== 0) return false;
+  if (end < nameEnd) return false;
+  for (let place = 0; place < DATA.length; place++) if (bytes[start + place] !== DATA[place]) return false;
   return end === nameEnd || bytes[nameEnd] === COLON;
+}
+
+/** A part of the bytes; all of them are no new object. */
+function part(bytes: Buffer, start: number, end: number): Buffer {
+  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
 }
 
 /** The data of several lines, with a line feed between two. */
