@@ -68,7 +68,7 @@ async function conclude(
   const counting = meter.outcome(failure === undefined);
   const outcome = counting instanceof Promise ? await counting : counting;
   const { upstream, attempts, attemptLog } = meter;
-  const settled = hold.settle({ ...outcome, upstream, attempts, attemptLog });
+  const settled = hold.settle({ upstream, attempts, attemptLog, ...outcome });
   if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
   failpoint("before_last_bytes");
   if (failure === undefined && !call.signal.aborted) meter.end(outcome);

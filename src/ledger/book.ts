@@ -5,16 +5,7 @@ import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Period, Release, UsageDay, UsageRow } from "./rows.js";
-import {
-  ACCOUNT_PERIODS,
-  KEY_PERIODS,
-  SOURCE_NONE,
-  USAGE_FIELDS,
-  available,
-  bucketOf,
-  dayNumber,
-  isOperator,
-} from "./rows.js";
+import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber, isOperator } from "./rows.js";
 import {
   CHAIN_START,
   type ChainHead,
@@ -24,6 +15,7 @@ import {
   debitAccount,
   linkTransfer,
 } from "./transfer.js";
+import { addTokens } from "./usage.js";
 
 /** The most that all credits may come to, and all overage. Their sum bounds every account, and fits in int64. */
 export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
@@ -42,6 +34,8 @@ export class Book {
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
   head: ChainHead = CHAIN_START;
+  /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
+  newestRequestId = "";
   readonly #budgets = new Map<string, BudgetRow>();
   /** The counters of each key's last hold, which are nearly always those of its next. */
   readonly #counters = new Map<string, LastCounters>();
@@ -138,13 +132,14 @@ export class Book {
   addHold(hold: HoldRow): void {
     this.holds.add(hold);
     this.createdHolds.push(hold);
+    if (hold.requestId > this.newestRequestId) this.newestRequestId = hold.requestId;
   }
 
   /** Counts a change of a hold's money in every period, whether anybody has such a budget today or not. */
   count(hold: HoldRow, pendingNanos: bigint, spentNanos: bigint): void {
     for (const row of hold.counters) {
-      row.pendingNanos += pendingNanos;
-      row.spentNanos += spentNanos;
+      if (pendingNanos !== 0n) row.pendingNanos += pendingNanos;
+      if (spentNanos !== 0n) row.spentNanos += spentNanos;
       assert(row.pendingNanos >= 0n && row.spentNanos >= 0n, "a budget is below zero");
       this.changedBudgets.add(row);
     }
@@ -157,10 +152,7 @@ export class Book {
     const sums = this.#usageDay(row.hold);
     sums.requestCount += 1;
     sums.costNanos += row.chargedNanos + row.overageNanos;
-    for (const field of USAGE_FIELDS) {
-      const tokens = row.usage[field];
-      if (tokens !== 0n) sums.usage[field] += tokens;
-    }
+    addTokens(sums.usage, row.usage);
   }
 
   #usageDay({ accountId, keyId, model, createTimeMs }: HoldRow): UsageDay {

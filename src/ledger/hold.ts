@@ -2,9 +2,8 @@
 import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
-import { USAGE_FIELDS } from "./rows.js";
 import type { Settlements } from "./settlements.js";
-import { TOKENS_MAX } from "./state.js";
+import { boundedUsage } from "./usage.js";
 import type { LedgerWriter } from "./writer.js";
 
 /** What a running request has delivered and what that costs. */
@@ -80,14 +79,17 @@ export class OpenHold implements Hold {
     const { settlements, nowMs } = this.#steps;
     this.#waiting = undefined;
     const { usageSource, attemptLog } = settlement;
-    const charge = bounded(settlement);
+    const { usage, costNanos, upstream, attempts } = bounded(settlement);
     this.#settled = settlements.settle({
       kind: "settle",
       requestId: this.#requestId,
+      usage,
       usageSource,
+      costNanos,
+      upstream,
+      attempts,
       attemptLog,
       nowMs: nowMs(),
-      ...charge,
     });
     return this.#settled;
   }
@@ -117,12 +119,10 @@ export class OpenHold implements Hold {
  */
 function bounded(charge: Checkpoint): Checkpoint {
   const { costNanos, upstream, attempts } = charge;
-  const usage = { ...charge.usage };
-  for (const field of USAGE_FIELDS) usage[field] = within(usage[field], TOKENS_MAX);
-  return { usage, costNanos: within(costNanos, AMOUNT_NANOS_MAX), upstream, attempts };
+  return { usage: boundedUsage(charge.usage), costNanos: boundedCost(costNanos), upstream, attempts };
 }
 
-function within(value: bigint, most: bigint): bigint {
-  if (value < 0n) return 0n;
-  return value > most ? most : value;
+function boundedCost(nanos: bigint): bigint {
+  if (nanos < 0n) return 0n;
+  return nanos > AMOUNT_NANOS_MAX ? AMOUNT_NANOS_MAX : nanos;
 }

@@ -1,7 +1,8 @@
 /** Resolves the holds that nobody will settle: their node is gone, or their time is over. */
 import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
-import { type HoldRow, SOURCE_RECOVERED, tokenCount } from "./rows.js";
+import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
+import { tokenCount } from "./usage.js";
 import { charge, release } from "./settlement.js";
 
 /** How many holds one operation resolves at most, so that it never keeps the others waiting. */

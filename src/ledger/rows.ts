@@ -132,26 +132,6 @@ export interface UsageDay {
   readonly usage: Usage;
 }
 
-/** The fields of a usage, in the order in which they are stored. */
-export const USAGE_FIELDS = [
-  "inputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "imageTokens",
-  "audioInputTokens",
-  "audioOutputTokens",
-] as const satisfies readonly (keyof Usage)[];
-
-/** All tokens of a usage together. */
-export function tokenCount(usage: Usage): bigint {
-  let sum = 0n;
-  for (const field of USAGE_FIELDS) sum += usage[field];
-  return sum;
-}
-
 /** What is free to spend, in nano-USD. */
 export function available(account: Account): bigint {
   return account.creditsPosted - account.debitsPosted - account.debitsPending;

@@ -76,7 +76,9 @@ interface End {
 function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   const { kind, pendingNanos, chargedNanos, overageNanos } = ending;
   const { usage, usageSource, upstream, attempts, attemptLog, nowMs } = operation;
-  const record = usageRecord({
+  const row: UsageRow = {
+    hold,
+    sequence: book.head.sequence + 1,
     upstream,
     attempts,
     attemptLog,
@@ -85,10 +87,10 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
     chargedNanos,
     overageNanos,
     endTimeMs: nowMs,
-  });
-  const said = { kind, pendingNanos, postedNanos: chargedNanos, createTimeMs: nowMs };
+  };
   const { accountId, requestId: causeId, sequence: holdSequence } = hold;
-  const { sequence } = book.transfer({ ...said, accountId, causeId, holdSequence }, record);
+  const [postedNanos, createTimeMs] = [chargedNanos, nowMs];
+  book.transfer({ kind, accountId, causeId, holdSequence, pendingNanos, postedNanos, createTimeMs }, usageRecord(row));
   hold.state = kind === "settle" ? "settled" : "voided";
   hold.chargedNanos = chargedNanos;
   hold.overageNanos = overageNanos;
@@ -97,18 +99,7 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   hold.upstream = upstream;
   hold.attempts = attempts;
   hold.endTimeMs = nowMs;
-  book.addUsage({
-    hold,
-    sequence,
-    upstream,
-    attempts,
-    attemptLog,
-    usage,
-    usageSource,
-    chargedNanos,
-    overageNanos,
-    endTimeMs: nowMs,
-  });
+  book.addUsage(row);
 }
 
 function causeOf(hold: HoldRow): Pick<TransferContent, "accountId" | "causeId" | "holdSequence"> {

@@ -14,14 +14,12 @@ import type {
   LedgerResult,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
-import { OPERATOR_GRANTS, USAGE_FIELDS, available, tokenCount } from "./rows.js";
+import { OPERATOR_GRANTS, available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Period } from "./rows.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
 import { type TransferContent, holdRecord } from "./transfer.js";
-
-/** The most tokens that one field of a usage may say. More is no count. */
-export const TOKENS_MAX = 1_000_000_000_000n;
+import { isUsage, tokenCount } from "./usage.js";
 
 /** Decides one operation and changes the book by it. Throws only where the ledger itself is broken. */
 export function decide(book: Book, operation: LedgerOperation): LedgerResult {
@@ -220,8 +218,7 @@ function isAmount(nanos: bigint): boolean {
 }
 
 function isCharge(charge: { readonly usage: Usage; readonly costNanos: bigint }): boolean {
-  if (!isAmount(charge.costNanos)) return false;
-  return USAGE_FIELDS.every((field) => charge.usage[field] >= 0n && charge.usage[field] <= TOKENS_MAX);
+  return isAmount(charge.costNanos) && isUsage(charge.usage);
 }
 
 function refused(problem: (LedgerResult & { kind: "refused" })["problem"]): LedgerResult {

@@ -1,13 +1,7 @@
 /** The transfers of the ledger: append-only rows, each of which carries the hash of the one before it. */
 import { hash } from "node:crypto";
-import {
-  type HoldTerms,
-  OPERATOR_GRANTS,
-  OPERATOR_OVERAGE,
-  OPERATOR_REVENUE,
-  USAGE_FIELDS,
-  type UsageRow,
-} from "./rows.js";
+import { type HoldTerms, OPERATOR_GRANTS, OPERATOR_OVERAGE, OPERATOR_REVENUE, type UsageRow } from "./rows.js";
+import { usageText } from "./usage.js";
 
 export type TransferKind = "hold" | "settle" | "void" | "expire" | "overage" | "credit";
 
@@ -106,9 +100,8 @@ export function holdRecord(hold: HoldTerms): string {
 /** What the transfer that ended a request proves of its usage: all of it. */
 export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   const { usageSource, chargedNanos, overageNanos, attempts, endTimeMs, usage } = row;
-  let text = `${spelled(row.upstream)}${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
-  // Most of the nine are zero, and what is not said is zero.
-  for (const field of USAGE_FIELDS) if (usage[field] !== 0n) text += ` ${field} ${usage[field]}`;
+  const numbers = `${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
+  const text = `${spelled(row.upstream)}${numbers}${usageText(usage)}`;
   // Rows of a schema that kept no log say nothing of one, so that they fit their hashes for ever.
   return row.attemptLog === null ? text : `${text} ${spelled(row.attemptLog)}`;
 }

@@ -4,6 +4,13 @@ import type { LedgerOperation, LedgerResult } from "./operation.js";
 
 /** How many operations one commit takes at most. A larger one would keep the first waiting for the last. */
 export const BATCH_OPERATIONS_MAX = 256;
+/**
+ * How many commits are on their way at most: while the database writes one, this thread makes the next of what the one
+ * before it brought.
+ */
+export const COMMITS_MAX = 2;
+/** A commit that follows another before its answer is worth its sync from so many operations on. */
+export const FOLLOWING_OPERATIONS_MIN = 16;
 /** How many operations may wait. At 50,000 a second that is two seconds. */
 const QUEUE_OPERATIONS_MAX = 100_000;
 
@@ -28,7 +35,8 @@ export class LedgerWriter {
   #operations: LedgerOperation[] = [];
   #waiting: Waiting[] = [];
   #scheduled = false;
-  #busy = false;
+  /** The commits on their way, in order. */
+  #commits: { readonly count: number; ended: boolean }[] = [];
   #patience: NodeJS.Timeout | undefined;
   #patienceMs = Infinity;
   /** Operations in the queue that somebody waits for. */
@@ -72,7 +80,7 @@ export class LedgerWriter {
 
   /** While a commit runs, the next batch gathers; otherwise a batch is what one turn of the event loop brings. */
   #schedule(patienceMs = 0): void {
-    if (this.#scheduled || this.#busy) return;
+    if (this.#scheduled || !this.#mayWrite) return;
     if (this.#urgent === 0 && this.#flushes.length === 0) {
       if (patienceMs >= this.#patienceMs) return;
       clearTimeout(this.#patience);
@@ -84,35 +92,48 @@ export class LedgerWriter {
     setImmediate(this.#drain);
   }
 
-  readonly #drain = (): void => {
-    this.#scheduled = false;
-    if (!this.#busy && this.#operations.length > 0) void this.#write();
-  };
+  get #mayWrite(): boolean {
+    const running = this.#commits.length;
+    return running === 0 || (running < COMMITS_MAX && this.#operations.length >= FOLLOWING_OPERATIONS_MIN);
+  }
 
   /**
-   * One batch. The next is written at the end of the turn that brings its answer, with all that the turn brings: where
-   * the loop has much to do, this halves the commits, and where it has not, the turn ends at once.
+   * Writes at the end of a turn, with all that the turn brings: where the loop has much to do, this halves the commits,
+   * and where it has not, the turn ends at once.
    */
-  async #write(): Promise<void> {
+  readonly #drain = (): void => {
+    this.#scheduled = false;
     clearTimeout(this.#patience);
     this.#patienceMs = Infinity;
-    this.#busy = true;
-    do {
-      const [operations, waiting] = this.#take();
-      await this.#run(operations, waiting);
-      this.#ended += operations.length;
-      this.#tellFlushed();
-    } while (this.#operations.length >= BATCH_OPERATIONS_MAX);
-    this.#busy = false;
+    while (this.#operations.length > 0 && this.#mayWrite) void this.#write();
+  };
+
+  async #write(): Promise<void> {
+    const [operations, waiting] = this.#take();
+    const commit = { count: operations.length, ended: false };
+    this.#commits.push(commit);
+    await this.#run(operations, waiting);
+    commit.ended = true;
+    this.#end();
+  }
+
+  /** What a later commit wrote counts as written once all before it have ended too. */
+  #end(): void {
+    while (this.#commits[0]?.ended === true) this.#ended += this.#commits.shift()?.count ?? 0;
+    this.#tellFlushed();
     // What came meanwhile and can wait waits for the shortest patience of its kinds.
     if (this.#operations.length > 0 || this.#flushes.length > 0) this.#schedule(PATIENCE_MS.settle);
   }
 
+  /** All that waits; where that is enough for two commits, its first half, so that one is made while one is written. */
   #take(): readonly [readonly LedgerOperation[], readonly Waiting[]] {
+    const all = this.#operations.length;
+    const half = all >= COMMITS_MAX * FOLLOWING_OPERATIONS_MIN && this.#commits.length === 0;
+    const count = Math.min(half ? Math.ceil(all / COMMITS_MAX) : all, BATCH_OPERATIONS_MAX);
     let [operations, waiting] = [this.#operations, this.#waiting];
-    if (operations.length > BATCH_OPERATIONS_MAX) {
-      operations = operations.splice(0, BATCH_OPERATIONS_MAX);
-      waiting = waiting.splice(0, BATCH_OPERATIONS_MAX);
+    if (operations.length > count) {
+      operations = operations.splice(0, count);
+      waiting = waiting.splice(0, count);
     } else [this.#operations, this.#waiting] = [[], []];
     for (const { kind } of operations) if (PATIENCE_MS[kind] === undefined) this.#urgent -= 1;
     return [operations, waiting];

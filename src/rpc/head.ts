@@ -18,7 +18,7 @@ export class NamedHead implements Head {
   }
 
   head(metadata: CallMetadata): void {
-    this.#head = { ...metadata, "x-request-id": this.requestId };
+    this.#head = { "x-request-id": this.requestId, ...metadata };
   }
 
   take(): CallMetadata {
@@ -42,7 +42,7 @@ export class CallSink<Message> implements Sink<Message>, Head {
   head(metadata: CallMetadata): void {
     if (this.#headSent || !this.#open) return;
     this.#headSent = true;
-    this.#to.head({ ...metadata, "x-request-id": this.requestId });
+    this.#to.head({ "x-request-id": this.requestId, ...metadata });
   }
 
   data(message: Message): boolean {

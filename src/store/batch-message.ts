@@ -92,9 +92,44 @@ function flattenDelivery(
   flat: FlatValue[],
 ): void {
   flat.push(requestId, costNanos, upstream, attempts, nowMs);
-  flat.push(usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.cacheWrite1hTokens);
-  flat.push(usage.outputTokens, usage.reasoningTokens, usage.imageTokens);
-  flat.push(usage.audioInputTokens, usage.audioOutputTokens);
+  flattenUsage(usage, flat);
+}
+
+/** Which of the nine are not zero, one bit each, and those: most are zero, and each value that travels costs. */
+function flattenUsage(usage: Usage, flat: FlatValue[]): void {
+  const start = flat.push(0) - 1;
+  let said = 0;
+  const put = (bit: number, tokens: bigint): void => {
+    if (tokens === 0n) return;
+    said |= bit;
+    flat.push(tokens);
+  };
+  put(1, usage.inputTokens);
+  put(2, usage.cacheReadTokens);
+  put(4, usage.cacheWriteTokens);
+  put(8, usage.cacheWrite1hTokens);
+  put(16, usage.outputTokens);
+  put(32, usage.reasoningTokens);
+  put(64, usage.imageTokens);
+  put(128, usage.audioInputTokens);
+  put(256, usage.audioOutputTokens);
+  flat[start] = said;
+}
+
+function readUsage(reader: FlatReader): Usage {
+  const said = reader.number();
+  const take = (bit: number): bigint => ((said & bit) === 0 ? 0n : reader.bigint());
+  return {
+    inputTokens: take(1),
+    cacheReadTokens: take(2),
+    cacheWriteTokens: take(4),
+    cacheWrite1hTokens: take(8),
+    outputTokens: take(16),
+    reasoningTokens: take(32),
+    imageTokens: take(64),
+    audioInputTokens: take(128),
+    audioOutputTokens: take(256),
+  };
 }
 
 function readOperation(reader: FlatReader): LedgerOperation {
@@ -102,7 +137,8 @@ function readOperation(reader: FlatReader): LedgerOperation {
   if (tag === Tag.Hold) return readHold(reader);
   if (tag === Tag.Settle) {
     const [usageSource, attemptLog] = [reader.number(), reader.string()];
-    return { kind: "settle", usageSource, attemptLog, ...readDelivery(reader) };
+    const { requestId, usage, costNanos, upstream, attempts, nowMs } = readDelivery(reader);
+    return { kind: "settle", requestId, usage, usageSource, costNanos, upstream, attempts, attemptLog, nowMs };
   }
   return tag === Tag.Checkpoint ? { kind: "checkpoint", ...readDelivery(reader) } : reader.operation();
 }
@@ -116,25 +152,26 @@ function readHold(reader: FlatReader): LedgerOperation {
   for (let left = reader.number(); left > 0; left -= 1) {
     budgets.push({ period: reader.period(), limitNanos: reader.bigint() });
   }
-  const who = { requestId, accountId, keyId, model, nodeId };
-  return { kind: "hold", ...who, amountNanos, leastNanos, nowMs, expireTimeMs, price, budgets };
+  return {
+    kind: "hold",
+    requestId,
+    accountId,
+    keyId,
+    model,
+    nodeId,
+    amountNanos,
+    leastNanos,
+    nowMs,
+    expireTimeMs,
+    price,
+    budgets,
+  };
 }
 
 function readDelivery(reader: FlatReader): Delivery {
   const [requestId, costNanos, upstream] = [reader.string(), reader.bigint(), reader.string()];
   const [attempts, nowMs] = [reader.number(), reader.number()];
-  const usage: Usage = {
-    inputTokens: reader.bigint(),
-    cacheReadTokens: reader.bigint(),
-    cacheWriteTokens: reader.bigint(),
-    cacheWrite1hTokens: reader.bigint(),
-    outputTokens: reader.bigint(),
-    reasoningTokens: reader.bigint(),
-    imageTokens: reader.bigint(),
-    audioInputTokens: reader.bigint(),
-    audioOutputTokens: reader.bigint(),
-  };
-  return { requestId, usage, costNanos, upstream, attempts, nowMs };
+  return { requestId, usage: readUsage(reader), costNanos, upstream, attempts, nowMs };
 }
 
 /** Prices are few and each is one object, so their text is made once. */

@@ -30,6 +30,7 @@ interface CounterColumns {
 
 export class BookReader {
   readonly #head;
+  readonly #newestRequest;
   readonly #request;
   readonly #credit;
   readonly #leases;
@@ -41,6 +42,9 @@ export class BookReader {
     this.#head = database.prepare<[], Pick<TransferColumns, "sequence" | "hash">>(
       "SELECT sequence, hash FROM transfer ORDER BY sequence DESC LIMIT 1",
     );
+    this.#newestRequest = database
+      .prepare<[], string | null>("SELECT max(request_id) FROM transfer WHERE request_id IS NOT NULL")
+      .pluck();
     this.#request = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
     this.#credit = database.prepare<[string], TransferColumns>(`${TRANSFERS} WHERE credit_id = ?`);
     this.#leases = database.prepare<[], { id: string; lease_until_ms: bigint }>("SELECT id, lease_until_ms FROM node");
@@ -56,6 +60,7 @@ export class BookReader {
     const book = new Book();
     const head = this.#head.get();
     if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash.toString("hex") };
+    book.newestRequestId = this.#newestRequest.get() ?? "";
     for (const { id, lease_until_ms } of this.#leases.all()) book.leases.set(id, Number(lease_until_ms));
     for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);
     return book;
@@ -65,7 +70,8 @@ export class BookReader {
     for (const operation of operations) {
       switch (operation.kind) {
         case "hold":
-          this.#readRequest(book, operation.requestId);
+          // The database has no request with a greater id than its greatest: nothing to look for.
+          if (operation.requestId <= book.newestRequestId) this.#readRequest(book, operation.requestId);
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
         case "settle":

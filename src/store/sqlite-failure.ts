@@ -2,6 +2,7 @@
 import Database from "better-sqlite3";
 import { FailpointError } from "../failpoint.js";
 import type { Failure } from "./sqlite-calls.js";
+import { LogSyncError } from "./sqlite-log.js";
 
 /** The disk, or the file on it, cannot be trusted: only a restart, with recovery from the log, helps. */
 const FATAL = ["SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB"];
@@ -17,6 +18,7 @@ const UNAVAILABLE = [
 
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof LogSyncError) return { kind: "fatal", code: "", message };
   if (error instanceof FailpointError) return { kind: "unavailable", code: "", message };
   if (!(error instanceof Database.SqliteError)) return { kind: "broken", code: "", message };
   const is = (prefix: string): boolean => error.code.startsWith(prefix);

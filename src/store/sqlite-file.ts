@@ -81,8 +81,8 @@ function schemaVersion(database: Sqlite): number {
 function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
   database.defaultSafeIntegers(true);
   database.pragma("journal_mode = WAL");
-  // An acknowledged commit is on the disk, even where the power fails: one fsync of the log for each.
-  database.pragma("synchronous = FULL");
+  // An acknowledged commit is on the disk, even where the power fails: `sqlite-desk.ts` syncs the log for each.
+  database.pragma("synchronous = NORMAL");
   database.pragma("foreign_keys = ON");
   database.pragma("trusted_schema = OFF");
   database.pragma("temp_store = MEMORY");

@@ -2,10 +2,11 @@
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { openAnswerFile, SqliteAnswers } from "./sqlite-answers.js";
-import type { CallMessage, WorkerMessage, WorkerTask } from "./sqlite-calls.js";
+import type { WorkerMessage, WorkerTask } from "./sqlite-calls.js";
 import { sqliteCalls } from "./sqlite-database.js";
-import { failureOf } from "./sqlite-failure.js";
+import { SqliteDesk } from "./sqlite-desk.js";
 import { type SqliteFile, openSnapshot, openSqliteFile } from "./sqlite-file.js";
+import { SqliteLog } from "./sqlite-log.js";
 import { verifyDatabase } from "./sqlite-verify.js";
 
 function say(port: MessagePort, message: WorkerMessage): void {
@@ -13,32 +14,8 @@ function say(port: MessagePort, message: WorkerMessage): void {
 }
 
 function serve(port: MessagePort, file: SqliteFile, calls: object): void {
-  let failed = false;
-  port.on("message", (message: CallMessage | "close") => {
-    if (failed) return;
-    if (message === "close") {
-      file.close();
-      say(port, { kind: "closed" });
-      port.close();
-      return;
-    }
-    try {
-      say(port, { kind: "answer", id: message.id, result: answer(calls, message) });
-    } catch (error) {
-      const failure = failureOf(error);
-      say(port, { kind: "failure", id: message.id, failure });
-      // After a failed fsync nobody knows what the disk holds: nothing more may be acknowledged.
-      failed = failure.kind === "fatal";
-      if (failed) port.close();
-    }
-  });
+  new SqliteDesk(port, file, new SqliteLog(file.database), calls).open();
   say(port, { kind: "ready" });
-}
-
-function answer(calls: object, { name, args }: CallMessage): unknown {
-  // The main thread's half of the pair is typed; the message between them is not.
-  const call: (...args: readonly unknown[]) => unknown = Reflect.get(calls, name);
-  return Reflect.apply(call, calls, args);
 }
 
 function run(port: MessagePort, task: WorkerTask): void {

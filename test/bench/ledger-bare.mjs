@@ -1,5 +1,6 @@
 /**
- * The floor under the ledger: its own statements in a bare loop of commits, with nothing decided, hashed or sent.
+ * The floor under the ledger: its own statements in a bare loop of durable commits; nothing is decided,
+ * hashed or sent.
  * Run: ledger-bare BUILD CALLERS MS. Prints one line of JSON.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,11 +9,12 @@ import { join, resolve } from "node:path";
 
 const [build = "dist", callersText = "32", msText = "1000"] = process.argv.slice(2);
 const [callers, turnMs] = [Number(callersText), Number(msText)];
-const WARM_MS = 300;
+const WARM_MS = 1_500;
 
 /** @param {string} path */
 const load = (path) => import(resolve(build, "src", path));
 const { openSqliteFile } = await load("store/sqlite-file.js");
+const { SqliteLog } = await load("store/sqlite-log.js");
 const { STATEMENTS } = await load("store/sqlite-book-writer.js");
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-bare-"));
@@ -66,9 +68,14 @@ const commit = database.transaction(() => {
 /** @param {number} ms */
 const loop = (ms) => {
   let cycles = 0;
-  for (const endMs = performance.now() + ms; performance.now() < endMs; cycles += callers) commit.immediate();
+  for (const endMs = performance.now() + ms; performance.now() < endMs; cycles += callers) {
+    commit.immediate();
+    log.sync();
+  }
   return cycles;
 };
+commit.immediate();
+const log = new SqliteLog(database);
 loop(WARM_MS);
 const startMs = performance.now();
 const startUs = process.cpuUsage();

@@ -10,7 +10,7 @@ import { latencyOf } from "./latency.mjs";
 
 const [build = "dist", callersText = "32", msText = "1000"] = process.argv.slice(2);
 const [callers, turnMs] = [Number(callersText), Number(msText)];
-const WARM_MS = 500;
+const WARM_MS = 1_500;
 const STALL_LOOK_MS = 1;
 
 /** @param {string} path */

@@ -1,6 +1,6 @@
 /** Settlements, case by case. */
 import { describe, expect, test } from "vitest";
-import { TOKENS_MAX } from "../../src/ledger/state.js";
+import { TOKENS_MAX } from "../../src/ledger/usage.js";
 import { type Row, run, check, refused, settled, recover, AFTER_EXPIRY_MS } from "./cases.js";
 import { NOON_MS, checkpointOf, holdOf, settleOf, usage, voidOf } from "./operations.js";
 

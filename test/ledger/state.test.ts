@@ -1,7 +1,8 @@
 /** Holds and credits, case by case. */
 import { describe, expect, test } from "vitest";
 import type { LedgerResult } from "../../src/ledger/operation.js";
-import { type Period, USAGE_FIELDS } from "../../src/ledger/rows.js";
+import type { Period } from "../../src/ledger/rows.js";
+import { USAGE_FIELDS } from "../../src/ledger/usage.js";
 import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/transfer.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { type Row, run, check, refused, held } from "./cases.js";

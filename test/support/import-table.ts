@@ -56,7 +56,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/families/": ["src/wire/", "src/upstream/"],
   "src/upstream/": ["src/observe/"],
   // The pure state machine and its forms; never the writer.
-  "src/store/": ["book", "operation", "recovery", "rows", "state", "transfer"].map((name) => `src/ledger/${name}.ts`),
+  "src/store/": ["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map(
+    (name) => `src/ledger/${name}.ts`,
+  ),
   "src/coordination/": [],
   "src/observe/": [],
   "src/api/": [],

@@ -1,0 +1,99 @@
+/**
+ * Usages, field by field. Every request passes here several times, and a loop over the names of the fields would cost a
+ * lookup for each.
+ */
+import type { Usage } from "../api/index.js";
+
+/** The fields of a usage, in the order in which they are stored. */
+export const USAGE_FIELDS = [
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "imageTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const satisfies readonly (keyof Usage)[];
+
+/** All tokens of a usage together. */
+export function tokenCount(usage: Usage): bigint {
+  let sum = 0n;
+  for (const field of USAGE_FIELDS) sum += usage[field];
+  return sum;
+}
+
+/** Adds a usage to the sums of many. */
+export function addTokens(sums: Usage, usage: Usage): void {
+  if (usage.inputTokens !== 0n) sums.inputTokens += usage.inputTokens;
+  if (usage.cacheReadTokens !== 0n) sums.cacheReadTokens += usage.cacheReadTokens;
+  if (usage.cacheWriteTokens !== 0n) sums.cacheWriteTokens += usage.cacheWriteTokens;
+  if (usage.cacheWrite1hTokens !== 0n) sums.cacheWrite1hTokens += usage.cacheWrite1hTokens;
+  if (usage.outputTokens !== 0n) sums.outputTokens += usage.outputTokens;
+  if (usage.reasoningTokens !== 0n) sums.reasoningTokens += usage.reasoningTokens;
+  if (usage.imageTokens !== 0n) sums.imageTokens += usage.imageTokens;
+  if (usage.audioInputTokens !== 0n) sums.audioInputTokens += usage.audioInputTokens;
+  if (usage.audioOutputTokens !== 0n) sums.audioOutputTokens += usage.audioOutputTokens;
+}
+
+/** What a usage says: most of the nine are zero, and what is not said is zero. */
+export function usageText(usage: Usage): string {
+  return (
+    said("inputTokens", usage.inputTokens) +
+    said("cacheReadTokens", usage.cacheReadTokens) +
+    said("cacheWriteTokens", usage.cacheWriteTokens) +
+    said("cacheWrite1hTokens", usage.cacheWrite1hTokens) +
+    said("outputTokens", usage.outputTokens) +
+    said("reasoningTokens", usage.reasoningTokens) +
+    said("imageTokens", usage.imageTokens) +
+    said("audioInputTokens", usage.audioInputTokens) +
+    said("audioOutputTokens", usage.audioOutputTokens)
+  );
+}
+
+function said(field: keyof Usage, tokens: bigint): string {
+  return tokens === 0n ? "" : ` ${field} ${tokens}`;
+}
+
+/** True where each field is a count, from zero to the most that is one. */
+export function isUsage(usage: Usage): boolean {
+  return (
+    isTokens(usage.inputTokens) &&
+    isTokens(usage.cacheReadTokens) &&
+    isTokens(usage.cacheWriteTokens) &&
+    isTokens(usage.cacheWrite1hTokens) &&
+    isTokens(usage.outputTokens) &&
+    isTokens(usage.reasoningTokens) &&
+    isTokens(usage.imageTokens) &&
+    isTokens(usage.audioInputTokens) &&
+    isTokens(usage.audioOutputTokens)
+  );
+}
+
+/** The most tokens that one field of a usage may say. More is no count. */
+export const TOKENS_MAX = 1_000_000_000_000n;
+
+function isTokens(tokens: bigint): boolean {
+  return tokens >= 0n && tokens <= TOKENS_MAX;
+}
+
+/** The usage that is nearest to one that may say anything. */
+export function boundedUsage(usage: Usage): Usage {
+  return {
+    inputTokens: bounded(usage.inputTokens),
+    cacheReadTokens: bounded(usage.cacheReadTokens),
+    cacheWriteTokens: bounded(usage.cacheWriteTokens),
+    cacheWrite1hTokens: bounded(usage.cacheWrite1hTokens),
+    outputTokens: bounded(usage.outputTokens),
+    reasoningTokens: bounded(usage.reasoningTokens),
+    imageTokens: bounded(usage.imageTokens),
+    audioInputTokens: bounded(usage.audioInputTokens),
+    audioOutputTokens: bounded(usage.audioOutputTokens),
+  };
+}
+
+function bounded(tokens: bigint): bigint {
+  if (tokens < 0n) return 0n;
+  return tokens > TOKENS_MAX ? TOKENS_MAX : tokens;
+}

@@ -1,0 +1,44 @@
+/**
+ * The write-ahead log of an open database, on its way to the disk.
+ *
+ * SQLite writes a commit to its log, and with `synchronous = NORMAL` it syncs the log before a checkpoint alone: a
+ * database is whole whatever happens, but its last commits are on the disk only once the log was synced, which is done
+ * here, for several commits at once and beside the next where there are more.
+ */
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import type { Sqlite } from "./sqlite-file.js";
+
+/** After this nobody knows what the disk holds. */
+export class LogSyncError extends Error {}
+
+export class SqliteLog {
+  readonly #file: number;
+
+  /** The database must be open, in WAL mode, and have been written to: its log exists. */
+  constructor(database: Sqlite) {
+    this.#file = openSync(`${database.name}-wal`, "r");
+  }
+
+  /** Returns once every commit is on the disk. Throws LogSyncError. */
+  sync(): void {
+    try {
+      fdatasyncSync(this.#file);
+    } catch (error) {
+      throw failed(error);
+    }
+  }
+
+  /** The same beside this thread, for what is committed by now. */
+  syncBehind(ended: (error: LogSyncError | undefined) => void): void {
+    fdatasync(this.#file, (error) => ended(error === null ? undefined : failed(error)));
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+function failed(cause: unknown): LogSyncError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new LogSyncError(`the database's log cannot be synced: ${message}`, { cause });
+}
