@@ -1,6 +1,7 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
+import { growYoungGeneration, keepYoungGenerationSmall } from "./young-generation.js";
 
 export function addServeCommand(program: Command): void {
   program
@@ -27,13 +28,11 @@ Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
 async function serve(options: { demo?: true }): Promise<void> {
-  // What loading leaves behind would widen the young generation for good: 18 MB that an idle gateway has no use for.
-  setFlagsFromString("--semi-space-growth-factor=1");
+  keepYoungGenerationSmall();
   // Where many of a site's objects outlive two collections, as they do while a gateway starts, V8 makes all later ones
   // in the old generation. What dies there keeps alive what it points to, and so every request lived too long.
   setFlagsFromString("--no-allocation-site-pretenuring");
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
-  const onReady = (): void => setFlagsFromString("--semi-space-growth-factor=2");
-  await main.serve({ demo: options.demo === true, onReady });
+  await main.serve({ demo: options.demo === true, onReady: growYoungGeneration });
 }
