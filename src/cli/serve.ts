@@ -1,7 +1,7 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import { growYoungGeneration, keepYoungGenerationSmall } from "./young-generation.js";
+import { growYoungGeneration, keepYoungGeneration } from "./young-generation.js";
 
 export function addServeCommand(program: Command): void {
   program
@@ -28,7 +28,7 @@ Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
 async function serve(options: { demo?: true }): Promise<void> {
-  keepYoungGenerationSmall();
+  keepYoungGeneration();
   // Where many of a site's objects outlive two collections, as they do while a gateway starts, V8 makes all later ones
   // in the old generation. What dies there keeps alive what it points to, and so every request lived too long.
   setFlagsFromString("--no-allocation-site-pretenuring");
