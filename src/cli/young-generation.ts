@@ -1,4 +1,4 @@
-/** How far V8's young generation may grow: what it once took it keeps, and a gateway's requests die young in a little. */
+/** How far the young generation of V8 may grow. What it once took it keeps, and requests die young in a little. */
 import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 

@@ -287,9 +287,20 @@ export class Ledger {
       this.#priceBytes.set(request.price, price);
     }
     const nowMs = this.#nowMs();
-    const expireTimeMs = nowMs + timeoutMs + HOLD_GRACE_MS;
-    const who = { requestId, accountId, keyId, model, nodeId: this.#nodeId };
-    return { kind: "hold", ...who, amountNanos, leastNanos, budgets, price, nowMs, expireTimeMs };
+    return {
+      kind: "hold",
+      requestId,
+      accountId,
+      keyId,
+      model,
+      nodeId: this.#nodeId,
+      amountNanos,
+      leastNanos,
+      budgets,
+      price,
+      nowMs,
+      expireTimeMs: nowMs + timeoutMs + HOLD_GRACE_MS,
+    };
   }
 
   #free(requestId: string): void {

@@ -35,11 +35,28 @@ type Admitted = Extract<AdmissionResult, { admitted: true }>;
 
 const NO_HEAD: CallMetadata = Object.freeze({});
 const UNLIMITED: Admission = Object.freeze({ head: NO_HEAD, correct: () => undefined, release: () => undefined });
-const HEADER = "x-ratelimit-";
-/** The facts of a refusal that are also headers, as they stand in its metadata. */
-const FACTS = ["limit", "remaining", "reset"].flatMap((fact) =>
-  ["requests", "tokens"].map((window) => ({ name: `${fact}_${window}`, header: `${HEADER}${fact}-${window}` })),
-);
+
+interface Fact {
+  readonly window: "requests" | "tokens";
+  /** In the metadata of a refusal, and as a header. */
+  readonly name: string;
+  readonly header: string;
+  readonly of: (window: WindowState) => string;
+}
+
+const FACTS: readonly Fact[] = (["requests", "tokens"] as const).flatMap((window) => {
+  const fact = (name: string, of: Fact["of"]): Fact => ({
+    window,
+    name: `${name}_${window}`,
+    header: `x-ratelimit-${name}-${window}`,
+    of,
+  });
+  return [
+    fact("limit", ({ limit }) => String(limit)),
+    fact("remaining", ({ remaining }) => String(remaining)),
+    fact("reset", ({ resetMs }) => formatDuration(resetMs)),
+  ];
+});
 
 /** Takes requests into the limits of their keys. Keeps nothing itself but each key's limits as numbers. */
 export class Limits {
@@ -128,7 +145,7 @@ class LimitedAdmission implements Admission {
   }
 
   get head(): CallMetadata {
-    this.#head ??= windowsHead(this.#result);
+    this.#head ??= factsOf(this.#result, "header");
     return this.#head;
   }
 
@@ -163,35 +180,14 @@ function refusalOf(refusal: Refusal, keyId: string): GatewayError {
   });
 }
 
-/** How the windows stand, as metadata such as `remaining_tokens`. */
-function factsOf(result: AdmissionResult): Record<string, string> {
+/** How the windows that are limited stand: as metadata such as `remaining_tokens`, or as headers. */
+function factsOf(result: AdmissionResult, key: "name" | "header" = "name"): Record<string, string> {
   const facts: Record<string, string> = {};
-  addFacts(facts, "requests", result.requests);
-  addFacts(facts, "tokens", result.tokens);
+  for (const fact of FACTS) {
+    const window = result[fact.window];
+    if (window !== undefined) facts[fact[key]] = fact.of(window);
+  }
   return facts;
-}
-
-function addFacts(facts: Record<string, string>, name: string, window: WindowState | undefined): void {
-  if (window === undefined) return;
-  facts[`limit_${name}`] = String(window.limit);
-  facts[`remaining_${name}`] = String(window.remaining);
-  facts[`reset_${name}`] = formatDuration(window.resetMs);
-}
-
-/** The headers of an admission: what `headOf` makes of its facts, without the facts. */
-function windowsHead({ requests, tokens }: Admitted): CallMetadata {
-  const head: Record<string, string> = {};
-  if (requests !== undefined) {
-    head["x-ratelimit-limit-requests"] = String(requests.limit);
-    head["x-ratelimit-remaining-requests"] = String(requests.remaining);
-    head["x-ratelimit-reset-requests"] = formatDuration(requests.resetMs);
-  }
-  if (tokens !== undefined) {
-    head["x-ratelimit-limit-tokens"] = String(tokens.limit);
-    head["x-ratelimit-remaining-tokens"] = String(tokens.remaining);
-    head["x-ratelimit-reset-tokens"] = formatDuration(tokens.resetMs);
-  }
-  return head;
 }
 
 function headOf(facts: Readonly<Record<string, string>>): CallMetadata {
