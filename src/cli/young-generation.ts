@@ -1,4 +1,4 @@
-/** How far the young generation of V8 may grow. What it once took it keeps, and requests die young in a little. */
+/** How far the young generation of V8 may grow: under load it keeps what it took, and requests die young in little. */
 import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 
@@ -10,7 +10,7 @@ export function keepYoungGeneration(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** From now on it grows by what requests leave in it, up to its bound. */
+/** From now on it grows by what requests leave in it, until it is seen at its bound: one turn may take it further. */
 export function growYoungGeneration(): void {
   let isGrowing = false;
   const look = (): void => {

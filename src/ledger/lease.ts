@@ -53,7 +53,7 @@ export class Lease {
   async #beat(): Promise<void> {
     const { writer, nodeId, nowMs } = this.#options;
     const beatMs = nowMs();
-    // Submitted together: one commit takes both, the beat first.
+    // Submitted together, the beat first: one commit takes both, or two of them in that order.
     await Promise.all([
       writer.submit({ kind: "beat", nodeId, nowMs: beatMs, leaseUntilMs: beatMs + LEASE_MS }),
       this.#recover(),

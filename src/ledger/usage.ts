@@ -17,11 +17,14 @@ export const USAGE_FIELDS = [
   "audioOutputTokens",
 ] as const satisfies readonly (keyof Usage)[];
 
+/** Does not compile where a usage has a field that is not named above, and so not looked at below. */
+export const NO_OTHER_FIELD: Exclude<keyof Usage, (typeof USAGE_FIELDS)[number]> extends never ? true : never = true;
+
 /** All tokens of a usage together. */
 export function tokenCount(usage: Usage): bigint {
-  let sum = 0n;
-  for (const field of USAGE_FIELDS) sum += usage[field];
-  return sum;
+  const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  const output = usage.outputTokens + usage.reasoningTokens;
+  return input + output + usage.imageTokens + usage.audioInputTokens + usage.audioOutputTokens;
 }
 
 /** Adds a usage to the sums of many. */

@@ -128,8 +128,8 @@ export class LedgerWriter {
   /** All that waits; where that is enough for two commits, its first half, so that one is made while one is written. */
   #take(): readonly [readonly LedgerOperation[], readonly Waiting[]] {
     const all = this.#operations.length;
-    const half = all >= COMMITS_MAX * FOLLOWING_OPERATIONS_MIN && this.#commits.length === 0;
-    const count = Math.min(half ? Math.ceil(all / COMMITS_MAX) : all, BATCH_OPERATIONS_MAX);
+    const isShared = all >= COMMITS_MAX * FOLLOWING_OPERATIONS_MIN && this.#commits.length === 0;
+    const count = Math.min(isShared ? Math.ceil(all / COMMITS_MAX) : all, BATCH_OPERATIONS_MAX);
     let [operations, waiting] = [this.#operations, this.#waiting];
     if (operations.length > count) {
       operations = operations.splice(0, count);

@@ -18,7 +18,7 @@ export class NamedHead implements Head {
   }
 
   head(metadata: CallMetadata): void {
-    this.#head = { "x-request-id": this.requestId, ...metadata };
+    this.#head = named(metadata, this.requestId);
   }
 
   take(): CallMetadata {
@@ -42,7 +42,7 @@ export class CallSink<Message> implements Sink<Message>, Head {
   head(metadata: CallMetadata): void {
     if (this.#headSent || !this.#open) return;
     this.#headSent = true;
-    this.#to.head({ "x-request-id": this.requestId, ...metadata });
+    this.#to.head(named(metadata, this.requestId));
   }
 
   data(message: Message): boolean {
@@ -68,4 +68,11 @@ export class CallSink<Message> implements Sink<Message>, Head {
   take(): CallMetadata {
     return { "x-request-id": this.requestId };
   }
+}
+
+/** The headers with the request's own id, whichever they bring: a replayed answer has one of an earlier request. */
+function named(metadata: CallMetadata, requestId: string): CallMetadata {
+  // A spread before a new name takes ten times as long.
+  // oxlint-disable-next-line prefer-object-spread
+  return Object.assign({}, metadata, { "x-request-id": requestId });
 }

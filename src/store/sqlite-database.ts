@@ -31,7 +31,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
   let kept: Book | undefined;
   const commit = database.transaction((operations: readonly LedgerOperation[]): [Book, LedgerResult[]] => {
     const book = kept ?? reader.start();
-    // Only a commit that reached the disk leaves its book to the next.
+    // Only a commit that was written leaves its book to the next. Where its sync fails the thread ends.
     kept = undefined;
     reader.read(book, operations);
     const results = operations.map((operation) => decide(book, operation));

@@ -5,6 +5,9 @@ import { failureOf } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-file.js";
 import type { SqliteLog } from "./sqlite-log.js";
 
+/** How many answers wait for a sync beside, whose end is heard of only once no call waits. */
+const WAITING_MAX = 16;
+
 type Message = CallMessage | "close";
 type Answer = Extract<WorkerMessage, { readonly kind: "answer" | "failure" }>;
 
@@ -13,12 +16,13 @@ export class SqliteDesk {
   readonly #file: SqliteFile;
   readonly #log: SqliteLog;
   readonly #calls: object;
-  /** How many rows this connection has changed, ever. */
+  /** How many rows this connection has changed, ever. No call may change the schema: that is not counted. */
   readonly #changes;
   /** The changes that are on the disk. */
-  #synced: unknown;
-  /** Answers that wait for the disk. */
+  #synced: number | bigint = 0;
+  /** Answers that wait for the disk, and how many no longer do. */
   readonly #waiting: Answer[] = [];
+  #released = 0;
   #syncing = false;
   #closing = false;
   #failed = false;
@@ -28,14 +32,14 @@ export class SqliteDesk {
     this.#file = file;
     this.#log = log;
     this.#calls = calls;
-    this.#changes = file.database.prepare("SELECT total_changes()").pluck();
+    this.#changes = file.database.prepare<[], number | bigint>("SELECT total_changes()").pluck();
   }
 
   /** From now on it answers, until it is told to close. */
   open(): void {
     // What opening the database wrote.
     this.#log.sync();
-    this.#synced = this.#changes.get();
+    this.#synced = this.#changed();
     this.#port.on("message", (message: Message) => {
       this.#take(message);
       this.#proceed();
@@ -75,38 +79,51 @@ export class SqliteDesk {
   }
 
   #answer(answer: Answer): void {
-    if (this.#waiting.length === 0 && this.#changes.get() === this.#synced) this.#say(answer);
-    else this.#waiting.push(answer);
+    if (this.#waiting.length === 0 && this.#changed() === this.#synced) {
+      this.#say(answer);
+      return;
+    }
+    this.#waiting.push(answer);
+    if (this.#waiting.length >= WAITING_MAX) this.#sync();
+  }
+
+  #changed(): number | bigint {
+    return this.#changes.get() ?? 0;
   }
 
   #sync(): void {
-    const changes = this.#changes.get();
+    if (this.#failed) return;
+    const changes = this.#changed();
     try {
       this.#log.sync();
     } catch (error) {
       this.#fail(error);
       return;
     }
-    this.#release(this.#waiting.length, changes);
+    this.#release(this.#released + this.#waiting.length, changes);
   }
 
   #syncBehind(): void {
-    const count = this.#waiting.length;
-    if (this.#syncing || this.#failed || count === 0) return;
-    const changes = this.#changes.get();
+    if (this.#syncing || this.#failed || this.#waiting.length === 0) return;
+    const covered = this.#released + this.#waiting.length;
+    const changes = this.#changed();
     this.#syncing = true;
     this.#log.syncBehind((error) => {
       this.#syncing = false;
       if (error !== undefined) this.#fail(error);
       if (this.#failed) return;
-      this.#release(count, changes);
+      this.#release(covered, changes);
       this.#proceed();
     });
   }
 
-  #release(count: number, changes: unknown): void {
-    this.#synced = changes;
-    for (const answer of this.#waiting.splice(0, count)) this.#say(answer);
+  /** Lets all answers go up to the one of that number. A sync that another overtook finds them gone. */
+  #release(covered: number, changes: number | bigint): void {
+    if (changes > this.#synced) this.#synced = changes;
+    for (const answer of this.#waiting.splice(0, Math.max(0, covered - this.#released))) {
+      this.#released += 1;
+      this.#say(answer);
+    }
   }
 
   /**

@@ -5,7 +5,7 @@
  * database is whole whatever happens, but its last commits are on the disk only once the log was synced, which is done
  * here, for several commits at once and beside the next where there are more.
  */
-import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
 import type { Sqlite } from "./sqlite-file.js";
 
 /** After this nobody knows what the disk holds. */
@@ -14,9 +14,10 @@ export class LogSyncError extends Error {}
 export class SqliteLog {
   readonly #file: number;
 
-  /** The database must be open, in WAL mode, and have been written to: its log exists. */
+  /** The database must be open, in WAL mode, and have been read: its log exists. */
   constructor(database: Sqlite) {
-    this.#file = openSync(`${database.name}-wal`, "r");
+    // SQLite keeps the log beside the file itself, not beside a link to it. Some systems sync only what may be written.
+    this.#file = openSync(`${realpathSync(database.name)}-wal`, "r+");
   }
 
   /** Returns once every commit is on the disk. Throws LogSyncError. */

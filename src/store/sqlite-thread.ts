@@ -14,7 +14,7 @@ import type {
 import type { VerifyReport } from "./store.js";
 import { workerEntry } from "./worker-entry.js";
 
-/** How many calls may wait for the thread. Operations of the ledger come in batches, one at a time. */
+/** How many calls may wait for the thread. Operations of the ledger come in batches, two at a time. */
 const CALLS_MAX = 10_000;
 /** A batch and its rows take a few MiB; a thread that wants more than this has a fault. */
 const SERVE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };

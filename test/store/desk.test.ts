@@ -103,6 +103,23 @@ describe("the desk", () => {
     port.close();
   });
 
+  test("lets a commit go before many reads that came behind it", async () => {
+    const { log, port, answers } = open();
+    const ids = [send(port, "write", "a"), send(port, "write", "b")];
+    for (let count = 0; count < 100; count++) ids.push(send(port, "read"));
+    await expect.poll(() => idsOf(answers)).toEqual(ids);
+    expect(log.isSyncing).toBe(true);
+    // The sync beside ends late, and has nothing left to say; what is written then waits for its own.
+    log.end();
+    await turns();
+    expect(answers).toHaveLength(ids.length);
+    const before = log.syncs;
+    ids.push(send(port, "write", "c"));
+    await expect.poll(() => idsOf(answers)).toEqual(ids);
+    expect(log.syncs).toBe(before + 1);
+    port.close();
+  });
+
   test("answers nothing more once a sync has failed, beside a call", async () => {
     const { log, port, answers } = open();
     const first = send(port, "write", "a");
