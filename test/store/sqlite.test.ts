@@ -1,5 +1,5 @@
 /** The SQLite driver on a real file. */
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -41,6 +41,18 @@ describe("a data directory", () => {
     const directory = temporaryDirectory();
     writeFileSync(directory, "");
     await expect(openSqliteStore({ directory })).rejects.toThrow(directory);
+  });
+
+  test("may hold a link to a database elsewhere, whose log lies beside it", async () => {
+    const [elsewhere, directory] = [temporaryDirectory(), temporaryDirectory()];
+    await (await openSqliteStore({ directory: elsewhere })).close();
+    mkdirSync(directory, { recursive: true });
+    symlinkSync(join(elsewhere, "tollgate.db"), join(directory, "tollgate.db"));
+    const store = await openForTest({ directory });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.ledger.commit([creditOf(100n)]);
+    expect(readdirSync(elsewhere)).toContain("tollgate.db-wal");
+    expect(readdirSync(directory)).not.toContain("tollgate.db-wal");
   });
 
   test("keeps everything when it is closed and opened again", async () => {
