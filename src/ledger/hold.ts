@@ -3,7 +3,7 @@ import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import type { Settlements } from "./settlements.js";
-import { boundedUsage } from "./usage.js";
+import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter } from "./writer.js";
 
 /** What a running request has delivered and what that costs. */
@@ -119,10 +119,5 @@ export class OpenHold implements Hold {
  */
 function bounded(charge: Checkpoint): Checkpoint {
   const { costNanos, upstream, attempts } = charge;
-  return { usage: boundedUsage(charge.usage), costNanos: boundedCost(costNanos), upstream, attempts };
-}
-
-function boundedCost(nanos: bigint): bigint {
-  if (nanos < 0n) return 0n;
-  return nanos > AMOUNT_NANOS_MAX ? AMOUNT_NANOS_MAX : nanos;
+  return { usage: boundedUsage(charge.usage), costNanos: within(costNanos, AMOUNT_NANOS_MAX), upstream, attempts };
 }

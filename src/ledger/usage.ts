@@ -84,19 +84,20 @@ function isTokens(tokens: bigint): boolean {
 /** The usage that is nearest to one that may say anything. */
 export function boundedUsage(usage: Usage): Usage {
   return {
-    inputTokens: bounded(usage.inputTokens),
-    cacheReadTokens: bounded(usage.cacheReadTokens),
-    cacheWriteTokens: bounded(usage.cacheWriteTokens),
-    cacheWrite1hTokens: bounded(usage.cacheWrite1hTokens),
-    outputTokens: bounded(usage.outputTokens),
-    reasoningTokens: bounded(usage.reasoningTokens),
-    imageTokens: bounded(usage.imageTokens),
-    audioInputTokens: bounded(usage.audioInputTokens),
-    audioOutputTokens: bounded(usage.audioOutputTokens),
+    inputTokens: within(usage.inputTokens, TOKENS_MAX),
+    cacheReadTokens: within(usage.cacheReadTokens, TOKENS_MAX),
+    cacheWriteTokens: within(usage.cacheWriteTokens, TOKENS_MAX),
+    cacheWrite1hTokens: within(usage.cacheWrite1hTokens, TOKENS_MAX),
+    outputTokens: within(usage.outputTokens, TOKENS_MAX),
+    reasoningTokens: within(usage.reasoningTokens, TOKENS_MAX),
+    imageTokens: within(usage.imageTokens, TOKENS_MAX),
+    audioInputTokens: within(usage.audioInputTokens, TOKENS_MAX),
+    audioOutputTokens: within(usage.audioOutputTokens, TOKENS_MAX),
   };
 }
 
-function bounded(tokens: bigint): bigint {
-  if (tokens < 0n) return 0n;
-  return tokens > TOKENS_MAX ? TOKENS_MAX : tokens;
+/** The nearest value from zero to the most that there may be. */
+export function within(value: bigint, most: bigint): bigint {
+  if (value < 0n) return 0n;
+  return value > most ? most : value;
 }
