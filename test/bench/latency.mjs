@@ -1,4 +1,5 @@
-/** Latencies, kept one by one and told as percentiles. */
+/** Latencies as percentiles. */
+import { createHistogram } from "node:perf_hooks";
 
 /**
  * @typedef {object} Latency In milliseconds.
@@ -8,35 +9,70 @@
  * @property {number} max
  */
 
-/** Latencies of a run, also by windows of time. */
+const NANOS = 1e6;
+/** In nanoseconds: to a quarter of an hour, to a thousandth. */
+const BOUNDS = { lowest: 1, highest: 1e12, figures: 3 };
+
+/**
+ * Latencies of a run, also by windows of time. They are counted, not kept: millions of numbers in the driver would take
+ * its collector longer and longer, and that would be told as the subject's latency.
+ */
 export class LatencyRecord {
+  #all = createHistogram(BOUNDS);
+  #window = createHistogram(BOUNDS);
+  /**
+   * The windows that are over.
+   * @type {Latency[]}
+   */
+  #windows = [];
+
   /** @param {number} windowSeconds 0: no windows. */
   constructor(windowSeconds) {
     this.windowSeconds = windowSeconds;
-    /** @type {number[]} */
-    this.values = [];
-    /** @type {number[][]} */
-    this.byWindow = [];
   }
 
   /**
    * @param {number} ms
-   * @param {number} atMs When it ended, from the start of the run.
+   * @param {number} atMs When it ended, from the start of the run; never before the one before.
    */
   add(ms, atMs) {
-    this.values.push(ms);
-    if (this.windowSeconds > 0) (this.byWindow[Math.floor(atMs / 1000 / this.windowSeconds)] ??= []).push(ms);
+    const nanos = Math.max(1, Math.round(ms * NANOS));
+    this.#all.record(nanos);
+    if (this.windowSeconds <= 0) return;
+    while (atMs >= (this.#windows.length + 1) * this.windowSeconds * 1000) this.#endWindow();
+    this.#window.record(nanos);
   }
 
   /** @returns {Latency} */
   all() {
-    return latencyOf(this.values);
+    return latencyIn(this.#all);
   }
 
   /** @returns {Latency[]} */
   windows() {
-    return Array.from(this.byWindow, (values) => latencyOf(values ?? []));
+    if (this.#window.count > 0) this.#endWindow();
+    return this.#windows;
   }
+
+  #endWindow() {
+    this.#windows.push(latencyIn(this.#window));
+    this.#window.reset();
+  }
+}
+
+/**
+ * @param {import("node:perf_hooks").RecordableHistogram} histogram
+ * @returns {Latency}
+ */
+function latencyIn(histogram) {
+  const { count } = histogram;
+  if (count === 0) return { count, p50: 0, p99: 0, max: 0 };
+  return {
+    count,
+    p50: histogram.percentile(50) / NANOS,
+    p99: histogram.percentile(99) / NANOS,
+    max: histogram.max / NANOS,
+  };
 }
 
 /**

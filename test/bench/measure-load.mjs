@@ -64,7 +64,8 @@ export class Charges {
 export async function measureLoad(scenario, subjects, charges, tools) {
   const { options } = tools;
   if (scenario.warm !== false)
-    for (const subject of subjects) await takeTurn(scenario, subject, charges, tools, options.warmSeconds);
+    for (const subject of subjects)
+      await takeTurn({ ...scenario, ...scenario.warmUp }, subject, charges, tools, options.warmSeconds);
   /** @type {Map<string, Turn[]>} */
   const turns = new Map(subjects.map(({ name }) => [name, []]));
   const rounds = Math.min(options.rounds, scenario.rounds ?? Infinity);

@@ -1,5 +1,5 @@
 /** Measures a long run at 70 % of what the subject can: is its last tenth as quick and as small as its first? */
-import { readUsed } from "./process-stats.mjs";
+import { readHost, readUsed } from "./process-stats.mjs";
 import { takeTurn } from "./measure-load.mjs";
 import { median } from "./latency.mjs";
 
@@ -26,7 +26,11 @@ export async function measureSoak(scenario, subjects, charges, tools) {
     const windowSeconds = options.soakSeconds / WINDOWS;
     /** @type {number[]} */
     const resident = [];
-    const timer = setInterval(() => resident.push(readUsed(subject.pids).rssBytes / MEBI), windowSeconds * 100);
+    const host = [readHost()];
+    const timer = setInterval(() => {
+      resident.push(readUsed(subject.pids).rssBytes / MEBI);
+      host.push(readHost());
+    }, windowSeconds * 100);
     const pace = { perSecond, windowSeconds, callers: scenario.callers * 4 };
     const turn = await takeTurn(scenario, subject, charges, tools, options.soakSeconds, pace);
     clearInterval(timer);
@@ -45,6 +49,8 @@ export async function measureSoak(scenario, subjects, charges, tools) {
         startP99Ms: firstP99Ms,
         lastP99Ms,
         p99Growth: lastP99Ms / firstP99Ms,
+        startStolen: stolenPercent(host.slice(0, WINDOWS + 1)),
+        lastStolen: stolenPercent(host.slice(-WINDOWS - 1)),
         startRssMb: firstRssMb,
         lastRssMb,
         rssGrowth: lastRssMb / firstRssMb,
@@ -53,4 +59,15 @@ export async function measureSoak(scenario, subjects, charges, tools) {
     ]);
   }
   return turns;
+}
+
+/**
+ * Where the host took much more at the end than at the start, the same work met a slower machine.
+ * @param {readonly { all: number, stolen: number }[]} host
+ */
+function stolenPercent(host) {
+  const first = host[0];
+  const last = host.at(-1);
+  if (first === undefined || last === undefined || last.all === first.all) return Number.NaN;
+  return (100 * (last.stolen - first.stolen)) / (last.all - first.all);
 }

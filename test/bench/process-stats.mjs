@@ -32,6 +32,18 @@ export function readUsed(pids) {
   return used;
 }
 
+/**
+ * What the machine's processors did since it started, in ticks, as far as its host lets them: all of it, and what the
+ * host took for others while there was work.
+ * @returns {{ all: number, stolen: number }}
+ */
+export function readHost() {
+  const line = readFileSync("/proc/stat", "utf8").split("\n", 1)[0] ?? "";
+  // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in the first two.
+  const fields = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  return { all: fields.reduce((sum, ticks) => sum + ticks, 0), stolen: fields[7] ?? 0 };
+}
+
 /** @param {string} path */
 function cpuMs(path) {
   const stat = readFileSync(path, "utf8");

@@ -16,6 +16,8 @@ const COLUMNS = [
   { metric: "syncP50Ms", title: "disk sync p50 ms", digits: 3 },
   { metric: "startP99Ms", title: "first tenth p99 ms", digits: 2 },
   { metric: "lastP99Ms", title: "last tenth p99 ms", digits: 2 },
+  { metric: "startStolen", title: "first tenth stolen %", digits: 1 },
+  { metric: "lastStolen", title: "last tenth stolen %", digits: 1 },
   { metric: "p99Growth", title: "p99 growth", digits: 2 },
   { metric: "startRssMb", title: "first tenth MB", digits: 0 },
   { metric: "lastRssMb", title: "last tenth MB", digits: 0 },
