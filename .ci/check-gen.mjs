@@ -1,9 +1,10 @@
-/** Fails where gen/ is not what buf makes of proto/ now: it was edited, or not made again after a change. */
+/** Fails where gen/ is not what its sources make now: it was edited, or not made again after a change. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { genWasm } from "./gen-wasm.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const BUF = join(ROOT, "node_modules", ".bin", "buf");
@@ -27,13 +28,14 @@ const folder = mkdtempSync(join(tmpdir(), "tollgate-gen-"));
 try {
   buf(["generate", "--output", folder]);
   buf(["build", "--output", join(folder, "gen", "tollgate.binpb")]);
+  await genWasm(join(folder, "gen"));
   const made = filesOf(join(folder, "gen"));
   const kept = filesOf(join(ROOT, "gen"));
   const names = [...new Set([...made.keys(), ...kept.keys()])].sort();
   const differing = names.filter((name) => !made.get(name)?.equals(kept.get(name) ?? Buffer.from("absent")));
-  for (const name of differing) process.stderr.write(`check-gen: gen/${name} is not what proto/ makes\n`);
+  for (const name of differing) process.stderr.write(`check-gen: gen/${name} is not what its source makes\n`);
   if (differing.length > 0) process.stderr.write("check-gen: run: npm run gen\n");
-  else process.stdout.write(`check-gen: ${names.length} files of gen/ are what proto/ makes\n`);
+  else process.stdout.write(`check-gen: ${names.length} files of gen/ are what their sources make\n`);
   process.exitCode = differing.length > 0 ? 1 : 0;
 } finally {
   rmSync(folder, { recursive: true });

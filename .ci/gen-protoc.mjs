@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { genWasm } from "./gen-wasm.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Made aside, so that a failure leaves gen/ as it was. */
@@ -64,6 +65,7 @@ if (error !== undefined || status !== 0) {
   process.stderr.write(`gen-protoc: ${protoc} failed${error === undefined ? "" : `: ${error.message}`}\n`);
   process.exit(1);
 }
+await genWasm(ASIDE);
 rmSync(join(ROOT, "gen"), { recursive: true, force: true });
 renameSync(ASIDE, join(ROOT, "gen"));
 process.stdout.write(

@@ -68,8 +68,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/prepare.mjs": [],
 };
 
-/** Where a process begins. A worker is found by the `new URL` that starts it. */
-export const ENTRIES = ["src/main.ts", "src/cli/main.ts", "src/prepare.mjs"];
+/** Where a process begins, and what `npm run gen` compiles. A worker is found by the `new URL` that starts it. */
+export const ENTRIES = ["src/main.ts", "src/cli/main.ts", "src/prepare.mjs", "src/wire/json/assembly/long-string.ts"];
 
 /** The row of the table that a file stands in. */
 export function partOf(path: string): string | undefined {

@@ -1,0 +1,62 @@
+/** The text of long JSON strings, passed by vector instructions, which JavaScript itself does not have. */
+import { LONG_STRING_MODULE } from "../../../gen/wasm/long-string.js";
+
+/** What `assembly/long-string.ts` exports. */
+interface LongStringExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  windowStart(): number;
+  windowBytes(): number;
+  pass(length: number): number;
+  flags(): number;
+}
+
+/** Of the language itself, and yet described only with browsers' libraries. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Buffer) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+const SAW_ESCAPE = 1;
+const SAW_SPELLED = 2;
+/** A string is rarely much longer than what was seen of it, so each copy is twice the one before. */
+const FIRST_BYTES = 1024;
+
+/** What is passed lies in the module's own memory, which one caller at a time uses, without a pause. */
+class LongText {
+  readonly #module: LongStringExports;
+  readonly #window: Buffer;
+  /** Of the last pass: whether it saw an escape, and whether one spelled a sign as u and its number. */
+  sawEscape = false;
+  sawSpelled = false;
+
+  constructor() {
+    const module = new WebAssembly.Module(Buffer.from(LONG_STRING_MODULE, "base64"));
+    // What the module exports is said beside it; its types are not there at run time.
+    this.#module = new WebAssembly.Instance(module).exports as LongStringExports;
+    const { memory } = this.#module;
+    this.#window = Buffer.from(memory.buffer, this.#module.windowStart(), this.#module.windowBytes());
+  }
+
+  /**
+   * From a place inside a string, not behind a backslash, to its last quote, to a byte that may not stand in a string,
+   * or to the backslash of an escape that must be looked at; to the end of the bytes where there is none.
+   */
+  pass(bytes: Buffer, start: number): number {
+    let flags = 0;
+    let at = start;
+    let size = FIRST_BYTES;
+    while (at < bytes.length) {
+      const length = bytes.copy(this.#window, 0, at, Math.min(at + size, bytes.length));
+      const passed = this.#module.pass(length);
+      flags |= this.#module.flags();
+      at += passed;
+      if (passed < length) break;
+      size = Math.min(2 * size, this.#window.length);
+    }
+    this.sawEscape = (flags & SAW_ESCAPE) !== 0;
+    this.sawSpelled = (flags & SAW_SPELLED) !== 0;
+    return at;
+  }
+}
+
+export const longText = new LongText();
