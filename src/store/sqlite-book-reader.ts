@@ -15,9 +15,12 @@ import {
 } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
 
-/** The open holds that are past their time, or of another node without a lease; the longest overdue first. */
+/**
+ * The open holds that are past their time, or of another node without a lease; the longest overdue first. They are few,
+ * and CROSS JOIN makes SQLite begin with them: by itself it would begin with every hold that ever was.
+ */
 const ORPHANS = `
-SELECT request_id FROM open_hold JOIN hold ON hold.sequence = hold_sequence WHERE (
+SELECT request_id FROM open_hold CROSS JOIN hold ON hold.sequence = hold_sequence WHERE (
   open_hold.expire_time_ms < :nowMs OR (
     open_hold.node_id <> :nodeId AND open_hold.node_id NOT IN (SELECT id FROM node WHERE lease_until_ms >= :nowMs)
   )
