@@ -52,7 +52,7 @@ export function writeMetadata(headers: CallMetadata): Metadata {
   const metadata = new Metadata();
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined && !RESERVED.test(name) && !OWN.has(name)) metadata.set(name, value.replace(ODD, "?"));
+    if (value !== undefined && isText(name)) metadata.set(name, value.replace(ODD, "?"));
   }
   return metadata;
 }
@@ -63,7 +63,7 @@ export function readMetadata(metadata: Metadata): CallMetadata {
   const first = metadata.getMap();
   for (const name in first) {
     const value = first[name];
-    if (typeof value === "string" && !RESERVED.test(name) && !OWN.has(name)) headers[name] = value;
+    if (typeof value === "string" && isText(name)) headers[name] = value;
   }
   return headers;
 }
