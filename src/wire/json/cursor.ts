@@ -1,7 +1,7 @@
 /** A strict pull reader of JSON (RFC 8259) over bytes: one pass, bounded, nothing built that is not asked for. */
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../../errors.js";
-import { longText } from "./long-text.js";
+import { longStrings } from "./long-string.js";
 
 export const JSON_DEPTH_MAX = 64;
 export const JSON_NODES_MAX = 1_000_000;
@@ -229,14 +229,14 @@ export class JsonCursor {
   private scanString(): void {
     const { bytes } = this;
     let at = this.at + 1;
-    const near = Math.min(at + NEAR_BYTES, bytes.length);
+    const near = longStrings === undefined ? bytes.length : Math.min(at + NEAR_BYTES, bytes.length);
     let escaped = false;
     for (;;) {
       while (at < near && STOPS[bytes[at] ?? 0] === 0) at++;
-      if (at >= near) {
-        at = longText.pass(bytes, at);
-        escaped ||= longText.sawEscape;
-        this.hasSpelledSigns ||= longText.sawSpelled;
+      if (at >= near && longStrings !== undefined) {
+        at = longStrings.pass(bytes, at);
+        escaped ||= longStrings.sawEscape;
+        this.hasSpelledSigns ||= longStrings.sawSpelled;
       }
       const byte = bytes[at];
       if (byte === QUOTE) break;

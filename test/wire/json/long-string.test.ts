@@ -1,8 +1,9 @@
 /** Long strings, passed by vectors, against a reader that looks at one byte after the other. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { GatewayError } from "../../../src/errors.js";
+import { describe, expect, test, vi } from "vitest";
+import type { GatewayError } from "../../../src/errors.js";
 import { JsonCursor } from "../../../src/wire/json/cursor.js";
+import { longStrings } from "../../../src/wire/json/long-string.js";
 
 interface Read {
   /** The string's end, or where it is wrong. */
@@ -11,14 +12,16 @@ interface Read {
   readonly spelled: boolean;
 }
 
-function read(bytes: Buffer): Read {
-  const cursor = new JsonCursor(bytes);
+function read(bytes: Buffer, Cursor = JsonCursor): Read {
+  const cursor = new Cursor(bytes);
   try {
     const text = cursor.readString();
     cursor.finish();
     return { problem: undefined, text, spelled: cursor.hasSpelledSigns };
   } catch (error) {
-    return { problem: GatewayError.from(error).metadata["problem"], text: undefined, spelled: false };
+    // Of modules that were loaded twice, each has an error of its own.
+    const { metadata } = error as GatewayError;
+    return { problem: metadata["problem"], text: undefined, spelled: false };
   }
 }
 
@@ -72,7 +75,7 @@ function textOf(length: number): fc.Arbitrary<string> {
     .map(([piece, times]) => piece.repeat(times));
   return fc.array(run, { minLength: 1, maxLength: 40 }).map((runs) => {
     const text = runs.join("");
-    return text.repeat(Math.max(1, Math.floor(length / text.length)));
+    return text.repeat(Math.max(1, Math.floor(length / Math.max(1, text.length))));
   });
 }
 
@@ -127,4 +130,23 @@ test("what one string leaves in the window is not read as another's", () => {
   const short = Buffer.from(`"${"b".repeat(300)}"`);
   expect(read(short)).toEqual({ problem: undefined, text: "b".repeat(300), spelled: false });
   expect(read(short.subarray(0, 200)).problem).toBe("not valid JSON at byte 200");
+});
+
+test("a processor without the vectors reads the same", async () => {
+  expect(longStrings).toBeDefined();
+  vi.resetModules();
+  vi.stubGlobal("WebAssembly", {
+    Module: function Module() {
+      throw new Error("Wasm SIMD unsupported");
+    },
+  });
+  const { longStrings: none } = await import("../../../src/wire/json/long-string.js");
+  const { JsonCursor: PlainCursor } = await import("../../../src/wire/json/cursor.js");
+  vi.unstubAllGlobals();
+  expect(none).toBeUndefined();
+  expect(PlainCursor).not.toBe(JsonCursor);
+  for (const tail of ['"', '\\u00e9"', "\\", "\\ux", "\n", ""]) {
+    const bytes = Buffer.from(`"${"x".repeat(3000)}${tail}`);
+    expect(read(bytes, PlainCursor)).toEqual(readSlowly(bytes));
+  }
 });

@@ -22,13 +22,14 @@ const SAW_SPELLED = 2;
 const FIRST_BYTES = 1024;
 
 /** What is passed lies in the module's own memory, which one caller at a time uses, without a pause. */
-class LongText {
+class LongStrings {
   readonly #module: LongStringExports;
   readonly #window: Buffer;
   /** Of the last pass: whether it saw an escape, and whether one spelled a sign as u and its number. */
   sawEscape = false;
   sawSpelled = false;
 
+  /** Throws where the processor has no such instructions. */
   constructor() {
     const module = new WebAssembly.Module(Buffer.from(LONG_STRING_MODULE, "base64"));
     // What the module exports is said beside it; its types are not there at run time.
@@ -59,4 +60,13 @@ class LongText {
   }
 }
 
-export const longText = new LongText();
+function longStringsHere(): LongStrings | undefined {
+  try {
+    return new LongStrings();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined on a processor without the vectors, such as the plainest that a virtual machine is given. */
+export const longStrings = longStringsHere();
