@@ -71,7 +71,8 @@ export class SqliteAnswers {
   readonly #remove;
   readonly #expireRecords;
   readonly #expireRows;
-  readonly #totals;
+  readonly #rows;
+  readonly #recordBytes;
   readonly #oldest;
   readonly #dropRecord;
   readonly #dropRows;
@@ -93,9 +94,11 @@ export class SqliteAnswers {
       "UPDATE answer SET record = NULL, record_bytes = 0 WHERE record_bytes > 0 AND record_until_ms <= ?",
     );
     this.#expireRows = database.prepare("DELETE FROM answer WHERE until_ms <= ?");
-    this.#totals = database.prepare<[], { rows: number; bytes: number }>(
-      "SELECT count(*) AS rows, coalesce(sum(record_bytes), 0) AS bytes FROM answer",
-    );
+    // Two searches of indexes: one of both would read every page of every record.
+    this.#rows = database.prepare<[], number>("SELECT count(*) FROM answer").pluck();
+    this.#recordBytes = database
+      .prepare<[], number>("SELECT coalesce(sum(record_bytes), 0) FROM answer WHERE record_bytes > 0")
+      .pluck();
     this.#oldest = database.prepare<[], { id: Buffer; record_bytes: number }>(
       "SELECT id, record_bytes FROM answer WHERE record_bytes > 0 ORDER BY record_until_ms LIMIT 1000",
     );
@@ -122,7 +125,8 @@ export class SqliteAnswers {
   sweep(nowMs: number, { recordBytesMax, rowsMax }: AnswerBounds): AnswerTotals {
     this.#expireRows.run(nowMs);
     this.#expireRecords.run(nowMs);
-    let { rows, bytes } = this.#totals.get() ?? { rows: 0, bytes: 0 };
+    let rows = this.#rows.get() ?? 0;
+    let bytes = this.#recordBytes.get() ?? 0;
     let evicted = 0;
     if (bytes > recordBytesMax) {
       for (const oldest of this.#oldest.all()) {

@@ -1,15 +1,18 @@
-/** How SQLite looks for rows: no statement of the database's thread may pass over all that ever happened. */
+/** How SQLite looks for rows: nothing that holds up others may pass over all that there is. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
+import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite-answers.js";
 import { sqliteCalls } from "../../src/store/sqlite-database.js";
-import { openSqliteFile } from "../../src/store/sqlite-file.js";
+import { openSqliteFile, type Sqlite } from "../../src/store/sqlite-file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-plans-"));
 const { database, close } = openSqliteFile(directory, undefined);
+const answers = openAnswerFile(directory);
 afterAll(() => {
   close();
+  answers.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -21,26 +24,50 @@ const ENDS = [
 /** All transfers, by their rows or by an index of them that nothing narrows. */
 const ALL_TRANSFERS = /^SCAN transfer|^SEARCH transfer USING (?:COVERING )?INDEX transfer_request \(request_id>\?\)/;
 
-function planOf(sql: string): string[] {
+/** All rows with their records; an index alone is small. */
+const ALL_ANSWERS = /^SCAN answer$/;
+
+/** The statements that the work prepares. */
+function preparedBy(file: Sqlite, work: () => void): string[] {
+  const prepare = vi.spyOn(file, "prepare");
+  work();
+  const statements = prepare.mock.calls.map(([sql]) => sql);
+  prepare.mockRestore();
+  return statements;
+}
+
+function planOf(file: Sqlite, sql: string): string[] {
   const names = Array.from(sql.matchAll(/:([a-z]\w*)/gi), ([, name = ""]) => [name, 1]);
   const values: unknown[] = names.length > 0 ? [Object.fromEntries(names)] : Array.from(sql.matchAll(/\?/g), () => 1);
-  const steps = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+  const steps = file.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return steps.map(({ detail }) => detail);
 }
 
+/** Which of the statements take a step that looks so. */
+function walksOf(file: Sqlite, statements: readonly string[], walk: RegExp): string[] {
+  return statements.filter((sql) => planOf(file, sql).some((step) => walk.test(step)));
+}
+
 test("no statement walks through all transfers, as the search for orphans once did every five seconds", () => {
-  const prepare = vi.spyOn(database, "prepare");
-  sqliteCalls(database);
-  const statements = prepare.mock.calls.map(([sql]) => sql);
-  prepare.mockRestore();
+  const statements = preparedBy(database, () => sqliteCalls(database));
   expect(statements.length).toBeGreaterThan(40);
-  for (const sql of ENDS) expect(statements).toContain(sql);
-  const walks = statements.filter((sql) => !ENDS.includes(sql) && planOf(sql).some((step) => ALL_TRANSFERS.test(step)));
-  expect(walks).toEqual([]);
+  expect(walksOf(database, statements, ALL_TRANSFERS)).toEqual(ENDS);
 });
 
-test("such a walk would be found", () => {
-  const walk =
-    "SELECT request_id FROM open_hold JOIN hold ON hold.sequence = hold_sequence WHERE open_hold.node_id <> ?";
-  expect(planOf(walk).some((step) => ALL_TRANSFERS.test(step))).toBe(true);
+test("no statement reads all kept answers, as their sweep once did every minute", () => {
+  const statements = preparedBy(answers.database, () => new SqliteAnswers(answers.database));
+  expect(statements.length).toBeGreaterThan(8);
+  expect(walksOf(answers.database, statements, ALL_ANSWERS)).toEqual([]);
+});
+
+test.each([
+  [
+    "the first search for orphans",
+    () => database,
+    "SELECT request_id FROM open_hold JOIN hold ON hold.sequence = hold_sequence WHERE open_hold.node_id <> ?",
+    ALL_TRANSFERS,
+  ],
+  ["the first sweep", () => answers.database, "SELECT count(*), sum(record_bytes) FROM answer", ALL_ANSWERS],
+])("%s would be found", (_name, file, sql, walk) => {
+  expect(walksOf(file(), [sql], walk)).toEqual([sql]);
 });
