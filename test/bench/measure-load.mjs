@@ -9,6 +9,8 @@ import { readUsed } from "./process-stats.mjs";
 
 // Work that follows an answer, such as its settlement, belongs to the turn.
 const TRAIL_MS = 60;
+/** A slow peer takes its time for thousands of streams. */
+const WARM_UP_SECONDS_MAX = 600;
 const DRAIN_SECONDS = 60;
 const SYNCS = 100;
 const MEBI = 1024 * 1024;
@@ -64,8 +66,7 @@ export class Charges {
 export async function measureLoad(scenario, subjects, charges, tools) {
   const { options } = tools;
   if (scenario.warm !== false)
-    for (const subject of subjects)
-      await takeTurn({ ...scenario, ...scenario.warmUp }, subject, charges, tools, options.warmSeconds);
+    for (const subject of subjects) await warmUp(scenario, subject, charges, tools, options.warmSeconds);
   /** @type {Map<string, Turn[]>} */
   const turns = new Map(subjects.map(({ name }) => [name, []]));
   const rounds = Math.min(options.rounds, scenario.rounds ?? Infinity);
@@ -81,6 +82,19 @@ export async function measureLoad(scenario, subjects, charges, tools) {
     for (const [name, of] of turns) if (name !== "direct") addDifference(of[round], direct);
   }
   return turns;
+}
+
+/**
+ * The turn before the first round, whose figures nobody reads.
+ * @param {Scenario} scenario
+ * @param {Subject} subject
+ * @param {Charges} charges
+ * @param {Tools} tools
+ * @param {number} seconds Where the scenario counts no requests.
+ */
+export function warmUp(scenario, subject, charges, tools, seconds) {
+  const pace = { drainSeconds: WARM_UP_SECONDS_MAX };
+  return takeTurn({ ...scenario, ...scenario.warmUp }, subject, charges, tools, seconds, pace);
 }
 
 /**

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { readArguments } from "./arguments.mjs";
 import { runDirectory, start } from "./child.mjs";
 import { Driver } from "./driver.mjs";
-import { Charges, takeTurn } from "./measure-load.mjs";
+import { Charges, takeTurn, warmUp } from "./measure-load.mjs";
 import { summarizeCpu, summarizeHeap } from "./profile-summary.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 import { startSubject } from "./subjects.mjs";
@@ -42,7 +42,7 @@ async function underLoad(plan, tools, nodeOptions, watch) {
   const subject = await startSubject(plan.scenario.judged, bench);
   if ("skipped" in subject) throw new Error(subject.skipped);
   const charges = new Charges();
-  await takeTurn(plan.scenario, subject, charges, tools, WARM_SECONDS);
+  await warmUp(plan.scenario, subject, charges, tools, WARM_SECONDS);
   await watch(subject, async () => {
     const before = charges.answersOf(subject);
     const turn = await takeTurn(plan.scenario, subject, charges, tools, plan.seconds);

@@ -22,7 +22,7 @@ const ENDS = [
   "SELECT max(request_id) FROM transfer WHERE request_id IS NOT NULL",
 ];
 /** All transfers, by their rows or by an index of them that nothing narrows. */
-const ALL_TRANSFERS = /^SCAN transfer|^SEARCH transfer USING (?:COVERING )?INDEX transfer_request \(request_id>\?\)/;
+const ALL_TRANSFERS = /^SCAN transfer|^SEARCH transfer USING (?:COVERING )?INDEX \w+ \(\w+>\?\)/;
 
 /** All rows with their records; an index alone is small. */
 const ALL_ANSWERS = /^SCAN answer$/;

@@ -68,5 +68,5 @@ function longStringsHere(): LongStrings | undefined {
   }
 }
 
-/** Undefined on a processor without the vectors, such as the plainest that a virtual machine is given. */
+/** Undefined where the module is refused, as on the plainest processor that a virtual machine is given. */
 export const longStrings = longStringsHere();
