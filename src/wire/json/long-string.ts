@@ -1,11 +1,17 @@
 /** The text of long JSON strings, passed by vector instructions, which JavaScript itself does not have. */
 import { LONG_STRING_MODULE } from "../../../gen/wasm/long-string.js";
 
+interface Constant {
+  readonly value: number;
+}
+
 /** What `assembly/long-string.ts` exports. */
 interface LongStringExports {
   readonly memory: { readonly buffer: ArrayBuffer };
-  windowStart(): number;
-  windowBytes(): number;
+  readonly WINDOW: Constant;
+  readonly WINDOW_BYTES: Constant;
+  readonly SAW_ESCAPE: Constant;
+  readonly SAW_SPELLED: Constant;
   pass(length: number): number;
   flags(): number;
 }
@@ -16,8 +22,6 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
-const SAW_ESCAPE = 1;
-const SAW_SPELLED = 2;
 /** A string is rarely much longer than what was seen of it, so each copy is twice the one before. */
 const FIRST_BYTES = 1024;
 
@@ -25,6 +29,8 @@ const FIRST_BYTES = 1024;
 class LongStrings {
   readonly #module: LongStringExports;
   readonly #window: Buffer;
+  readonly #escapeFlag: number;
+  readonly #spelledFlag: number;
   /** Of the last pass: whether it saw an escape, and whether one spelled a sign as u and its number. */
   sawEscape = false;
   sawSpelled = false;
@@ -34,8 +40,10 @@ class LongStrings {
     const module = new WebAssembly.Module(Buffer.from(LONG_STRING_MODULE, "base64"));
     // What the module exports is said beside it; its types are not there at run time.
     this.#module = new WebAssembly.Instance(module).exports as LongStringExports;
-    const { memory } = this.#module;
-    this.#window = Buffer.from(memory.buffer, this.#module.windowStart(), this.#module.windowBytes());
+    const { memory, WINDOW, WINDOW_BYTES, SAW_ESCAPE, SAW_SPELLED } = this.#module;
+    this.#window = Buffer.from(memory.buffer, WINDOW.value, WINDOW_BYTES.value);
+    this.#escapeFlag = SAW_ESCAPE.value;
+    this.#spelledFlag = SAW_SPELLED.value;
   }
 
   /**
@@ -54,8 +62,8 @@ class LongStrings {
       if (passed < length) break;
       size = Math.min(2 * size, this.#window.length);
     }
-    this.sawEscape = (flags & SAW_ESCAPE) !== 0;
-    this.sawSpelled = (flags & SAW_SPELLED) !== 0;
+    this.sawEscape = (flags & this.#escapeFlag) !== 0;
+    this.sawSpelled = (flags & this.#spelledFlag) !== 0;
     return at;
   }
 }

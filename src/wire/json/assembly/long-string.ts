@@ -8,8 +8,8 @@
  */
 
 /** Where the caller puts the text; below it is the compiler's own. */
-const WINDOW: usize = 1024;
-const WINDOW_BYTES: i32 = 65536;
+export const WINDOW: usize = 1024;
+export const WINDOW_BYTES: i32 = 65536;
 
 const QUOTE: u8 = 0x22;
 const BACKSLASH: u8 = 0x5c;
@@ -18,18 +18,10 @@ const LETTER_U: u8 = 0x75;
 const EVEN_BITS: u64 = (u64(0x55555555) << 32) | 0x55555555;
 
 /** Flags of what was passed: any escape, and a sign spelled as u and its number. */
-const SAW_ESCAPE: i32 = 1;
-const SAW_SPELLED: i32 = 2;
+export const SAW_ESCAPE: i32 = 1;
+export const SAW_SPELLED: i32 = 2;
 
 let seen: i32 = 0;
-
-export function windowStart(): usize {
-  return WINDOW;
-}
-
-export function windowBytes(): i32 {
-  return WINDOW_BYTES;
-}
 
 /** What the last pass saw. */
 export function flags(): i32 {
