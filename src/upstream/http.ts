@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import type { Dispatcher, Pool } from "undici";
+import { createConnector } from "./connector.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
 
 // The package's index also loads fetch, WebSocket and more: 9 MB that nothing here uses.
@@ -65,7 +66,7 @@ class HttpUpstream implements Upstream {
     this.#pool = new ConnectionPool(url.origin, {
       connections,
       pipelining: 1,
-      connect: { timeout: connectTimeoutMs },
+      connect: createConnector(connectTimeoutMs),
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
       maxHeaderSize: HEADER_BYTES_MAX,

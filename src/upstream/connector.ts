@@ -1,0 +1,70 @@
+/** How a connection to an upstream is opened, and how what arrives on it is read: past Node's machinery of streams. */
+import { createRequire } from "node:module";
+import { Socket } from "node:net";
+import type { buildConnector } from "undici";
+
+const makeConnector: typeof buildConnector = createRequire(import.meta.url)("undici/lib/core/connect.js");
+
+/** What libuv suggests for one read. All connections share it: what it holds is taken before the next read. */
+const arriving = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** What a connection read and nobody took yet. */
+interface Inbox {
+  readonly chunks: Buffer[];
+  /** True where the kernel is not asked for more until somebody asks here. */
+  stopped: boolean;
+}
+const INBOX = Symbol("inbox");
+type DirectSocket = Socket & { [INBOX]?: Inbox };
+
+/**
+ * Opens connections for a pool of undici, over TCP or TLS. A read is put into one buffer, copied out at its size, and
+ * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: a tenth of what an event costs.
+ */
+export function createConnector(timeoutMs: number): buildConnector.connector {
+  // Node calls this as a method of the socket, whose buffer it is.
+  const onread = { buffer: arriving, callback: take };
+  const connector = makeConnector({ timeout: timeoutMs, onread } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    connector(options, (...opened) => {
+      const [error, socket] = opened;
+      if (error === null) Object.assign(socket, { read, unshift });
+      callback(...opened);
+    });
+  };
+}
+
+/** Takes what arrived; false where nobody wants more for now. */
+function take(this: DirectSocket, length: number, bytes: Uint8Array): boolean {
+  const inbox = inboxOf(this);
+  inbox.chunks.push(Buffer.from(bytes.subarray(0, length)));
+  // Undici reads as long as its request wants more.
+  this.emit("readable");
+  if (inbox.chunks.length > 0) inbox.stopped = true;
+  return inbox.chunks.length === 0;
+}
+
+/** As `Socket.read`, but for sizes. Node asks for none (0) where it only wants the end told, or reading begun. */
+function read(this: DirectSocket, size?: number): Buffer | null {
+  const inbox = inboxOf(this);
+  if (size === 0) return inbox.chunks.length > 0 ? null : askForMore(this, size);
+  const chunk = inbox.chunks.shift();
+  if (chunk !== undefined) return chunk;
+  return inbox.stopped ? askForMore(this) : null;
+}
+
+/** Gives back what a reader that paused did not want yet. */
+function unshift(this: DirectSocket, chunk: Buffer): void {
+  inboxOf(this).chunks.unshift(chunk);
+}
+
+/** The end of the connection, too, is told only now, when all that came before it was taken. */
+function askForMore(socket: DirectSocket, size?: number): null {
+  inboxOf(socket).stopped = false;
+  Socket.prototype.read.call(socket, size);
+  return null;
+}
+
+function inboxOf(socket: DirectSocket): Inbox {
+  return (socket[INBOX] ??= { chunks: [], stopped: false });
+}

@@ -1,0 +1,113 @@
+/** What is read past the streams of Node: every byte, in order, over TCP and TLS, however the reader pauses. */
+import { createHash } from "node:crypto";
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHttpUpstream } from "../../src/upstream/http.js";
+import type { Exchange, Upstream } from "../../src/upstream/upstream.js";
+import { makeCertificate } from "../support/certificate.js";
+import { Listener } from "./listener.js";
+
+const BODY_BYTES = 3_000_000;
+const HEADS = {
+  "of known length": `content-length: ${BODY_BYTES}\r\n\r\n`,
+  chunked: "transfer-encoding: chunked\r\n\r\n",
+  "until the connection ends": "connection: close\r\n\r\n",
+};
+type Framing = keyof typeof HEADS;
+
+/** Bytes that tell where they belong, other ones for each seed. */
+function bodyOf(seed: number): Buffer {
+  const body = Buffer.alloc(BODY_BYTES);
+  for (let at = 0; at + 4 <= BODY_BYTES; at += 4) body.writeUInt32LE((at * 2_654_435_761 + seed) >>> 0, at);
+  return body;
+}
+
+const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Answers each request by its path, `/SEED/FRAMING`, in pieces of many sizes. */
+function answer(socket: Socket): void {
+  socket.on("error", () => {});
+  socket.on("data", (request) => {
+    const [, seed = "", framing = ""] = /^GET \/(\d+)\/(\S+)/.exec(request.toString("latin1")) ?? [];
+    const head = HEADS[decodeURIComponent(framing) as Framing];
+    socket.write(`HTTP/1.1 200 OK\r\n${head}`);
+    const body = bodyOf(Number(seed));
+    const isChunked = head === HEADS.chunked;
+    for (let at = 0, size = 1; at < BODY_BYTES; at += size, size = (size * 7 + 3) % 90_001) {
+      const piece = body.subarray(at, at + size);
+      if (isChunked) socket.write(`${piece.length.toString(16)}\r\n`);
+      socket.write(piece);
+      if (isChunked) socket.write("\r\n");
+    }
+    if (isChunked) socket.write("0\r\n\r\n");
+    if (head === HEADS["until the connection ends"]) socket.end();
+  });
+}
+
+describe.each(["http", "https"] as const)("over %s", (protocol) => {
+  let server: Server;
+  let upstream: Upstream;
+
+  beforeAll(async () => {
+    server = protocol === "http" ? createTcpServer(answer) : createTlsServer(makeCertificate(), answer);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    // The certificate is of its own making; undici reads this where it connects.
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+    upstream = createHttpUpstream({ baseUrl: `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  });
+
+  afterAll(async () => {
+    delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    await upstream.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  function send(seed: number, framing: Framing): { readonly heard: Listener; readonly exchange: Exchange } {
+    const heard = new Listener();
+    const path = `/${seed}/${encodeURIComponent(framing)}`;
+    return { heard, exchange: upstream.send({ method: "GET", path, headers: {}, body: undefined }, heard) };
+  }
+
+  describe.each(Object.keys(HEADS) as Framing[])("a body %s", (framing) => {
+    test("arrives whole, beside others", async () => {
+      const all = Array.from({ length: 5 }, (_, seed) => send(seed, framing));
+      await Promise.all(all.map(({ heard }) => heard.ended));
+      for (const [seed, { heard }] of all.entries())
+        expect(hashOf(Buffer.concat(heard.chunks))).toBe(hashOf(bodyOf(seed)));
+    });
+
+    test("arrives whole where its reader pauses again and again", async () => {
+      const { heard, exchange } = send(7, framing);
+      let pauses = 0;
+      heard.on("data", () => {
+        if (heard.chunks.length % 3 !== 0) return;
+        pauses += 1;
+        exchange.pause();
+        setTimeout(() => exchange.resume(), pauses % 4);
+      });
+      await heard.ended;
+      expect(hashOf(Buffer.concat(heard.chunks))).toBe(hashOf(bodyOf(7)));
+      expect(pauses).toBeGreaterThan(10);
+    });
+
+    test("waits for a reader that paused before it, and for no other", async () => {
+      const { heard, exchange } = send(8, framing);
+      exchange.pause();
+      const other = send(9, framing);
+      await other.heard.ended;
+      expect(heard.bytes).toBeLessThan(BODY_BYTES);
+      exchange.resume();
+      await heard.ended;
+      expect(hashOf(Buffer.concat(heard.chunks))).toBe(hashOf(bodyOf(8)));
+    });
+  });
+
+  test("what was handed over is not written over by what comes later", async () => {
+    const { heard } = send(10, "chunked");
+    const seen: string[] = [];
+    heard.on("data", () => seen.push(hashOf(heard.chunks.at(-1) ?? Buffer.alloc(0))));
+    await heard.ended;
+    expect(heard.chunks.map(hashOf)).toEqual(seen);
+  });
+});
