@@ -85,16 +85,18 @@ export async function measureLoad(scenario, subjects, charges, tools) {
 }
 
 /**
- * The turn before the first round, whose figures nobody reads.
+ * What comes before the first round, and whose figures nobody reads: the scenario's own warm-up, and a turn like all.
  * @param {Scenario} scenario
  * @param {Subject} subject
  * @param {Charges} charges
  * @param {Tools} tools
  * @param {number} seconds Where the scenario counts no requests.
  */
-export function warmUp(scenario, subject, charges, tools, seconds) {
+export async function warmUp(scenario, subject, charges, tools, seconds) {
   const pace = { drainSeconds: WARM_UP_SECONDS_MAX };
-  return takeTurn({ ...scenario, ...scenario.warmUp }, subject, charges, tools, seconds, pace);
+  const { warmUp: differs } = scenario;
+  if (differs !== undefined) await takeTurn({ ...scenario, ...differs }, subject, charges, tools, seconds, pace);
+  await takeTurn(scenario, subject, charges, tools, seconds, pace);
 }
 
 /**

@@ -43,7 +43,7 @@ const streams = {
   each: 1,
   spreadMs: 400,
   // At 45 streams a second V8 would go on compiling what runs once a stream for minutes, in all the rounds.
-  warmUp: { each: 40, mock: { events: 20, gap: 1, input: 50, output: 18 } },
+  warmUp: { each: 120, mock: { events: 20, gap: 1, input: 50, output: 18 } },
   quick: { warmUp: {}, callers: 50, mock: { events: 200, gap: 5, input: 50, output: 198 }, spreadMs: 100 },
 };
 
