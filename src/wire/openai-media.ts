@@ -1,5 +1,6 @@
 /** How OpenAI names kinds of sound and times of caching, and where it has media. */
 import type { InlineData } from "../api/index.js";
+import type { JsonCursor } from "./json/cursor.js";
 import { wrongValue } from "./json/node.js";
 
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([["mp3", "audio/mpeg"]]);
@@ -56,4 +57,26 @@ export function addressOrData(url: string, path: string): Address {
   } catch (cause) {
     throw wrongValue(path, `it is no data URL: ${cause instanceof Error ? cause.message : "its text is broken"}`);
   }
+}
+
+const DATA_URL = Buffer.from('"data:');
+
+/** Passes the body of a media part, or the bare string that some clients send. Returns the bytes of media in it. */
+export function mediaBytesIn(cursor: JsonCursor, field: string, isUrl: boolean): number {
+  if (cursor.kind() !== "object") return mediaBytesOf(cursor, isUrl);
+  let bytes = 0;
+  cursor.enterObject();
+  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
+    if (key === field) bytes += mediaBytesOf(cursor, isUrl);
+    else cursor.skip();
+  }
+  return bytes;
+}
+
+/** Passes a value of a body. Of a string that is media it returns the bytes; an address elsewhere is text. */
+export function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
+  const start = cursor.at;
+  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
+  cursor.skip();
+  return isMedia ? cursor.at - start : 0;
 }

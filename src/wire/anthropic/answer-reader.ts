@@ -1,8 +1,8 @@
 /** Reads the events of a stream, and whole answers as the events that would have made them, into text and steps. */
-import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
+import { FinishReason, type Part, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
-import { GrowingText } from "../growing-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import { AnswerCollector } from "../answer-collector.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { BlockReader, type Collector } from "./block-reader.js";
 import { decodeToldError } from "./error.js";
@@ -14,31 +14,22 @@ import { WIRE_NAME } from "./schema.js";
 const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
 
 /** One answer, as far as it was read. */
-export class AnswerReader implements AnswerReport, Collector {
-  readonly grown = new GrowingText();
+export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
   usageEarly = false;
   readonly tools: AskedTools;
   private readonly counts = new UsageReader();
   private readonly blocks: BlockReader;
-  private events: Event[] = [];
   private reason = "";
   private stopString: string | undefined;
   private explanation = "";
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
-  constructor(
-    readonly isTyped: boolean,
-    asked: WireRequest | undefined,
-  ) {
+  constructor(isTyped: boolean, asked: WireRequest | undefined) {
+    super(isTyped);
     const isForeign = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.tools = isForeign ? askedTools(asked.prompt()) : AS_THE_WIRE_HAS_THEM;
     this.blocks = new BlockReader(this);
-  }
-
-  get text(): string {
-    return this.grown.toString();
   }
 
   get usage(): Usage | undefined {
@@ -116,23 +107,8 @@ export class AnswerReader implements AnswerReport, Collector {
     this.blocks.whole(index, block, inputJson);
   }
 
-  /** The steps since the last time. */
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  add(event: Event): void {
-    this.events.push(event);
-  }
-
   addPart(part: Part): void {
     if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
-  }
-
-  addText(text: string): void {
-    this.grown.add(text);
   }
 
   private knownReason(): FinishReason {

@@ -1,7 +1,6 @@
 /** From the typed prompt to a body for an upstream of this wire. */
 import type { OutputFormat, Prompt } from "../../api/index.js";
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers } from "../json/splice.js";
+import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
@@ -46,7 +45,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
     ["stream", owned.stream ? "true" : undefined],
   ];
   dropOthers(prompt, context);
-  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+  return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members, ["stream"])]));
 }
 
 /** What would make another answer of it is refused. */
@@ -119,15 +118,4 @@ function encodeConfig({ effort }: Thinking, schema: string | undefined): string 
     ["effort", jsonOf(effort)],
     ["format", schema === undefined ? undefined : `{"type":"json_schema","schema":${schema}}`],
   ]);
-}
-
-/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
-function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
-  if (prompt.extra?.wire !== WIRE_NAME) return [];
-  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
-  const taken = new Set(["stream"]);
-  for (const [key, json] of members) if (json !== undefined) taken.add(key);
-  return readMembers(new JsonCursor(bytes))
-    .filter((member) => !taken.has(member.key))
-    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
 }

@@ -1,7 +1,8 @@
 /** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
 import type { Prompt } from "../../api/index.js";
 import { splice } from "../json/splice.js";
-import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { ScannedRequest } from "../scanned-request.js";
+import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { checkForeign } from "./foreign.js";
 import { rulesOf } from "../claude/model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
@@ -10,20 +11,9 @@ import { type Scan, scanRequest } from "./scan.js";
 import type { MarkedList, Span } from "./scan-messages.js";
 import { WIRE_NAME } from "./schema.js";
 
-class MessagesRequest implements WireRequest {
-  readonly facts: RequestFacts;
-  private built: Prompt | undefined;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  prompt(): Prompt {
-    this.built ??= decodePrompt(this.source.body);
-    return this.built;
+class MessagesRequest extends ScannedRequest<Scan> {
+  protected override decode(): Prompt {
+    return decodePrompt(this.source.body);
   }
 
   checkForeign(model: string): void {

@@ -1,7 +1,7 @@
 /** The pass over the messages of a body: who speaks, how much of it is media, and which thoughts are of our making. */
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
-import { wrong } from "./fields.js";
+import { wrongValue } from "../json/node.js";
 import { isOurs } from "./signature.js";
 
 /** Bytes of a body, from the first to behind the last. */
@@ -53,7 +53,7 @@ export class MessageScan {
     let index = 0;
     cursor.enterArray();
     for (; cursor.nextItem(); index++) this.message(`messages[${index}]`);
-    if (index === 0) return wrong("messages", "it must hold at least one message");
+    if (index === 0) return wrongValue("messages", "it must hold at least one message");
     return this.problem;
   }
 
@@ -70,7 +70,7 @@ export class MessageScan {
     }
     if (role === undefined) this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.role` }));
     else if (role !== "user" && role !== "assistant" && role !== "system")
-      this.refuse(wrong(`${path}.role`, "it must be user, assistant or system"));
+      this.refuse(wrongValue(`${path}.role`, "it must be user, assistant or system"));
     if (this.isStrict) this.checkStrictly(role ?? "", blocks, path);
   }
 
@@ -78,8 +78,8 @@ export class MessageScan {
     blocks.forEach(({ type, isCited }, place) => {
       const at = `${path}.content[${place}]`;
       if (role === "assistant" && type === "document")
-        this.refuse(wrong(at, "a document cannot stand in a message of the assistant"));
-      if (role === "user" && isCited) this.refuse(wrong(`${at}.citations`, "Extra inputs are not permitted"));
+        this.refuse(wrongValue(at, "a document cannot stand in a message of the assistant"));
+      if (role === "user" && isCited) this.refuse(wrongValue(`${at}.citations`, "Extra inputs are not permitted"));
     });
   }
 
@@ -89,7 +89,7 @@ export class MessageScan {
     if (kind !== "array") {
       cursor.skip();
       if (kind !== "string" && kind !== "null")
-        this.refuse(wrong(path, `it must be a string or an array of blocks, not ${kind}`));
+        this.refuse(wrongValue(path, `it must be a string or an array of blocks, not ${kind}`));
       return [];
     }
     const blocks: Block[] = [];
@@ -168,7 +168,7 @@ export class MessageScan {
     const kind = this.cursor.kind();
     if (kind === "object") return true;
     this.cursor.skip();
-    this.refuse(wrong(path, `it must be an object, not ${kind}`));
+    this.refuse(wrongValue(path, `it must be an object, not ${kind}`));
     return false;
   }
 

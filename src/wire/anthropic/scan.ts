@@ -1,10 +1,13 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
 import { GatewayError } from "../../errors.js";
-import { invalid, JsonCursor } from "../json/cursor.js";
-import { claimKey, type Member } from "../json/splice.js";
+import { scanBody } from "../json/body.js";
+import type { JsonCursor } from "../json/cursor.js";
+import type { Member } from "../json/splice.js";
 import { listOf, objectOf, parsed, textOf } from "../json/value.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
-import { checkField, type FieldValue, wrong } from "./fields.js";
+import { checkField, type FieldValue } from "../json/field.js";
+import { wrongValue } from "../json/node.js";
+import { FIELDS } from "./fields.js";
 import { type Found, type MarkedList, MessageScan } from "./scan-messages.js";
 import { VERSION_DEFAULT, VERSION_HEADER, VERSION_STRICT, VERSIONS } from "./schema.js";
 
@@ -28,34 +31,19 @@ const SAMPLING: ReadonlySet<string> = new Set(["temperature", "top_p", "top_k"])
 export function scanRequest({ body, headers }: SourceBody, purpose: "generate" | "count"): Scan {
   const version = headers[VERSION_HEADER] ?? VERSION_DEFAULT;
   const isStrict = version === VERSION_STRICT;
-  const cursor = new JsonCursor(body);
-  if (body.length === 0) throw invalid("it is empty");
-  if (cursor.kind() !== "object") throw invalid("no JSON object");
-  const open = cursor.at;
-  const members: Member[] = [];
   const values = new Map<string, FieldValue>();
-  const keys = new Set<string>();
   const found: Found = { imageCount: 0, fileCount: 0, mediaBytes: 0, ourThoughts: [] };
-  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
-  let refusal: GatewayError | undefined = VERSIONS.includes(version)
-    ? undefined
-    : wrong(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    claimKey(keys, key);
-    const start = cursor.memberStart;
-    const valueStart = cursor.at;
+  const { cursor, open, members, refusal } = scanBody(body, (at, key) => {
+    const start = at.at;
     let problem: GatewayError | undefined;
-    if (key === "messages" && cursor.kind() === "array") {
-      problem = new MessageScan(cursor, found, isStrict).messages();
+    if (key === "messages" && at.kind() === "array") {
+      problem = new MessageScan(at, found, isStrict).messages();
       values.set(key, true);
-    } else problem = checkField(cursor, key, values);
-    if (isStrict && SAMPLING.has(key)) problem = wrong(key, "Extra inputs are not permitted");
-    if (key === "tools" && hasServerTool(body.subarray(valueStart, cursor.at))) found.fileCount++;
-    refusal ??= problem;
-    members.push({ key, start, valueStart, end: cursor.at });
-  }
-  cursor.finish();
+    } else problem = checkField(FIELDS, at, key, values);
+    if (key === "tools" && hasServerTool(body.subarray(start, at.at))) found.fileCount++;
+    return isStrict && SAMPLING.has(key) ? wrongValue(key, "Extra inputs are not permitted") : problem;
+  });
+  if (!VERSIONS.includes(version)) throw wrongValue(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);
   if (refusal !== undefined) throw refusal;
   for (const key of purpose === "count" ? ["model", "messages"] : ["model", "max_tokens", "messages"])
     if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });

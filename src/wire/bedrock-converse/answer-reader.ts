@@ -1,7 +1,7 @@
 /** Reads the events of a stream, and whole answers, into text and steps. */
-import type { Event, Usage } from "../../api/index.js";
+import type { Usage } from "../../api/index.js";
+import { AnswerCollector } from "../answer-collector.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
-import { GrowingText } from "../growing-text.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { BlockReader, type Collector } from "./block-reader.js";
@@ -11,31 +11,25 @@ import { decodeUsage, isBrokenUsage } from "./usage.js";
 const NO_TOOLS: AskedTools = { custom: new Set(), json: undefined };
 
 /** One answer, as far as it was read. */
-export class AnswerReader implements AnswerReport, Collector {
+export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
   usage: Usage | undefined;
   usageBroken = false;
-  readonly grown = new GrowingText();
   /** True once the upstream said why the answer ends. */
   complete = false;
   readonly tools: AskedTools;
   private readonly blocks = new BlockReader(this);
-  private events: Event[] = [];
   private hasStarted = false;
   private hasEnded = false;
   private reason = "";
   private stopString: string | undefined;
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
   constructor(
-    readonly isTyped: boolean,
+    isTyped: boolean,
     private readonly asked: WireRequest | undefined,
     private readonly ids: () => string,
   ) {
+    super(isTyped);
     this.tools = isTyped && asked !== undefined ? askedTools(asked.prompt()) : NO_TOOLS;
-  }
-
-  get text(): string {
-    return this.grown.toString();
   }
 
   /** Reads one event of a stream. Kinds that are not known mean nothing here. */
@@ -79,21 +73,6 @@ export class AnswerReader implements AnswerReport, Collector {
     if (!this.isTyped) return;
     const reason = decodeReason(this.reason, this.blocks.hasCalls);
     this.add({ kind: { $case: "candidateEnd", value: { candidate: 0, reason, stopString: this.stopString } } });
-  }
-
-  /** The steps since the last time. */
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  add(event: Event): void {
-    this.events.push(event);
-  }
-
-  addText(text: string): void {
-    this.grown.add(text);
   }
 
   /** The wire names neither the answer nor the model. */

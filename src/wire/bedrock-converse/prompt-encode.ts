@@ -2,8 +2,7 @@
 import type { OutputFormat, Prompt } from "../../api/index.js";
 import { answerSchema } from "../claude/answer-schema.js";
 import { encodeReasoning, type Thinking } from "../claude/thinking.js";
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers } from "../json/splice.js";
+import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
@@ -45,7 +44,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
     ["serviceTier", encodeTier(prompt.serviceTier, context)],
   ];
   dropOthers(prompt, context);
-  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+  return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members)]));
 }
 
 /** What would make another answer of it is refused. */
@@ -147,15 +146,4 @@ function encodeTier(tier: string | undefined, { drop }: PromptContext): string |
 /** The object of the members; undefined where it would be empty. */
 function filled(members: MemberTexts): string | undefined {
   return members.some(([, json]) => json !== undefined) ? objectText(members) : undefined;
-}
-
-/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
-function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
-  if (prompt.extra?.wire !== WIRE_NAME) return [];
-  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
-  const taken = new Set<string>();
-  for (const [key, json] of members) if (json !== undefined) taken.add(key);
-  return readMembers(new JsonCursor(bytes))
-    .filter((member) => !taken.has(member.key))
-    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
 }

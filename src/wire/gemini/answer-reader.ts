@@ -1,9 +1,9 @@
 /** Reads the chunks of a stream and whole answers into text and steps. */
-import { type Event, FinishReason, type Usage } from "../../api/index.js";
+import { FinishReason, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
+import { AnswerCollector } from "../answer-collector.js";
 import { freeTextTools } from "../free-text.js";
-import { GrowingText } from "../growing-text.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
@@ -14,31 +14,25 @@ const CANDIDATES_MAX = 128;
 const NO_TOOLS: ReadonlySet<string> = new Set();
 
 /** One answer, as far as it was read. An error is looked for before candidates. */
-export class AnswerReader implements AnswerReport, Collector {
+export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
   usage: Usage | undefined;
   usageBroken = false;
-  readonly grown = new GrowingText();
   answerId = "";
   readonly freeTextTools: ReadonlySet<string>;
   /** True once the upstream refused the prompt: then there are no candidates. */
   isBlocked = false;
   private hasStarted = false;
   private hasEnded = false;
-  private events: Event[] = [];
   private readonly candidates = new Map<number, CandidateReader>();
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
   constructor(
-    readonly isTyped: boolean,
+    isTyped: boolean,
     private readonly candidatesExpected: number,
     asked?: WireRequest,
   ) {
+    super(isTyped);
     const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
-  }
-
-  get text(): string {
-    return this.grown.toString();
   }
 
   /** There is no word for the end: an answer is whole once each candidate said why it ended. */
@@ -80,21 +74,6 @@ export class AnswerReader implements AnswerReport, Collector {
     }
   }
 
-  /** The steps since the last time. */
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  add(event: Event): void {
-    this.events.push(event);
-  }
-
-  addText(text: string): void {
-    this.grown.add(text);
-  }
-
   private start(chunk: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
@@ -111,8 +90,7 @@ export class AnswerReader implements AnswerReport, Collector {
   }
 
   private readerFor(named: unknown, place: number): CandidateReader {
-    const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CANDIDATES_MAX;
-    const index = isPlace ? named : Math.min(place, CANDIDATES_MAX - 1);
+    const index = placeOf(named, CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
     const known = this.candidates.get(index);
     if (known !== undefined) return known;
     const made = new CandidateReader(index, this);

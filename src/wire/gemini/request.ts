@@ -2,7 +2,8 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Edits, readMembers, splice } from "../json/splice.js";
-import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { ScannedRequest } from "../scanned-request.js";
+import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { checkForeign } from "./foreign.js";
 import { rulesOf } from "./model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
@@ -10,20 +11,9 @@ import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { fieldName, WIRE_NAME } from "./schema.js";
 
-class GeminiRequest implements WireRequest {
-  readonly facts: RequestFacts;
-  private built: Prompt | undefined;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  prompt(): Prompt {
-    this.built ??= decodePrompt(this.source.body);
-    return this.built;
+class GeminiRequest extends ScannedRequest<Scan> {
+  protected override decode(): Prompt {
+    return decodePrompt(this.source.body);
   }
 
   checkForeign(model: string): void {

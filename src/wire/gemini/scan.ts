@@ -1,6 +1,8 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
 import { GatewayError } from "../../errors.js";
-import { JsonCursor } from "../json/cursor.js";
+import { scanBody } from "../json/body.js";
+import type { JsonCursor } from "../json/cursor.js";
+import { wrongValue } from "../json/node.js";
 import { claimKey, type Member } from "../json/splice.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
 import { fieldName, PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
@@ -34,31 +36,15 @@ const TOOL_JSON: ReadonlySet<string> = new Set(["args", "response"]);
 
 /** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest({ body, headers }: SourceBody): Scan {
-  if (body.length === 0) throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is empty" });
-  const cursor = new JsonCursor(body);
-  if (cursor.kind() !== "object") throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "no JSON object" });
-  const open = cursor.at;
-  const members: Member[] = [];
   const counts: Counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
   const limits: Limits = { outputTokensMax: undefined, candidateCount: 1 };
-  const keys = new Set<string>();
-  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
-  let refusal: GatewayError | undefined;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    const name = fieldName(key);
-    claimKey(keys, name);
-    const start = cursor.memberStart;
-    const valueStart = cursor.at;
-    const problem = readMember(cursor, name, counts, limits);
-    refusal ??= problem;
-    members.push({ key, start, valueStart, end: cursor.at });
-  }
-  cursor.finish();
+  const read = (at: JsonCursor, name: string): GatewayError | undefined => readMember(at, name, counts, limits);
+  const { open, members, refusal } = scanBody(body, read, fieldName);
   const model = modelIn(headers);
   if (refusal !== undefined) throw refusal;
-  const wrapped = keys.has("contents") ? undefined : wrappedIn(body, members);
-  if (!keys.has("contents") && wrapped === undefined)
+  const hasContents = members.some(({ key }) => fieldName(key) === "contents");
+  const wrapped = hasContents ? undefined : wrappedIn(body, members);
+  if (!hasContents && wrapped === undefined)
     throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "contents" });
   const { mediaBytes, ...media } = counts;
   const facts: RequestFacts = {
@@ -81,7 +67,7 @@ function modelIn(headers: SourceBody["headers"]): string {
   const model = headers[PATH_MODEL_HEADER] ?? "";
   if (model === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });
   if (model.length > MODEL_CHARACTERS_MAX)
-    throw wrong("model", `it must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters`);
+    throw wrongValue("model", `it must be a string of 1 to ${MODEL_CHARACTERS_MAX} characters`);
   return model;
 }
 
@@ -91,13 +77,13 @@ function readMember(cursor: JsonCursor, name: string, counts: Counts, limits: Li
   if (name === "contents") {
     if (kind !== "array" && kind !== "object") {
       cursor.skip();
-      return wrong(name, `it must be an array of contents, not ${kind}`);
+      return wrongValue(name, `it must be an array of contents, not ${kind}`);
     }
     const start = cursor.at;
     countMedia(cursor, counts);
     const isEmpty =
       kind === "array" && /^\[\s*\]$/.test(cursor.bytes.toString("latin1", start, Math.min(cursor.at, start + 64)));
-    return isEmpty ? wrong(name, "it must hold at least one content") : undefined;
+    return isEmpty ? wrongValue(name, "it must hold at least one content") : undefined;
   }
   if (name === "systemInstruction" && kind === "object") {
     countMedia(cursor, counts);
@@ -109,7 +95,7 @@ function readMember(cursor: JsonCursor, name: string, counts: Counts, limits: Li
   }
   if (kind === "object") return readConfig(cursor, limits);
   cursor.skip();
-  return wrong(name, `it must be an object, not ${kind}`);
+  return wrongValue(name, `it must be an object, not ${kind}`);
 }
 
 function readConfig(cursor: JsonCursor, limits: Limits): GatewayError | undefined {
@@ -125,7 +111,7 @@ function readConfig(cursor: JsonCursor, limits: Limits): GatewayError | undefine
     const count = countOf(cursor.bytes.toString("latin1", start, cursor.at));
     if (count === "absent") continue;
     if (count === undefined || (name === "candidateCount" && count > CANDIDATES_MAX))
-      refusal ??= wrong(`generationConfig.${name}`, "it must be an integer of at least 1");
+      refusal ??= wrongValue(`generationConfig.${name}`, "it must be an integer of at least 1");
     else if (name === "candidateCount") limits.candidateCount = count;
     else limits.outputTokensMax = count;
   }
@@ -169,9 +155,4 @@ function readMedia(cursor: JsonCursor, counts: Counts): void {
   if (mediaType.startsWith("image/")) counts.imageCount++;
   else if (mediaType.startsWith("audio/")) counts.audioCount++;
   else counts.fileCount++;
-}
-
-/** The refusal of a parameter. */
-export function wrong(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -161,8 +161,13 @@ export class ObjectReader {
   }
 }
 
-export function wrongValue(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+/** The refusal of a parameter. `code` is for a client that looks for one of its own. */
+export function wrongValue(param: string, problem: string, code?: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", {
+    param,
+    problem,
+    ...(code === undefined ? {} : { code }),
+  });
 }
 
 function wrongKind(param: string, must: string, kind: JsonKind): GatewayError {

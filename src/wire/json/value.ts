@@ -25,3 +25,13 @@ export function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** The value as a place in a list of fewer than `countMax`; undefined where it is none. */
+export function placeOf(value: unknown, countMax: number): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < countMax ? value : undefined;
+}
+
+/** The value as a time, of seconds since 1970; undefined where it is none, such as one of milliseconds. */
+export function timeOf(value: unknown): Date | undefined {
+  return typeof value === "number" && value > 0 && value < 1e11 ? new Date(Math.floor(value) * 1000) : undefined;
+}

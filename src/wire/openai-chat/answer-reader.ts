@@ -1,8 +1,8 @@
 /** Reads the choices of chunks and of whole answers, tolerant of every dialect that is known, into text and steps. */
-import type { Event, Usage } from "../../api/index.js";
+import type { Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
-import { GrowingText } from "../growing-text.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { AnswerCollector } from "../answer-collector.js";
+import { type JsonObject, listOf, objectOf, placeOf, textOf, timeOf } from "../json/value.js";
 import type { ChunkReader } from "../openai-stream.js";
 import type { WireRequest } from "../wire.js";
 import { CandidateReader, type Collector } from "./candidate-reader.js";
@@ -15,35 +15,29 @@ const CANDIDATES_MAX = 128;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
-export class AnswerReader implements ChunkReader, Collector {
+export class AnswerReader extends AnswerCollector implements ChunkReader, Collector {
   usage: Usage | undefined;
   usageBroken = false;
   /** The client's own names of tools whose names did not fit. */
   readonly names: ReadonlyMap<string, string>;
-  readonly grown = new GrowingText();
   /** True once the upstream said in so many words that nothing follows. */
   isDone = false;
   /** True once the upstream closed. */
   isClosed = false;
   private hasStarted = false;
-  private events: Event[] = [];
   /** Nearly always one. */
   private readonly candidates: CandidateReader[] = [];
   /** What made-up ids of calls are told apart by. */
   private answerId = "";
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
   constructor(
-    readonly isTyped: boolean,
+    isTyped: boolean,
     private readonly candidatesExpected: number,
     asked?: WireRequest,
   ) {
+    super(isTyped);
     const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
     this.names = isForeign ? changedNames(asked.prompt()) : NO_NAMES;
-  }
-
-  get text(): string {
-    return this.grown.toString();
   }
 
   get complete(): boolean {
@@ -76,21 +70,6 @@ export class AnswerReader implements ChunkReader, Collector {
     for (const candidate of this.candidates) candidate.finish(this.isDone);
   }
 
-  /** The steps since the last time. */
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  add(event: Event): void {
-    this.events.push(event);
-  }
-
-  addText(text: string): void {
-    this.grown.add(text);
-  }
-
   private noteUsage(value: unknown): void {
     if (value === undefined || value === null) return;
     // The last report counts, never the sum: each tells the whole answer so far.
@@ -105,18 +84,15 @@ export class AnswerReader implements ChunkReader, Collector {
     const created = chunk["created"];
     this.answerId = `${id} ${typeof created === "number" ? created : ""}`;
     if (!this.isTyped) return;
-    const isTime = typeof created === "number" && created > 0 && created < 1e11;
-    const createTime = isTime ? new Date(Math.floor(created) * 1000) : undefined;
-    this.add({ kind: { $case: "start", value: { id, model: textOf(chunk["model"]), createTime } } });
+    const value = { id, model: textOf(chunk["model"]), createTime: timeOf(created) };
+    this.add({ kind: { $case: "start", value } });
   }
 
   private readChoice(choice: JsonObject, place: number): GatewayError | undefined {
     const error = choice["error"];
     if (objectOf(error) !== undefined) return decodeToldError(error);
     this.noteUsage(choice["usage"]);
-    const named = choice["index"];
-    const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CANDIDATES_MAX;
-    const index = isPlace ? named : Math.min(place, CANDIDATES_MAX - 1);
+    const index = placeOf(choice["index"], CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
     let candidate = this.candidates.find((known) => known.index === index);
     if (candidate === undefined) {
       candidate = new CandidateReader(index, this.answerId, this);

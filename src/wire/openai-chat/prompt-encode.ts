@@ -8,8 +8,7 @@ import {
   type ToolChoice,
   ToolChoice_Mode,
 } from "../../api/index.js";
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers } from "../json/splice.js";
+import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
@@ -62,7 +61,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Messag
     const places = { wire: WIRE_NAME, cacheMarks: dialect.cacheMarks, names: dialect.messageNames };
     for (const name of leftOut(prompt, places)) context.drop(name);
   }
-  const all = [...members, ...encodeExtra(prompt, members)];
+  const all = [...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)];
   return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
 }
 
@@ -100,17 +99,6 @@ function offeredTools({ tools, toolChoice }: Prompt, context: MessageContext): r
 
 /** Members that the gateway owns and no one else may write. */
 const OWNED = ["model", "messages", "n", "stream", "stream_options", "max_tokens", "max_completion_tokens"];
-
-/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
-function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
-  if (prompt.extra?.wire !== WIRE_NAME) return [];
-  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
-  const taken = new Set(OWNED);
-  for (const [key, json] of members) if (json !== undefined) taken.add(key);
-  return readMembers(new JsonCursor(bytes))
-    .filter((member) => !taken.has(member.key))
-    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
-}
 
 function encodeTools(tools: readonly Tool[], context: MessageContext): string | undefined {
   const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));

@@ -4,7 +4,8 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
-import type { Dialect, ModelFacts, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { ScannedRequest } from "../scanned-request.js";
+import type { Dialect, ModelFacts, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { dialectOf, type OpenAiChatDialect } from "./dialect.js";
 import { type FitContext, fitSource } from "./fit-source.js";
 import { checkForeign } from "./foreign.js";
@@ -14,20 +15,9 @@ import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "./schema.js";
 
-class ChatRequest implements WireRequest {
-  readonly facts: RequestFacts;
-  private built: Prompt | undefined;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
-
-  prompt(): Prompt {
-    this.built ??= decodePrompt(this.source.body);
-    return this.built;
+class ChatRequest extends ScannedRequest<Scan> {
+  protected override decode(): Prompt {
+    return decodePrompt(this.source.body);
   }
 
   checkForeign(model: string): void {

@@ -1,7 +1,8 @@
 /** The pass over the messages of a body: who speaks, what kinds of parts there are, and how much of it is media. */
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
-import { wrong } from "./fields.js";
+import { mediaBytesIn } from "../openai-media.js";
+import { wrongValue } from "../json/node.js";
 
 /** What is counted on the way. */
 export interface MessageCounts {
@@ -12,8 +13,6 @@ export interface MessageCounts {
   mediaBytes: number;
 }
 
-const DATA_URL = Buffer.from('"data:');
-
 /** Reads the array of messages that comes next, all of it. Returns the first thing that is wrong with it. */
 export function scanMessages(cursor: JsonCursor, counts: MessageCounts): GatewayError | undefined {
   let index = 0;
@@ -23,7 +22,7 @@ export function scanMessages(cursor: JsonCursor, counts: MessageCounts): Gateway
     const found = scanMessage(cursor, counts, index);
     problem ??= found;
   }
-  if (index === 0) return wrong("messages", "it must hold at least one message", "empty_array");
+  if (index === 0) return wrongValue("messages", "it must hold at least one message", "empty_array");
   return problem;
 }
 
@@ -31,7 +30,7 @@ function scanMessage(cursor: JsonCursor, counts: MessageCounts, index: number): 
   const kind = cursor.kind();
   if (kind !== "object") {
     cursor.skip();
-    return wrong(`messages[${index}]`, `it must be an object, not ${kind}`);
+    return wrongValue(`messages[${index}]`, `it must be an object, not ${kind}`);
   }
   let problem: GatewayError | undefined;
   let hasRole = false;
@@ -40,7 +39,7 @@ function scanMessage(cursor: JsonCursor, counts: MessageCounts, index: number): 
     if (key === "role") {
       const kind = cursor.kind();
       if (kind === "string") hasRole = true;
-      else if (kind !== "null") problem ??= wrong(`messages[${index}].role`, `it must be a string, not ${kind}`);
+      else if (kind !== "null") problem ??= wrongValue(`messages[${index}].role`, `it must be a string, not ${kind}`);
       cursor.skip();
     } else if (key === "content") {
       const found = scanContent(cursor, counts, index);
@@ -56,7 +55,7 @@ function scanContent(cursor: JsonCursor, counts: MessageCounts, index: number): 
   if (kind !== "array") {
     cursor.skip();
     if (kind === "string" || kind === "null") return undefined;
-    return wrong(`messages[${index}].content`, `it must be a string or an array of parts, not ${kind}`);
+    return wrongValue(`messages[${index}].content`, `it must be a string or an array of parts, not ${kind}`);
   }
   let problem: GatewayError | undefined;
   cursor.enterArray();
@@ -74,16 +73,16 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   const kind = cursor.kind();
   if (kind !== "object") {
     cursor.skip();
-    return wrong(`messages[${index}].content[${place}]`, `it must be an object, not ${kind}`);
+    return wrongValue(`messages[${index}].content[${place}]`, `it must be an object, not ${kind}`);
   }
   let type: string | undefined;
   let mediaBytes = 0;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
-    else if (key === "image_url") mediaBytes += scanMedia(cursor, "url", true);
-    else if (key === "input_audio") mediaBytes += scanMedia(cursor, "data", false);
-    else if (key === "file") mediaBytes += scanMedia(cursor, "file_data", false);
+    else if (key === "image_url") mediaBytes += mediaBytesIn(cursor, "url", true);
+    else if (key === "input_audio") mediaBytes += mediaBytesIn(cursor, "data", false);
+    else if (key === "file") mediaBytes += mediaBytesIn(cursor, "file_data", false);
     else cursor.skip();
   }
   if (type === undefined)
@@ -98,24 +97,4 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   }
   counts.mediaBytes += mediaBytes;
   return undefined;
-}
-
-/** Passes the body of a media part, or the bare string that some clients send. Returns the bytes of media in it. */
-function scanMedia(cursor: JsonCursor, field: string, isUrl: boolean): number {
-  if (cursor.kind() !== "object") return mediaBytesOf(cursor, isUrl);
-  let bytes = 0;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    if (key === field) bytes += mediaBytesOf(cursor, isUrl);
-    else cursor.skip();
-  }
-  return bytes;
-}
-
-/** Passes a value. Of a string that is media it returns the bytes; an address elsewhere is text. */
-function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
-  const start = cursor.at;
-  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
-  cursor.skip();
-  return isMedia ? cursor.at - start : 0;
 }

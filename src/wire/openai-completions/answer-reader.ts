@@ -1,8 +1,8 @@
 /** Reads the choices of chunks and of whole answers into text and steps. */
-import { type Event, FinishReason, type Usage } from "../../api/index.js";
+import { FinishReason, type Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
-import { GrowingText } from "../growing-text.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { AnswerCollector } from "../answer-collector.js";
+import { type JsonObject, listOf, objectOf, placeOf, textOf, timeOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
 import type { ChunkReader } from "../openai-stream.js";
 import { decodeUsage, isBrokenUsage } from "../openai-usage.js";
@@ -20,25 +20,20 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 const FAILURES: ReadonlySet<string> = new Set(["error", "abort"]);
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
-export class CompletionReader implements ChunkReader {
+export class CompletionReader extends AnswerCollector implements ChunkReader {
   usage: Usage | undefined;
   usageBroken = false;
-  readonly grown = new GrowingText();
   isDone = false;
   isClosed = false;
   private hasStarted = false;
-  private events: Event[] = [];
   /** The choices that began, each with whether it ended. */
   private readonly choices = new Map<number, boolean>();
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
   constructor(
-    private readonly isTyped: boolean,
+    isTyped: boolean,
     private readonly choicesExpected: number,
-  ) {}
-
-  get text(): string {
-    return this.grown.toString();
+  ) {
+    super(isTyped);
   }
 
   get complete(): boolean {
@@ -65,12 +60,6 @@ export class CompletionReader implements ChunkReader {
 
   finish(): void {}
 
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
   private noteUsage(value: unknown): void {
     if (value === undefined || value === null) return;
     // The last report counts, never the sum: each tells the whole answer so far.
@@ -81,23 +70,19 @@ export class CompletionReader implements ChunkReader {
   private start(chunk: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    const created = chunk["created"];
-    const isTime = typeof created === "number" && created > 0 && created < 1e11;
-    const createTime = isTime ? new Date(Math.floor(created) * 1000) : undefined;
-    this.add({ $case: "start", value: { id: textOf(chunk["id"]), model: textOf(chunk["model"]), createTime } });
+    const value = { id: textOf(chunk["id"]), model: textOf(chunk["model"]), createTime: timeOf(chunk["created"]) };
+    this.add({ kind: { $case: "start", value } });
   }
 
   private readChoice(choice: JsonObject, place: number): GatewayError | undefined {
-    const named = choice["index"];
-    const isPlace = typeof named === "number" && Number.isInteger(named) && named >= 0 && named < CHOICES_MAX;
-    const candidate = isPlace ? named : place;
+    const candidate = placeOf(choice["index"], CHOICES_MAX) ?? place;
     const text = textOf(choice["text"]);
     const reason = textOf(choice["finish_reason"]);
     this.choices.set(candidate, this.choices.get(candidate) === true || reason !== "");
-    this.grown.add(text);
-    if (text !== "") this.add({ $case: "text", value: { candidate, text } });
+    this.addText(text);
+    if (text !== "") this.add({ kind: { $case: "text", value: { candidate, text } } });
     const logprobs = decodeLogprobs(choice["logprobs"], candidate);
-    if (logprobs !== undefined) this.add({ $case: "logprobs", value: logprobs });
+    if (logprobs !== undefined) this.add({ kind: { $case: "logprobs", value: logprobs } });
     if (reason === "") return undefined;
     if (FAILURES.has(reason))
       return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: `it ended the answer with '${reason}'` });
@@ -106,11 +91,7 @@ export class CompletionReader implements ChunkReader {
     const known = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
     const isStop = known === FinishReason.FINISH_REASON_END && stopString !== undefined;
     const value = { candidate, reason: isStop ? FinishReason.FINISH_REASON_STOP_STRING : known, stopString };
-    this.add({ $case: "candidateEnd", value });
+    this.add({ kind: { $case: "candidateEnd", value } });
     return undefined;
-  }
-
-  private add(kind: NonNullable<Event["kind"]>): void {
-    if (this.isTyped) this.events.push({ kind });
   }
 }

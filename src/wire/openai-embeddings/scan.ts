@@ -1,8 +1,9 @@
 /** The one pass over a body that asks for vectors: what the gateway must know, and where the model's name stands. */
 import { GatewayError } from "../../errors.js";
-import { JsonCursor, type JsonKind } from "../json/cursor.js";
+import { scanBody } from "../json/body.js";
+import type { JsonCursor, JsonKind } from "../json/cursor.js";
 import { wrongValue } from "../json/node.js";
-import { claimKey, type Member } from "../json/splice.js";
+import type { Member } from "../json/splice.js";
 import type { RequestFacts } from "../wire.js";
 
 /** A body that was read. */
@@ -35,25 +36,11 @@ interface InputSize {
 
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  if (body.length === 0) throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is empty" });
-  const cursor = new JsonCursor(body);
-  if (cursor.kind() !== "object") throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "no JSON object" });
-  const open = cursor.at;
-  const members: Member[] = [];
-  const keys = new Set<string>();
   const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined };
-  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
-  let refusal: GatewayError | undefined;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    claimKey(keys, key);
-    const start = cursor.memberStart;
-    const valueStart = cursor.at;
+  const { open, members, refusal } = scanBody(body, (cursor, key) => {
     const problem = readMember(cursor, key, found);
-    if (problem !== undefined) refusal ??= wrongValue(key, problem);
-    members.push({ key, start, valueStart, end: cursor.at });
-  }
-  cursor.finish();
+    return problem === undefined ? undefined : wrongValue(key, problem);
+  });
   if (refusal !== undefined) throw refusal;
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });

@@ -1,8 +1,8 @@
 /** Reads the events of a stream, and whole responses as the events that would have made them, into text and steps. */
 import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
-import { GrowingText } from "../growing-text.js";
-import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { AnswerCollector } from "../answer-collector.js";
+import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { AskedTools } from "./asked-tools.js";
@@ -16,8 +16,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** One answer, as far as it was read. */
-export class AnswerReader implements AnswerReport {
-  readonly grown = new GrowingText();
+export class AnswerReader extends AnswerCollector implements AnswerReport {
   usage: Usage | undefined;
   usageBroken = false;
   /** True once the upstream said that the response is completed, or that it will not be. */
@@ -26,23 +25,15 @@ export class AnswerReader implements AnswerReport {
   ending: Buffer | undefined;
   readonly tools: AskedTools;
   private readonly items: ItemsReader;
-  private events: Event[] = [];
   /** The beginning, until something follows it: errors come behind it too, and another target may still be asked. */
   private start: Event | undefined;
   private hasStarted = false;
 
-  /** `isTyped` says whether steps are built; the text is gathered either way. */
-  constructor(
-    readonly isTyped: boolean,
-    asked?: WireRequest,
-  ) {
+  constructor(isTyped: boolean, asked?: WireRequest) {
+    super(isTyped);
     const source = isTyped ? asked?.source : undefined;
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
     this.items = new ItemsReader(this);
-  }
-
-  get text(): string {
-    return this.grown.toString();
   }
 
   /** Reads one event. Returns the error that it tells. Kinds that are not known mean nothing here. */
@@ -80,36 +71,21 @@ export class AnswerReader implements AnswerReport {
     return this.end(response);
   }
 
-  /** The steps since the last time. */
-  takeEvents(): Event[] {
-    const { events } = this;
-    this.events = [];
-    return events;
-  }
-
-  add(event: Event): void {
-    if (!this.isTyped) return;
-    if (this.start !== undefined) {
-      this.events.push(this.start);
-      this.start = undefined;
-    }
-    this.events.push(event);
+  override add(event: Event): void {
+    const { start } = this;
+    this.start = undefined;
+    if (start !== undefined) super.add(start);
+    super.add(event);
   }
 
   addPart(part: Part): void {
     this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
   }
 
-  addText(text: string): void {
-    this.grown.add(text);
-  }
-
   private begin(response: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    const created = response["created_at"];
-    const isTime = typeof created === "number" && created > 0 && created < 1e11;
-    const createTime = isTime ? new Date(Math.floor(created) * 1000) : undefined;
+    const createTime = timeOf(response["created_at"]);
     const value = { id: textOf(response["id"]), model: textOf(response["model"]), createTime };
     this.start = { kind: { $case: "start", value } };
   }

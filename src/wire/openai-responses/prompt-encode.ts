@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers } from "../json/splice.js";
+import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import type { OwnedFields } from "../wire.js";
 import { encodeItems } from "./items-encode.js";
@@ -40,7 +39,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
     // Nobody will ask for it again.
     ["store", "false"],
   ];
-  return Buffer.from(objectText([...members, ...encodeExtra(prompt, members)]));
+  return Buffer.from(objectText([...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)]));
 }
 
 /** Fields that the wire has no place for. */
@@ -58,17 +57,6 @@ function checkPlaces(prompt: Prompt, { model, candidateCount }: OwnedFields, dro
 
 /** Members that the gateway owns and no one else may write. */
 const OWNED = ["model", "input", "instructions", "max_output_tokens", "stream", "store", "background"];
-
-/** The fields without a typed home, where they come from this wire. None may stand beside one that is written. */
-function encodeExtra(prompt: Prompt, members: MemberTexts): MemberTexts {
-  if (prompt.extra?.wire !== WIRE_NAME) return [];
-  const bytes = Buffer.from(checkedJson(prompt.extra.json, "extra") ?? "{}");
-  const taken = new Set(OWNED);
-  for (const [key, json] of members) if (json !== undefined) taken.add(key);
-  return readMembers(new JsonCursor(bytes))
-    .filter((member) => !taken.has(member.key))
-    .map((member) => [member.key, bytes.toString("utf8", member.valueStart, member.end)]);
-}
 
 function encodeTools(tools: readonly Tool[]): string | undefined {
   const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`));

@@ -1,7 +1,8 @@
 /** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
 import type { Prompt, Tool } from "../../api/index.js";
 import { splice } from "../json/splice.js";
-import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
+import { ScannedRequest } from "../scanned-request.js";
+import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { withFunctions } from "./custom-tools.js";
 import { checkForeign } from "./foreign.js";
 import { decodePrompt } from "./prompt-decode.js";
@@ -9,22 +10,12 @@ import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "./schema.js";
 
-export class ResponsesRequest implements WireRequest {
-  readonly facts: RequestFacts;
-  private decoded: Prompt | undefined;
-  private built: Prompt | undefined;
-
-  constructor(
-    readonly source: SourceBody,
-    readonly scan: Scan,
-  ) {
-    this.facts = scan.facts;
-  }
+export class ResponsesRequest extends ScannedRequest<Scan> {
+  private all: Prompt | undefined;
 
   /** As other wires take it: only they and whoever counts ask for it. */
-  prompt(): Prompt {
-    this.built ??= forOthers(this.whole());
-    return this.built;
+  protected override decode(): Prompt {
+    return forOthers(this.whole());
   }
 
   checkForeign(model: string, dropped: string[] = []): void {
@@ -32,8 +23,8 @@ export class ResponsesRequest implements WireRequest {
   }
 
   private whole(): Prompt {
-    this.decoded ??= decodePrompt(this.source.body);
-    return this.decoded;
+    this.all ??= decodePrompt(this.source.body);
+    return this.all;
   }
 }
 

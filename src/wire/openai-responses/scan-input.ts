@@ -1,7 +1,8 @@
 /** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
-import { wrong } from "./fields.js";
+import { mediaBytesIn, mediaBytesOf } from "../openai-media.js";
+import { wrongValue } from "../json/node.js";
 import { isOurs } from "./signature.js";
 import { keptItem } from "./stateless.js";
 
@@ -53,8 +54,6 @@ const TEXT_PARTS: ReadonlySet<string> = new Set([
   "reasoning_text",
 ]);
 
-const DATA_URL = Buffer.from('"data:');
-
 /** Reads the array of items that comes next, all of it. Returns the first thing that is wrong with it. */
 export function scanInput(cursor: JsonCursor, found: Found): GatewayError | undefined {
   let problem: GatewayError | undefined;
@@ -65,7 +64,7 @@ export function scanInput(cursor: JsonCursor, found: Found): GatewayError | unde
     problem ??= wrongItem;
     found.items.push({ start, end: cursor.at });
   }
-  if (found.items.length === 0) return wrong("input", "it must hold at least one item", "empty_array");
+  if (found.items.length === 0) return wrongValue("input", "it must hold at least one item", "empty_array");
   return problem;
 }
 
@@ -82,7 +81,7 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
   const kind = cursor.kind();
   if (kind !== "object") {
     cursor.skip();
-    return wrong(path, `it must be an object, not ${kind}`);
+    return wrongValue(path, `it must be an object, not ${kind}`);
   }
   const item: Item = { type: "", hasRole: false, id: "", encrypted: "" };
   let problem: GatewayError | undefined;
@@ -143,7 +142,7 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
   const kind = cursor.kind();
   if (kind !== "object") {
     cursor.skip();
-    return wrong(path, `it must be an object, not ${kind}`);
+    return wrongValue(path, `it must be an object, not ${kind}`);
   }
   let type: string | undefined;
   let mediaBytes = 0;
@@ -152,7 +151,7 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
     else if (key === "image_url") mediaBytes += mediaBytesOf(cursor, true);
     else if (key === "file_data") mediaBytes += mediaBytesOf(cursor, false);
-    else if (key === "input_audio") mediaBytes += scanAudio(cursor);
+    else if (key === "input_audio" && cursor.kind() === "object") mediaBytes += mediaBytesIn(cursor, "data", false);
     else cursor.skip();
   }
   if (type === undefined) return undefined;
@@ -166,26 +165,4 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
   }
   found.mediaBytes += mediaBytes;
   return undefined;
-}
-
-function scanAudio(cursor: JsonCursor): number {
-  if (cursor.kind() !== "object") {
-    cursor.skip();
-    return 0;
-  }
-  let bytes = 0;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    if (key === "data") bytes += mediaBytesOf(cursor, false);
-    else cursor.skip();
-  }
-  return bytes;
-}
-
-/** Passes a value. Of a string that is media it returns the bytes; an address elsewhere is text. */
-function mediaBytesOf(cursor: JsonCursor, isUrl: boolean): number {
-  const start = cursor.at;
-  const isMedia = cursor.kind() === "string" && (!isUrl || cursor.startsWith(DATA_URL));
-  cursor.skip();
-  return isMedia ? cursor.at - start : 0;
 }

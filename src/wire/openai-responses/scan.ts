@@ -1,10 +1,12 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
 import { GatewayError } from "../../errors.js";
-import { invalid, JsonCursor } from "../json/cursor.js";
-import { claimKey, type Member } from "../json/splice.js";
+import { scanBody } from "../json/body.js";
+import type { JsonCursor } from "../json/cursor.js";
+import type { Member } from "../json/splice.js";
 import { listOf, objectOf, parsed, textOf } from "../json/value.js";
 import type { RequestFacts } from "../wire.js";
-import { checkField, type FieldValue } from "./fields.js";
+import { checkField, type FieldValue } from "../json/field.js";
+import { FIELDS } from "./fields.js";
 import { type Found, scanInput } from "./scan-input.js";
 import { keptState } from "./stateless.js";
 
@@ -21,33 +23,20 @@ const CLIENTS_TOOLS = /^(function|custom|namespace|local_shell|shell|apply_patch
 
 /** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
-  const cursor = new JsonCursor(body);
-  if (body.length === 0) throw invalid("it is empty");
-  if (cursor.kind() !== "object") throw invalid("no JSON object");
-  const open = cursor.at;
-  const members: Member[] = [];
   const values = new Map<string, FieldValue>();
-  const keys = new Set<string>();
   const found: Found = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0, items: [], ours: new Set() };
-  // A refusal of a parameter waits for the end: a body that is no JSON at all is told so first.
-  let refusal: GatewayError | undefined;
-  cursor.enterObject();
-  for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
-    claimKey(keys, key);
-    const start = cursor.memberStart;
-    const valueStart = cursor.at;
-    let problem: GatewayError | undefined;
-    if (key === "input" && cursor.kind() === "array") {
-      problem = scanInput(cursor, found);
+  const { cursor, open, members, refusal } = scanBody(body, (at, key) => {
+    const start = at.at;
+    if (key === "input" && at.kind() === "array") {
       values.set(key, true);
-    } else problem = checkField(cursor, key, values);
-    if (key === "tools" && hasHostedTool(body.subarray(valueStart, cursor.at))) found.fileCount++;
-    refusal ??= problem;
-    members.push({ key, start, valueStart, end: cursor.at });
-  }
-  cursor.finish();
-  refusal ??= keptState(values);
-  if (refusal !== undefined) throw refusal;
+      return scanInput(at, found);
+    }
+    const problem = checkField(FIELDS, at, key, values);
+    if (key === "tools" && hasHostedTool(body.subarray(start, at.at))) found.fileCount++;
+    return problem;
+  });
+  const problem = refusal ?? keptState(values);
+  if (problem !== undefined) throw problem;
   for (const key of ["model", "input"])
     if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
   return { facts: factsOf(values, found, cursor), open, members, found };
