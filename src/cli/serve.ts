@@ -32,9 +32,6 @@ async function serve(options: { demo?: true }): Promise<void> {
   // Where many of a site's objects outlive two collections, as they do while a gateway starts, V8 makes all later ones
   // in the old generation. What dies there keeps alive what it points to, and so every request lived too long.
   setFlagsFromString("--no-allocation-site-pretenuring");
-  // After seconds without requests V8 would collect until no object of most classes is left, and throw away the machine
-  // code that was made for them: the next burst would run slowly and compile everything again.
-  setFlagsFromString("--no-memory-reducer");
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
   await main.serve({ demo: options.demo === true, onReady: growYoungGeneration });

@@ -19,7 +19,7 @@ type DirectSocket = Socket & { [INBOX]?: Inbox };
 
 /**
  * Opens connections for a pool of undici, over TCP or TLS. A read is put into one buffer, copied out at its size, and
- * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: a tenth of what an event costs.
+ * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: 0.8 µs more for each event.
  */
 export function createConnector(timeoutMs: number): buildConnector.connector {
   // Node calls this as a method of the socket, whose buffer it is.
