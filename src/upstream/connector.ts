@@ -22,7 +22,7 @@ type DirectSocket = Socket & { [INBOX]?: Inbox };
  * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: 0.8 µs more for each event.
  */
 export function createConnector(timeoutMs: number): buildConnector.connector {
-  // Node calls this as a method of the socket, whose buffer it is.
+  // Node calls it as a method of the socket that read, which no document says.
   const onread = { buffer: arriving, callback: take };
   const connector = makeConnector({ timeout: timeoutMs, onread } as buildConnector.BuildOptions);
   return (options, callback) => {
@@ -47,13 +47,20 @@ function take(this: DirectSocket, length: number, bytes: Uint8Array): boolean {
 /** As `Socket.read`, but for sizes. Node asks for none (0) where it only wants the end told, or reading begun. */
 function read(this: DirectSocket, size?: number): Buffer | null {
   const inbox = inboxOf(this);
-  if (size === 0) return inbox.chunks.length > 0 ? null : askForMore(this, size);
+  if (size === 0 && inbox.chunks.length === 0) return askForMore(this, size);
+  if (size === 0) {
+    inbox.stopped = true;
+    return null;
+  }
   const chunk = inbox.chunks.shift();
   if (chunk !== undefined) return chunk;
   return inbox.stopped ? askForMore(this) : null;
 }
 
-/** Gives back what a reader that paused did not want yet. */
+/**
+ * Gives back what a reader that paused did not want yet. Nothing is kept too: undici ends the process where a connection
+ * ends while its reader pauses, so the end must wait behind it.
+ */
 function unshift(this: DirectSocket, chunk: Buffer): void {
   inboxOf(this).chunks.unshift(chunk);
 }

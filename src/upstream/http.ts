@@ -181,7 +181,8 @@ class HttpExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#handler?.onData(chunk);
+    // A paused parser that goes on where nothing was left tells nothing.
+    if (chunk.length > 0) this.#handler?.onData(chunk);
   }
 
   onResponseEnd(): void {

@@ -24,7 +24,7 @@
  * @property {number} [spreadMs]
  * @property {number} [rounds] At most so many.
  * @property {boolean} [warm] False where the measured rounds are the first.
- * @property {Partial<Scenario>} [warmUp] What differs in the turn before the first round.
+ * @property {Partial<Scenario> | undefined} [warmUp] What differs in a turn before the warm-up.
  * @property {"messages"} [format] What the gateway's client speaks; the baselines always get chat completions.
  * @property {Partial<Scenario>} [quick] What differs in a quick run.
  */
@@ -44,7 +44,7 @@ const streams = {
   spreadMs: 400,
   // At 45 streams a second V8 would go on compiling what runs once a stream for minutes, in all the rounds.
   warmUp: { each: 120, mock: { events: 20, gap: 1, input: 50, output: 18 } },
-  quick: { warmUp: {}, callers: 50, mock: { events: 200, gap: 5, input: 50, output: 198 }, spreadMs: 100 },
+  quick: { warmUp: undefined, callers: 50, mock: { events: 200, gap: 5, input: 50, output: 198 }, spreadMs: 100 },
 };
 
 /** @type {readonly Scenario[]} */

@@ -9,6 +9,7 @@ import { makeCertificate } from "../support/certificate.js";
 import { Listener } from "./listener.js";
 
 const BODY_BYTES = 3_000_000;
+const FLOOD_BYTES = 50_000_000;
 const HEADS = {
   "of known length": `content-length: ${BODY_BYTES}\r\n\r\n`,
   chunked: "transfer-encoding: chunked\r\n\r\n",
@@ -25,10 +26,36 @@ function bodyOf(seed: number): Buffer {
 
 const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
+/** How much of the last flood was written. */
+let flooded = 0;
+
+/** Writes as long as somebody reads. */
+function flood(socket: Socket): void {
+  const block = Buffer.alloc(65_536, "x");
+  flooded = 0;
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${FLOOD_BYTES}\r\n\r\n`);
+  const fill = (): void => {
+    while (flooded < FLOOD_BYTES) {
+      flooded += block.length;
+      if (!socket.write(block)) return;
+    }
+  };
+  socket.on("drain", fill);
+  fill();
+}
+
+/** Answers with a few bytes, and ends the connection a while after them. */
+function endLate(socket: Socket): void {
+  socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nabc");
+  setTimeout(() => socket.end(), 20);
+}
+
 /** Answers each request by its path, `/SEED/FRAMING`, in pieces of many sizes. */
 function answer(socket: Socket): void {
   socket.on("error", () => {});
   socket.on("data", (request) => {
+    if (request.includes("GET /flood")) return flood(socket);
+    if (request.includes("GET /late")) return endLate(socket);
     const [, seed = "", framing = ""] = /^GET \/(\d+)\/(\S+)/.exec(request.toString("latin1")) ?? [];
     const head = HEADS[decodeURIComponent(framing) as Framing];
     socket.write(`HTTP/1.1 200 OK\r\n${head}`);
@@ -48,6 +75,7 @@ function answer(socket: Socket): void {
 describe.each(["http", "https"] as const)("over %s", (protocol) => {
   let server: Server;
   let upstream: Upstream;
+  const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
 
   beforeAll(async () => {
     server = protocol === "http" ? createTcpServer(answer) : createTlsServer(makeCertificate(), answer);
@@ -58,7 +86,8 @@ describe.each(["http", "https"] as const)("over %s", (protocol) => {
   });
 
   afterAll(async () => {
-    delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before;
     await upstream.close();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -101,6 +130,41 @@ describe.each(["http", "https"] as const)("over %s", (protocol) => {
       await heard.ended;
       expect(hashOf(Buffer.concat(heard.chunks))).toBe(hashOf(bodyOf(8)));
     });
+  });
+
+  /** Asks for a path of its own, of a reader that pauses for a while with each call that brings bytes. */
+  async function heardSlowly(path: string, pauseMs: number): Promise<Listener> {
+    const heard = new Listener();
+    const exchange = upstream.send({ method: "GET", path, headers: {}, body: undefined }, heard);
+    heard.on("data", () => {
+      exchange.pause();
+      setTimeout(() => exchange.resume(), pauseMs);
+    });
+    await heard.ended;
+    return heard;
+  }
+
+  test.each([0, 100])("an end waits for a reader that paused on the last bytes, for %i ms", async (pauseMs) => {
+    const heard = await heardSlowly("/late", pauseMs);
+    expect(heard.text).toBe("abc");
+    expect(heard.calls).toEqual(["head", "data", "end"]);
+  });
+
+  test("a reader that pauses with each read gets all", async () => {
+    const heard = await heardSlowly(`/11/${encodeURIComponent("until the connection ends")}`, 0);
+    expect(hashOf(Buffer.concat(heard.chunks))).toBe(hashOf(bodyOf(11)));
+  });
+
+  test("an upstream waits where nobody reads", async () => {
+    const heard = new Listener({ keep: false });
+    const exchange = upstream.send({ method: "GET", path: "/flood", headers: {}, body: undefined }, heard);
+    heard.on("head", () => exchange.pause());
+    await heard.until("head");
+    // The kernel's buffers fill up; then nothing moves any more.
+    for (let before = -1; before !== flooded; await new Promise((resolve) => setTimeout(resolve, 200)))
+      before = flooded;
+    expect(flooded).toBeLessThan(FLOOD_BYTES / 3);
+    exchange.abort();
   });
 
   test("what was handed over is not written over by what comes later", async () => {

@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
+import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { claimKey, type Member } from "../json/splice.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
@@ -29,7 +30,6 @@ interface Limits {
   candidateCount: number;
 }
 
-const MODEL_CHARACTERS_MAX = 256;
 const CANDIDATES_MAX = 128;
 /** JSON that a tool made or takes: whatever its keys are called, it is text to the model. */
 const TOOL_JSON: ReadonlySet<string> = new Set(["args", "response"]);

@@ -4,7 +4,7 @@ import { invalid, JsonCursor } from "./cursor.js";
 import { claimKey, type Member } from "./splice.js";
 
 /** A body whose bytes were all looked at. */
-export interface ScannedBody {
+interface ScannedBody {
   /** At the end of the bytes. */
   readonly cursor: JsonCursor;
   /** The place of the first brace. */

@@ -18,7 +18,8 @@ export interface FieldCheck {
 /** The fields that a wire knows, by name. */
 export type FieldChecks = ReadonlyMap<string, FieldCheck>;
 
-const MODEL_CHARACTERS_MAX = 256;
+/** Of the name of a model, on every wire. */
+export const MODEL_CHARACTERS_MAX = 256;
 
 /** Where the kind is all that is asked for. */
 export const anything = (cursor: JsonCursor): FieldValue => {

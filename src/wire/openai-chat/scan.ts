@@ -5,6 +5,7 @@ import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
 import type { RequestFacts } from "../wire.js";
 import { checkField, type FieldValue } from "../json/field.js";
+import { wrongValue } from "../json/node.js";
 import { FIELDS } from "./fields.js";
 import { scanMessages, type MessageCounts } from "./scan-messages.js";
 
@@ -33,10 +34,7 @@ export function scanRequest(body: Buffer): Scan {
 function factsOf(values: ReadonlyMap<string, FieldValue>, counts: MessageCounts, cursor: JsonCursor): RequestFacts {
   const stream = values.get("stream") === true;
   if (values.has("stream_options") && !stream)
-    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", {
-      param: "stream_options",
-      problem: "it is only allowed where 'stream' is true",
-    });
+    throw wrongValue("stream_options", "it is only allowed where 'stream' is true");
   const outputTokensMax = values.get("max_completion_tokens") ?? values.get("max_tokens");
   const candidateCount = values.get("n");
   return {

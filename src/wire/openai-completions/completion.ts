@@ -1,4 +1,5 @@
 /** What a body of the wire asks, read and checked. */
+import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
 
 /** A text to go on with, or the tokens of one. */
@@ -29,7 +30,6 @@ export interface Completion {
 
 /** OpenAI's own, for a client that does not say how much it wants. */
 const MAX_TOKENS_DEFAULT = 16;
-const MODEL_CHARACTERS_MAX = 256;
 const PROMPTS_MAX = 2_048;
 const ANSWERS_MAX = 128;
 const STOP_STRINGS_MAX = 16;

@@ -1,6 +1,6 @@
 /** A text to go on with, as a chat: what the user says. */
 import { type Message, type Prompt, Role } from "../../api/index.js";
-import { GatewayError } from "../../errors.js";
+import { wrongValue } from "../json/node.js";
 import type { Completion, CompletionPrompt } from "./completion.js";
 
 /** Throws PARAMETER_INVALID for tokens: what text they are only their own model knows. */
@@ -47,8 +47,7 @@ export function foreignProblem(completion: Completion): { param: string; problem
 }
 
 function messageOf(prompt: CompletionPrompt): Message {
-  if (typeof prompt !== "string")
-    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "prompt", problem: "it must be a text" });
+  if (typeof prompt !== "string") throw wrongValue("prompt", "it must be a text");
   const part = {
     kind: { $case: "text" as const, value: { text: prompt, citationsJson: undefined } },
     cacheMark: undefined,

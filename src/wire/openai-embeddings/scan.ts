@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor, JsonKind } from "../json/cursor.js";
+import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import type { Member } from "../json/splice.js";
 import type { RequestFacts } from "../wire.js";
@@ -17,7 +18,6 @@ export interface Scan {
 
 /** OpenAI's own bound, and the typed form's. */
 export const INPUTS_MAX = 2_048;
-const MODEL_CHARACTERS_MAX = 256;
 /** Marks that a model puts around each input, in tokens; the quotes of a text are as many bytes. */
 const MARK_TOKENS = 2;
 

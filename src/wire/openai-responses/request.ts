@@ -11,7 +11,7 @@ import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "./schema.js";
 
 export class ResponsesRequest extends ScannedRequest<Scan> {
-  private all: Prompt | undefined;
+  private wholePrompt: Prompt | undefined;
 
   /** As other wires take it: only they and whoever counts ask for it. */
   protected override decode(): Prompt {
@@ -23,8 +23,8 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
   }
 
   private whole(): Prompt {
-    this.all ??= decodePrompt(this.source.body);
-    return this.all;
+    this.wholePrompt ??= decodePrompt(this.source.body);
+    return this.wholePrompt;
   }
 }
 
