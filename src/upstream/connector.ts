@@ -58,8 +58,8 @@ function read(this: DirectSocket, size?: number): Buffer | null {
 }
 
 /**
- * Gives back what a reader that paused did not want yet. Nothing is kept too: undici ends the process where a connection
- * ends while its reader pauses, so the end must wait behind it.
+ * Gives back what a reader that paused did not want yet. Nothing is kept too: undici throws, where nobody can catch it,
+ * if a connection ends while its reader pauses, so the end must wait behind it.
  */
 function unshift(this: DirectSocket, chunk: Buffer): void {
   inboxOf(this).chunks.unshift(chunk);
