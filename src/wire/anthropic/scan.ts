@@ -33,14 +33,14 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
   const isStrict = version === VERSION_STRICT;
   const values = new Map<string, FieldValue>();
   const found: Found = { imageCount: 0, fileCount: 0, mediaBytes: 0, ourThoughts: [] };
-  const { cursor, open, members, refusal } = scanBody(body, (at, key) => {
-    const start = at.at;
+  const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
+    const start = json.at;
     let problem: GatewayError | undefined;
-    if (key === "messages" && at.kind() === "array") {
-      problem = new MessageScan(at, found, isStrict).messages();
+    if (key === "messages" && json.kind() === "array") {
+      problem = new MessageScan(json, found, isStrict).messages();
       values.set(key, true);
-    } else problem = checkField(FIELDS, at, key, values);
-    if (key === "tools" && hasServerTool(body.subarray(start, at.at))) found.fileCount++;
+    } else problem = checkField(FIELDS, json, key, values);
+    if (key === "tools" && hasServerTool(body.subarray(start, json.at))) found.fileCount++;
     return isStrict && SAMPLING.has(key) ? wrongValue(key, "Extra inputs are not permitted") : problem;
   });
   if (!VERSIONS.includes(version)) throw wrongValue(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);

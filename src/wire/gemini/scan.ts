@@ -38,7 +38,7 @@ const TOOL_JSON: ReadonlySet<string> = new Set(["args", "response"]);
 export function scanRequest({ body, headers }: SourceBody): Scan {
   const counts: Counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
   const limits: Limits = { outputTokensMax: undefined, candidateCount: 1 };
-  const read = (at: JsonCursor, name: string): GatewayError | undefined => readMember(at, name, counts, limits);
+  const read = (json: JsonCursor, name: string): GatewayError | undefined => readMember(json, name, counts, limits);
   const { open, members, refusal } = scanBody(body, read, fieldName);
   const model = modelIn(headers);
   if (refusal !== undefined) throw refusal;

@@ -20,10 +20,10 @@ export interface Scan {
 export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
   const counts: MessageCounts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
-  const { cursor, open, members, refusal } = scanBody(body, (at, key) => {
-    if (key !== "messages" || at.kind() !== "array") return checkField(FIELDS, at, key, values);
+  const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
+    if (key !== "messages" || json.kind() !== "array") return checkField(FIELDS, json, key, values);
     values.set(key, true);
-    return scanMessages(at, counts);
+    return scanMessages(json, counts);
   });
   if (refusal !== undefined) throw refusal;
   for (const key of ["model", "messages"])

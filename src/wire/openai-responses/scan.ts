@@ -25,14 +25,14 @@ const CLIENTS_TOOLS = /^(function|custom|namespace|local_shell|shell|apply_patch
 export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
   const found: Found = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0, items: [], ours: new Set() };
-  const { cursor, open, members, refusal } = scanBody(body, (at, key) => {
-    const start = at.at;
-    if (key === "input" && at.kind() === "array") {
+  const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
+    const start = json.at;
+    if (key === "input" && json.kind() === "array") {
       values.set(key, true);
-      return scanInput(at, found);
+      return scanInput(json, found);
     }
-    const problem = checkField(FIELDS, at, key, values);
-    if (key === "tools" && hasHostedTool(body.subarray(start, at.at))) found.fileCount++;
+    const problem = checkField(FIELDS, json, key, values);
+    if (key === "tools" && hasHostedTool(body.subarray(start, json.at))) found.fileCount++;
     return problem;
   });
   const problem = refusal ?? keptState(values);
