@@ -5,9 +5,9 @@ import { readMembers } from "./json/splice.js";
 import { checkedJson, type MemberTexts } from "./json/text.js";
 
 /**
- * As members for a body of the wire, beside those that are written already. One is left out where a member of its name is
- * written, or where it is among those that the gateway alone may write (`owned`). Throws PARAMETER_INVALID for what is no
- * JSON, and BODY_INVALID for JSON that is no object or names a key twice.
+ * As members for a body of the wire, beside those that are written already. One is left out where a member of its name
+ * is written, or where it is among those that the gateway alone may write (`owned`). Throws PARAMETER_INVALID for what
+ * is no JSON, and BODY_INVALID for JSON that is no object or names a key twice.
  */
 export function encodeExtra(
   prompt: Prompt,
