@@ -47,8 +47,8 @@ function take(this: DirectSocket, length: number, bytes: Uint8Array): boolean {
 /** As `Socket.read`, but for sizes. Node asks for none (0) where it only wants the end told, or reading begun. */
 function read(this: DirectSocket, size?: number): Buffer | null {
   const inbox = inboxOf(this);
-  if (size === 0 && inbox.chunks.length === 0) return askForMore(this, size);
   if (size === 0) {
+    if (inbox.chunks.length === 0) return askForMore(this, size);
     inbox.stopped = true;
     return null;
   }

@@ -1,11 +1,11 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
-import { GatewayError } from "../../errors.js";
+import type { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
 import { listOf, objectOf, parsed, textOf } from "../json/value.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
-import { checkField, type FieldValue } from "../json/field.js";
+import { checkField, type FieldValue, requireFields } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { FIELDS } from "./fields.js";
 import { type Found, type MarkedList, MessageScan } from "./scan-messages.js";
@@ -45,8 +45,7 @@ export function scanRequest({ body, headers }: SourceBody, purpose: "generate" |
   });
   if (!VERSIONS.includes(version)) throw wrongValue(VERSION_HEADER, `it must be ${VERSIONS.join(" or ")}`);
   if (refusal !== undefined) throw refusal;
-  for (const key of purpose === "count" ? ["model", "messages"] : ["model", "max_tokens", "messages"])
-    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
+  requireFields(values, purpose === "count" ? ["model", "messages"] : ["model", "max_tokens", "messages"]);
   return { facts: factsOf(values, found, cursor), open, members, ourThoughts: found.ourThoughts };
 }
 

@@ -1,5 +1,5 @@
 /** What a top-level field of a request may hold: a check for each kind of field that the wires have in common. */
-import type { GatewayError } from "../../errors.js";
+import { GatewayError } from "../../errors.js";
 import type { JsonCursor, JsonKind } from "./cursor.js";
 import { wrongValue } from "./node.js";
 
@@ -100,4 +100,10 @@ export function checkField(
   if (value === undefined) return wrongValue(key, `it must be ${field.must}`);
   values.set(key, value);
   return undefined;
+}
+
+/** Throws PARAMETER_MISSING for the first of the fields that was not read. */
+export function requireFields(values: ReadonlyMap<string, FieldValue>, keys: readonly string[]): void {
+  for (const key of keys)
+    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
 }

@@ -1,10 +1,9 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
-import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
 import type { RequestFacts } from "../wire.js";
-import { checkField, type FieldValue } from "../json/field.js";
+import { checkField, type FieldValue, requireFields } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { FIELDS } from "./fields.js";
 import { scanMessages, type MessageCounts } from "./scan-messages.js";
@@ -26,8 +25,7 @@ export function scanRequest(body: Buffer): Scan {
     return scanMessages(json, counts);
   });
   if (refusal !== undefined) throw refusal;
-  for (const key of ["model", "messages"])
-    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
+  requireFields(values, ["model", "messages"]);
   return { facts: factsOf(values, counts, cursor), open, members };
 }
 

@@ -1,11 +1,10 @@
 /** The one pass over a client's body: what the gateway must know, and where what it owns stands. */
-import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
 import { listOf, objectOf, parsed, textOf } from "../json/value.js";
 import type { RequestFacts } from "../wire.js";
-import { checkField, type FieldValue } from "../json/field.js";
+import { checkField, type FieldValue, requireFields } from "../json/field.js";
 import { FIELDS } from "./fields.js";
 import { type Found, scanInput } from "./scan-input.js";
 import { keptState } from "./stateless.js";
@@ -37,8 +36,7 @@ export function scanRequest(body: Buffer): Scan {
   });
   const problem = refusal ?? keptState(values);
   if (problem !== undefined) throw problem;
-  for (const key of ["model", "input"])
-    if (!values.has(key)) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: key });
+  requireFields(values, ["model", "input"]);
   return { facts: factsOf(values, found, cursor), open, members, found };
 }
 
