@@ -157,7 +157,11 @@ export const prompt: fc.Arbitrary<Prompt> = fc.record({
   topLogprobs: maybe(fc.nat(20)),
   logitBias: fc.constant({}),
   user: maybe(name),
-  metadata: fc.dictionary(name, text, { maxKeys: 3 }),
+  metadata: fc.dictionary(
+    name.filter((key) => key !== "__proto__"),
+    text,
+    { maxKeys: 3 },
+  ),
   serviceTier: maybe(fc.constantFrom("auto", "flex")),
   verbosity: maybe(fc.constantFrom("low", "high")),
   promptCacheKey: maybe(name),
