@@ -15,7 +15,8 @@ import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
 import { createGrpcServer, type GrpcServer } from "./rpc/server.js";
-import { type Core, makeRequestId, startCore } from "./serve/core.js";
+import { type Core, startCore } from "./serve/core.js";
+import { makeRequestId } from "./serve/request-id.js";
 import { printWelcome } from "./serve/welcome.js";
 
 const DRAIN_MS = 120_000;

@@ -32,6 +32,7 @@ import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
+import { makeRequestId } from "./request-id.js";
 import { RouteKeeper } from "./routes.js";
 import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
 
@@ -115,14 +116,6 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       await store.close();
     },
   };
-}
-
-/**
- * 32 hexadecimal characters that never come again and grow with time, so that the rows of requests that run together
- * lie together: with ids in no order every commit would touch pages all over the database.
- */
-export function makeRequestId(): string {
-  return Date.now().toString(16).padStart(12, "0") + randomUUID().replaceAll("-", "").slice(12);
 }
 
 function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {
