@@ -11,7 +11,7 @@ export interface Log {
   error(fields: LogFields, message: string): void;
 }
 
-const GATHERED_CHARACTERS = 8_192;
+const GATHERED_CHARACTERS = 65_536;
 const FLUSH_MS = 100;
 
 /** A log that writes to standard output. Every string in it passes the redaction. */
