@@ -1,9 +1,10 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
+import type { GatewayError } from "../errors.js";
 import { listOf, objectOf, parsed, textOf } from "./json/value.js";
 import type { WireError } from "./wire.js";
 import { redacted } from "./redact.js";
 import { retryAfterMs } from "./retry-after.js";
+import { kindOf, refusalText, upstreamRefusal } from "./upstream-refusal.js";
 
 /** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
 interface Said {
@@ -24,7 +25,7 @@ const MODEL_UNKNOWN = /^(model_not_found|model_not_exist|not_found_model|unknown
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
-  const text = body.subarray(0, 64 * 1024).toString("utf8");
+  const text = refusalText(body);
   return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
 }
 
@@ -45,36 +46,17 @@ export function errorText(error: GatewayError): string {
 }
 
 function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
-  const named = `${said.code} ${said.type} ${said.message}`;
-  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
-  const cause = new Error(`the upstream said ${`${status} ${said.code} ${said.type}`.trim()}`);
-  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
-    new GatewayError(reason, metadata, { cause });
-  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
-  if (status === 402 || (status >= 400 && status < 500 && NO_FUNDS.test(named)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
-  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(named)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
-  if (status < 500 && (MODEL_UNKNOWN.test(said.code) || MODEL_UNKNOWN.test(said.type)))
-    return refuse("ERROR_REASON_MODEL_UNKNOWN");
-  const isOfRequest = status === 400 || status === 422 || status === 413;
-  if (said.code === "context_length_exceeded" || (isOfRequest && CONTEXT_TOO_LONG.test(said.message)))
-    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: said.param || "messages" });
-  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
-  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
-  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
-  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
-  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
-  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
-}
-
-/** What of it a client may read. */
-function shown(said: Said): ErrorMetadata {
-  const metadata: Record<string, string> = {};
-  if (said.message !== "") metadata["message"] = said.message;
-  if (said.param !== "") metadata["param"] = said.param;
-  if (said.code !== "") metadata["code"] = said.code;
-  return metadata;
+  const { message, type, code, param } = said;
+  const named = `${code} ${type} ${message}`;
+  const contextSaid = CONTEXT_TOO_LONG.test(message) ? "message" : undefined;
+  const kind = kindOf(status, {
+    noFunds: NO_FUNDS.test(named),
+    keyRefused: KEY_REFUSED.test(named),
+    modelUnknown: status < 500 && (MODEL_UNKNOWN.test(code) || MODEL_UNKNOWN.test(type)),
+    contextTooLong: code === "context_length_exceeded" ? "code" : contextSaid,
+  });
+  const contextParam = param || "messages";
+  return upstreamRefusal({ kind, status, names: [code, type], message, param, code, contextParam, waitMs });
 }
 
 /** Reads OpenAI's envelope, its flat form, Gemini's list of one, FastAPI's `detail`, and a bare string. */

@@ -1,8 +1,9 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../redact.js";
 import { retryAfterMs } from "../retry-after.js";
+import { kindOf, refusalText, upstreamRefusal } from "../upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 /** What an upstream said; empty where it said nothing that can be shown. */
@@ -11,8 +12,6 @@ interface Said {
   readonly type: string;
   readonly code: string;
 }
-
-const BODY_BYTES_MAX = 64 * 1024;
 
 const CONTEXT_TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)|maximum context length/i;
 const NO_FUNDS = /credit balance|spend[_ ]limit[_ ]reached|insufficient[_ ](balance|funds|credits)/i;
@@ -36,7 +35,7 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
-  const text = body.subarray(0, BODY_BYTES_MAX).toString("utf8");
+  const text = refusalText(body);
   const value = objectOf(parsed(text));
   return refusalOf(status, saidIn(value?.["error"] ?? value), retryAfterMs(headers, text));
 }
@@ -47,37 +46,15 @@ export function decodeToldError(told: unknown): GatewayError {
   return refusalOf(STATUSES.get(said.type) ?? 500, said, undefined);
 }
 
-function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
-  const named = `${said.code} ${said.type} ${said.message}`;
-  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
-  const cause = new Error(`the upstream said ${`${status} ${said.type} ${said.code}`.trim()}`);
-  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
-    new GatewayError(reason, metadata, { cause });
-  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
-  if (status === 402 || (status >= 400 && status < 500 && NO_FUNDS.test(named)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
-  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(said.message)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
-  if (status === 404 && said.type === "not_found_error") return refuse("ERROR_REASON_MODEL_UNKNOWN");
-  const isOfRequest = status === 400 || status === 422 || status === 413;
-  if (isOfRequest && CONTEXT_TOO_LONG.test(said.message))
-    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: "messages" });
-  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
-  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
-  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
-  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
-  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
-  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
-}
-
-/** What of it a client may read. */
-function shown({ message, code }: Said): ErrorMetadata {
-  const metadata: Record<string, string> = {};
-  if (message !== "") metadata["message"] = message;
-  const param = NAMED_PARAM.exec(message)?.[1];
-  if (param !== undefined) metadata["param"] = param;
-  if (code !== "") metadata["code"] = code;
-  return metadata;
+function refusalOf(status: number, { message, type, code }: Said, waitMs: number | undefined): GatewayError {
+  const kind = kindOf(status, {
+    noFunds: NO_FUNDS.test(`${code} ${type} ${message}`),
+    keyRefused: KEY_REFUSED.test(message),
+    modelUnknown: status === 404 && type === "not_found_error",
+    contextTooLong: CONTEXT_TOO_LONG.test(message) ? "message" : undefined,
+  });
+  const param = NAMED_PARAM.exec(message)?.[1] ?? "";
+  return upstreamRefusal({ kind, status, names: [type, code], message, param, code, contextParam: "messages", waitMs });
 }
 
 function saidIn(value: unknown): Said {

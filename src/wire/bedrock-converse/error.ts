@@ -1,10 +1,9 @@
 /** What an upstream's refusals mean for our client, before an answer and amid one. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../redact.js";
 import { retryAfterMs } from "../retry-after.js";
-
-const BODY_BYTES_MAX = 64 * 1024;
+import { kindOfStatus, type RefusalKind, refusalText, upstreamRefusal } from "../upstream-refusal.js";
 
 /** What the makers of the models say, passed on; that Bedrock's own words are the first ones is remembered. */
 const CONTEXT_TOO_LONG =
@@ -14,9 +13,10 @@ const MODEL_UNKNOWN = /model identifier is invalid|could not (resolve|find) the 
 const PASSED = /(security token|signature|credentials?).{0,60}(expired|invalid|not match|incorrect)/i;
 
 /** What each kind of error means, whatever status it comes with. */
-const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+const KINDS: ReadonlyMap<string, RefusalKind> = new Map<string, RefusalKind>([
   ["validation", "request"],
-  ["accessdenied", "denied"],
+  // An account is given access model by model: the upstream's other models may well answer.
+  ["accessdenied", "access"],
   ["unrecognizedclient", "credential"],
   ["invalidsignature", "credential"],
   ["signaturedoesnotmatch", "credential"],
@@ -25,22 +25,20 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["missingauthenticationtoken", "credential"],
   ["resourcenotfound", "model"],
   ["modeltimeout", "timeout"],
-  ["throttling", "wait"],
-  ["toomanyrequests", "wait"],
-  ["servicequotaexceeded", "wait"],
-  ["modelnotready", "wait"],
-  ["modelerror", "failed"],
-  ["modelstreamerror", "failed"],
-  ["internalserver", "failed"],
-  ["internalfailure", "failed"],
+  ["throttling", "rate"],
+  ["toomanyrequests", "rate"],
+  ["servicequotaexceeded", "rate"],
+  ["modelnotready", "rate"],
+  ["modelerror", "failure"],
+  ["modelstreamerror", "failure"],
+  ["internalserver", "failure"],
+  ["internalfailure", "failure"],
   ["serviceunavailable", "unavailable"],
 ]);
 
-type Kind = "request" | "credential" | "denied" | "model" | "timeout" | "wait" | "failed" | "unavailable";
-
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
-  const text = body.subarray(0, BODY_BYTES_MAX).toString("utf8");
+  const text = refusalText(body);
   const said = objectOf(parsed(text));
   const name = headers["x-amzn-errortype"] ?? textOf(said?.["__type"]);
   return refusal(name, status, messageIn(said), retryAfterMs(headers, text));
@@ -57,62 +55,19 @@ function messageIn(said: ReturnType<typeof objectOf>): string {
 }
 
 function refusal(name: string, status: number, message: string, waitMs: number | undefined): GatewayError {
-  const kind = kindOf(name, status);
-  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
-  const known = wordOf(name);
-  const cause = new Error(`the upstream said ${`${status === 0 ? "" : status} ${known}`.trim()}`);
-  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
-    new GatewayError(reason, metadata, { cause });
-  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
-  switch (kind) {
-    case "request":
-      return ofRequest(message, refuse);
-    case "credential":
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
-    case "denied":
-      // An account is given access model by model: the upstream's other models may well answer.
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it gives us no access to the model" });
-    case "model":
-      return refuse("ERROR_REASON_MODEL_UNKNOWN");
-    case "timeout":
-      return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
-    case "wait":
-      return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
-    case "unavailable":
-      return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
-    case "failed": {
-      const problem = status === 0 ? "it failed amid its answer" : `it answered with status ${status}`;
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem });
-    }
-    default:
-      return kind satisfies never;
-  }
-}
-
-type Refuse = (reason: ReasonName, metadata?: ErrorMetadata) => GatewayError;
-
-function ofRequest(message: string, refuse: Refuse): GatewayError {
-  if (PASSED.test(message))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
-  if (MODEL_UNKNOWN.test(message)) return refuse("ERROR_REASON_MODEL_UNKNOWN");
-  const shown: ErrorMetadata = message === "" ? {} : { message };
-  if (CONTEXT_TOO_LONG.test(message)) return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown, param: "messages" });
-  return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown);
+  const word = wordOf(name);
+  const kind = kindOf(word, status, message);
+  const said = { message, param: "", code: "", contextParam: "messages" };
+  return upstreamRefusal({ kind, status, names: [word], ...said, waitMs });
 }
 
 /** By the error's name, as in `ValidationException:http://...`; by the status where nobody names one. */
-function kindOf(name: string, status: number): Kind {
-  const named = KINDS.get(
-    wordOf(name)
-      .replace(/Exception$|Error$/, "")
-      .toLowerCase(),
-  );
-  if (named !== undefined) return named;
-  if (status === 401 || status === 403) return "credential";
-  if (status === 400 || status === 413 || status === 422) return "request";
-  if (status === 408 || status === 504) return "timeout";
-  if (status === 429) return "wait";
-  return status === 503 ? "unavailable" : "failed";
+function kindOf(word: string, status: number, message: string): RefusalKind {
+  const kind = KINDS.get(word.replace(/Exception$|Error$/, "").toLowerCase()) ?? kindOfStatus(status);
+  if (kind !== "request" && kind !== "size") return kind;
+  if (PASSED.test(message)) return "credential";
+  if (MODEL_UNKNOWN.test(message)) return "model";
+  return CONTEXT_TOO_LONG.test(message) ? "context" : kind;
 }
 
 /** The name without the namespace before it and the address behind it. */

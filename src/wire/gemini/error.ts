@@ -1,11 +1,10 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
-import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import type { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../redact.js";
 import { retryAfterMs } from "../retry-after.js";
+import { kindOf, refusalText, upstreamRefusal } from "../upstream-refusal.js";
 import type { WireError } from "../wire.js";
-
-const BODY_CHARACTERS_MAX = 64 * 1024;
 
 const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
 const NO_FUNDS = /billing (account|is|has|to be)|BILLING_(DISABLED|NOT_ACTIVE)|prepayment credits/i;
@@ -55,14 +54,14 @@ interface Said {
   readonly name: string;
   readonly code: number | undefined;
   /** The reasons in the details, such as API_KEY_INVALID. */
-  readonly reasons: string;
+  readonly reasons: readonly string[];
   /** The first field that is wrong, where it is named. */
   readonly field: string;
 }
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
-  const text = body.subarray(0, BODY_CHARACTERS_MAX).toString("utf8");
+  const text = refusalText(body);
   return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
 }
 
@@ -73,33 +72,16 @@ export function decodeToldError(told: unknown): GatewayError {
   return refusalOf(status, said, retryAfterMs({}, JSON.stringify(told) ?? ""));
 }
 
-function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
-  const named = `${said.name} ${said.reasons} ${said.message}`;
-  // The log gets names alone: an upstream's sentence may repeat the prompt, or the credential.
-  const cause = new Error(`the upstream said ${`${status} ${said.name} ${said.reasons}`.trim()}`);
-  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
-    new GatewayError(reason, metadata, { cause });
-  const wait: ErrorMetadata = waitMs === undefined ? {} : { retry_after_ms: String(waitMs) };
-  const isClients = status >= 400 && status < 500;
-  if (status === 402 || (isClients && NO_FUNDS.test(named)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
-  if (status === 401 || status === 403 || (status === 400 && KEY_REFUSED.test(named)))
-    return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
-  if (status === 404 && said.name === "NOT_FOUND") return refuse("ERROR_REASON_MODEL_UNKNOWN");
-  const isOfRequest = status === 400 || status === 422 || status === 413;
-  if (isOfRequest && CONTEXT_TOO_LONG.test(said.message))
-    return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(said), param: "contents" });
-  if (status === 413) return refuse("ERROR_REASON_BODY_TOO_LARGE");
-  if (isOfRequest) return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(said));
-  if (status === 429) return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
-  if (status === 408 || status === 504) return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
-  if (status === 503 || status === 529) return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
-  return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: `it answered with status ${status}` });
-}
-
-/** What of it a client may read. */
-function shown({ message, field }: Said): ErrorMetadata {
-  return { ...(message === "" ? {} : { message }), ...(field === "" ? {} : { param: field }) };
+function refusalOf(status: number, { message, name, reasons, field }: Said, waitMs: number | undefined): GatewayError {
+  const names = [name, ...reasons];
+  const named = `${names.join(" ")} ${message}`;
+  const kind = kindOf(status, {
+    noFunds: NO_FUNDS.test(named),
+    keyRefused: KEY_REFUSED.test(named),
+    modelUnknown: status === 404 && name === "NOT_FOUND",
+    contextTooLong: CONTEXT_TOO_LONG.test(message) ? "message" : undefined,
+  });
+  return upstreamRefusal({ kind, status, names, message, param: field, code: "", contextParam: "contents", waitMs });
 }
 
 /** Reads Google's envelope, and the list of one that comes where no stream of events was asked for. */
@@ -113,7 +95,7 @@ function saidIn(value: unknown): Said {
     message: redacted(textOf(error?.["message"] ?? body?.["error"])),
     name: textOf(error?.["status"]),
     code: typeof code === "number" && code >= 400 && code <= 599 ? code : undefined,
-    reasons: details.map((detail) => textOf(detail["reason"])).join(" "),
+    reasons: details.map((detail) => textOf(detail["reason"])),
     field: /^[\w.[\]]{1,200}$/.test(field) ? field : "",
   };
 }
