@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import type { AskedTools } from "../claude/answer-tool.js";
-import { partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
 import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";
 

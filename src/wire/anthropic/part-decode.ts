@@ -1,17 +1,10 @@
 /** From the content of a message to typed parts. */
 import type { CacheMark, InlineData, Part } from "../../api/index.js";
 import { type JsonNode, ObjectReader } from "../json/node.js";
+import { partOf, textPart } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 import { textOfBlocks, toldAsText } from "./told-as-text.js";
-
-export function partOf(kind: NonNullable<Part["kind"]>, cacheMark?: CacheMark): Part {
-  return { kind, cacheMark };
-}
-
-export function textPart(text: string, cacheMark?: CacheMark, citationsJson?: string): Part {
-  return partOf({ $case: "text", value: { text, citationsJson } }, cacheMark);
-}
 
 /** A content: a string, or blocks; empty where there is none. */
 export function decodeContent(reader: ObjectReader, key = "content"): Part[] {

@@ -7,7 +7,7 @@ import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
 import { PartialArguments } from "./partial-arguments.js";
-import { partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Part, ToolCall } from "../../api/index.js";
 import type { JsonNode } from "../json/node.js";
 import { wrongValue } from "../json/node.js";
+import { partOf, textPart } from "../part.js";
 import { ProtoReader } from "./proto-reader.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
@@ -32,14 +33,6 @@ export class OpenCalls {
       .digest("hex")
       .slice(0, 24)}`;
   }
-}
-
-export function partOf(kind: NonNullable<Part["kind"]>): Part {
-  return { kind, cacheMark: undefined };
-}
-
-export function textPart(text: string): Part {
-  return partOf({ $case: "text", value: { text, citationsJson: undefined } });
 }
 
 /** One part as typed parts: its signature may stand as one of its own. Throws PARAMETER_*. */

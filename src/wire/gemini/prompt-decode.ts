@@ -13,7 +13,8 @@ import {
 } from "../../api/index.js";
 import { readTree, wrongValue } from "../json/node.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { decodePart, OpenCalls, partOf } from "./part-decode.js";
+import { partOf, textPart } from "../part.js";
+import { decodePart, OpenCalls } from "./part-decode.js";
 import { ProtoReader } from "./proto-reader.js";
 import { WIRE_NAME } from "./schema.js";
 import { googlesOwn } from "./signature.js";
@@ -73,7 +74,7 @@ function decodeMessages(reader: ProtoReader): Message[] {
   const calls = new OpenCalls();
   const messages: Message[] = [];
   const system = reader.value("systemInstruction");
-  if (system?.kind === "string") messages.push(messageOf(Role.ROLE_SYSTEM, [plainText(system.text)]));
+  if (system?.kind === "string") messages.push(messageOf(Role.ROLE_SYSTEM, [textPart(system.text)]));
   else if (system !== undefined) {
     const parts = decodeParts(new ProtoReader(system, "systemInstruction"), calls);
     if (parts.length > 0) messages.push(messageOf(Role.ROLE_SYSTEM, parts));
@@ -98,7 +99,7 @@ function goOn(parts: Part[], more: readonly Part[]): Part[] {
     const next = part.kind;
     const isBoundary = place === 0;
     if (isBoundary && last?.$case === "text" && next?.$case === "text")
-      parts[parts.length - 1] = plainText(last.value.text + next.value.text);
+      parts[parts.length - 1] = textPart(last.value.text + next.value.text);
     else if (
       last?.$case === "thinking" &&
       next?.$case === "thinking" &&
@@ -137,10 +138,6 @@ function decodeParts(content: ProtoReader, calls: OpenCalls): Part[] {
 
 function messageOf(role: Role, parts: Part[]): Message {
   return { role, parts, name: undefined, extraJson: undefined };
-}
-
-function plainText(text: string): Part {
-  return partOf({ $case: "text", value: { text, citationsJson: undefined } });
 }
 
 /** The functions, each a tool; whatever else is offered only this wire understands. */

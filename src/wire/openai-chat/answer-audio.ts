@@ -1,7 +1,7 @@
 /** The sound of an answer, put together from its fragments. */
 import type { Part } from "../../api/index.js";
 import { type JsonObject, textOf } from "../json/value.js";
-import { partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
 
 const AUDIO_CHARACTERS_MAX = 64 * 1024 * 1024;
 

@@ -1,6 +1,5 @@
 /** Whole answers, both directions. */
 import type { Answer, Candidate, Part, ToolCall } from "../../api/index.js";
-import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
@@ -8,27 +7,11 @@ import { encodeDeltaPart } from "./delta-part.js";
 import { FINISH_NAMES } from "./events-encode.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeUsage } from "../openai-usage.js";
+import { decodeWhole } from "../openai-whole.js";
 
-/** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
+/** Reads a whole answer. Throws as `decodeWhole`. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
-  const answer = objectOf(parsed(body.toString()));
-  if (answer === undefined) throw failed("its answer is no JSON object");
-  const report = read(answer, new AnswerReader(false, 0));
-  return { report, events: () => read(answer, new AnswerReader(true, 0, asked)).takeEvents() };
-}
-
-function read(answer: JsonObject, reader: AnswerReader): AnswerReader {
-  const error = reader.read(answer);
-  if (error !== undefined) throw error;
-  if (listOf(answer["choices"]).length === 0) throw failed("its answer holds no choices");
-  // A body that can be read at all is whole, whatever reasons it gives.
-  reader.isDone = true;
-  reader.finish();
-  return reader;
-}
-
-function failed(problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+  return decodeWhole(body, (isTyped) => new AnswerReader(isTyped, 0, asked));
 }
 
 /** Writes a whole answer for a client. */

@@ -5,7 +5,7 @@ import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { AnswerAudio } from "./answer-audio.js";
 import { CallsReader } from "./calls-reader.js";
 import { decodeLogprobs } from "../openai-logprobs.js";
-import { partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Where a reader puts what it finds. */

@@ -1,12 +1,9 @@
 /** From typed steps to the events of a client. */
-import { type Event, FinishReason, type LogprobsDelta, type Part, type Usage } from "../../api/index.js";
-import type { GatewayError } from "../../errors.js";
+import { FinishReason, type LogprobsDelta, type Part } from "../../api/index.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
-import { errorText } from "../openai-error.js";
+import { type CandidateStep, ChunkStreamEncoder } from "../openai-chunks.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
-import { STREAM_END } from "./schema.js";
-import { encodeUsage } from "../openai-usage.js";
 
 export const FINISH_NAMES: ReadonlyMap<FinishReason, string> = new Map([
   [FinishReason.FINISH_REASON_LENGTH, "length"],
@@ -33,56 +30,17 @@ interface Thoughts {
   open: string;
 }
 
-export class ChatStreamEncoder implements StreamEncoder {
+export class ChatStreamEncoder extends ChunkStreamEncoder {
   /** What was told of each candidate: its calls, by their number in the steps. */
   private readonly told = new Map<number, Map<number, ToldCall>>();
   private readonly thinkers = new Map<number, Thoughts>();
-  /** What every chunk begins with. */
-  private head = chunkHead("", "", 0);
-  /** What every chunk but the last of usage ends with. */
-  private readonly tail: string;
 
-  constructor(private readonly request: RequestFacts) {
-    this.tail = request.includeUsage ? '],"usage":null}\n\n' : "]}\n\n";
+  constructor(request: RequestFacts) {
+    super("chat.completion.chunk", request);
   }
 
-  push(events: readonly Event[]): Buffer {
-    let text = "";
-    for (let place = 0; place < events.length; place++) {
-      const kind = events[place]?.kind;
-      if (kind === undefined) continue;
-      // The probabilities of a text are told in the text's own chunk.
-      const next = events[place + 1]?.kind;
-      const isWithLogprobs = kind.$case === "text" || kind.$case === "refusal";
-      if (isWithLogprobs && next?.$case === "logprobs" && next.value.candidate === kind.value.candidate) {
-        text += this.encode(kind, next.value);
-        place++;
-      } else text += this.encode(kind, undefined);
-    }
-    return Buffer.from(text);
-  }
-
-  fail(error: GatewayError): Buffer {
-    return Buffer.from(`data: ${errorText(error)}\n\n`);
-  }
-
-  /** The chunk that tells the usage, where the client asked for it. */
-  usage(usage: Usage | undefined): Buffer {
-    return Buffer.from(this.usageChunk(usage));
-  }
-
-  private usageChunk(usage: Usage | undefined): string {
-    if (!this.request.includeUsage || usage === undefined) return "";
-    return `${this.head}],"usage":${JSON.stringify(encodeUsage(usage))}}\n\n`;
-  }
-
-  private encode(kind: NonNullable<Event["kind"]>, logprobs: LogprobsDelta | undefined): string {
+  protected override encode(kind: CandidateStep, logprobs?: LogprobsDelta): string {
     switch (kind.$case) {
-      case "start": {
-        const { id, model, createTime } = kind.value;
-        this.head = chunkHead(id, model, Math.floor((createTime?.getTime() ?? 0) / 1000));
-        return "";
-      }
       case "text":
         return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
       case "thinking":
@@ -113,8 +71,6 @@ export class ChatStreamEncoder implements StreamEncoder {
         const opened = this.role(candidate, false);
         return `${opened}${this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`)}`;
       }
-      case "finish":
-        return this.usageChunk(kind.value.usage) + STREAM_END.toString();
       default:
         return kind satisfies never;
     }
@@ -163,8 +119,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     const index = this.told.get(candidate)?.size ?? 0;
     const start = { candidate, index, ...value };
     return (
-      this.encode({ $case: "toolCallStart", value: start }, undefined) +
-      this.argumentsDelta(candidate, index, value.arguments)
+      this.encode({ $case: "toolCallStart", value: start }) + this.argumentsDelta(candidate, index, value.arguments)
     );
   }
 
@@ -190,12 +145,6 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 
   private choice(candidate: number, members: string, logprobs: string, reason: string): string {
-    const choice = `{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`;
-    return this.head + choice + this.tail;
+    return this.chunk(`{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`);
   }
-}
-
-function chunkHead(id: string, model: string, createdSeconds: number): string {
-  const fixed = JSON.stringify({ id, object: "chat.completion.chunk", created: createdSeconds, model });
-  return `data: ${fixed.slice(0, -1)},"choices":[`;
 }

@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { type Message, type Part, Role, type ToolCall } from "../../api/index.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
-import { decodeContent, partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
+import { decodeContent } from "./part-decode.js";
 
 /** Ids that were made for calls in the older form, which has none: the last one of each function. */
 type MadeIds = Map<string, string>;

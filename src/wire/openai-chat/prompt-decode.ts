@@ -1,6 +1,7 @@
 /** From a client's body to the typed prompt. Built only where another wire, or a rule, needs it. */
 import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
 import { ObjectReader, readTree, wrongValue } from "../json/node.js";
+import { decodeLogitBias, decodeMetadata } from "../openai-maps.js";
 import { decodeMessages } from "./message-decode.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -144,32 +145,4 @@ function decodeStop(reader: ObjectReader): string[] {
   const node = reader.peek("stop");
   if (node?.kind === "string") return [reader.requiredText("stop")];
   return (reader.list("stop") ?? []).map((item) => item.text);
-}
-
-function decodeLogitBias(reader: ObjectReader): Record<string, number> {
-  const biases = emptyMap<number>();
-  const object = reader.object("logit_bias");
-  for (const key of object?.keys() ?? []) {
-    const bias = object?.number(key);
-    if (bias === undefined) continue;
-    if (!Number.isInteger(bias) || Math.abs(bias) > 100)
-      throw wrongValue(`logit_bias.${key}`, "it must be an integer from -100 to 100");
-    biases[key] = bias;
-  }
-  return biases;
-}
-
-function decodeMetadata(reader: ObjectReader): Record<string, string> {
-  const labels = emptyMap<string>();
-  const object = reader.object("metadata");
-  for (const key of object?.keys() ?? []) {
-    const label = object?.text(key);
-    if (label !== undefined) labels[key] = label;
-  }
-  return labels;
-}
-
-/** A map by keys that a client chose: it inherits nothing that such a key could reach. */
-function emptyMap<Value>(): Record<string, Value> {
-  return Object.create(null) as Record<string, Value>;
 }

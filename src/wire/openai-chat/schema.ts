@@ -1,4 +1,3 @@
 /** Names and shapes of the wire: what the other side says, before any of it is believed. */
 
 export const WIRE_NAME = "openai-chat";
-export const STREAM_END = Buffer.from("data: [DONE]\n\n");

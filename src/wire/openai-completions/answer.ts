@@ -1,8 +1,8 @@
 /** Whole answers, both directions. */
 import { type Answer, type Candidate, FinishReason } from "../../api/index.js";
-import { GatewayError } from "../../errors.js";
-import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
+import type { JsonObject } from "../json/value.js";
 import { encodeUsage } from "../openai-usage.js";
+import { decodeWhole } from "../openai-whole.js";
 import type { DecodedAnswer } from "../wire.js";
 import { CompletionReader } from "./answer-reader.js";
 import { encodeLogprobs } from "./logprobs.js";
@@ -16,25 +16,9 @@ export function finishName(reason: FinishReason): string {
   return FINISH_NAMES.get(reason) ?? "stop";
 }
 
-/** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
+/** Reads a whole answer. Throws as `decodeWhole`. */
 export function decodeAnswer(body: Buffer): DecodedAnswer {
-  const answer = objectOf(parsed(body.toString()));
-  if (answer === undefined) throw failed("its answer is no JSON object");
-  return { report: read(answer, false), events: () => read(answer, true).takeEvents() };
-}
-
-function read(answer: JsonObject, isTyped: boolean): CompletionReader {
-  const reader = new CompletionReader(isTyped, 0);
-  const error = reader.read(answer);
-  if (error !== undefined) throw error;
-  if (listOf(answer["choices"]).length === 0) throw failed("its answer holds no choices");
-  // A body that can be read at all is whole, whatever reasons it gives.
-  reader.isDone = true;
-  return reader;
-}
-
-function failed(problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem });
+  return decodeWhole(body, (isTyped) => new CompletionReader(isTyped, 0));
 }
 
 /** Writes a whole answer for a client. */

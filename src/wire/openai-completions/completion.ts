@@ -1,6 +1,7 @@
 /** What a body of the wire asks, read and checked. */
 import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
+import { decodeLogitBias } from "../openai-maps.js";
 
 /** A text to go on with, or the tokens of one. */
 export type CompletionPrompt = string | readonly number[];
@@ -63,7 +64,7 @@ export function readCompletion(root: JsonNode): Completion {
     topP: within(reader, "top_p", 0, 1),
     presencePenalty: within(reader, "presence_penalty", -2, 2),
     frequencyPenalty: within(reader, "frequency_penalty", -2, 2),
-    logitBias: readBiases(reader),
+    logitBias: decodeLogitBias(reader),
     seed: reader.integer("seed"),
     user: reader.text("user"),
   };
@@ -95,20 +96,6 @@ function readStop(node: JsonNode | undefined): readonly string[] {
   const isTexts = node.kind === "array" && node.items.every(({ kind }) => kind === "string");
   if (isTexts && node.items.length <= STOP_STRINGS_MAX) return node.items.map(({ text }) => text);
   throw wrongValue("stop", `it must be a string or an array of at most ${STOP_STRINGS_MAX} strings`);
-}
-
-function readBiases(reader: ObjectReader): Readonly<Record<string, number>> {
-  // It inherits nothing that a client's key could reach.
-  const biases = Object.create(null) as Record<string, number>;
-  const object = reader.object("logit_bias");
-  for (const key of object?.keys() ?? []) {
-    const bias = object?.number(key);
-    if (bias === undefined) continue;
-    if (!Number.isInteger(bias) || Math.abs(bias) > 100)
-      throw wrongValue(`logit_bias.${key}`, "it must be an integer from -100 to 100");
-    biases[key] = bias;
-  }
-  return biases;
 }
 
 function whole(reader: ObjectReader, key: string, least: number, most: number): number | undefined {

@@ -1,4 +1,5 @@
 /** The wire of OpenAI's older completions: a text in, the text that follows it out. */
+import { STREAM_END } from "../openai-chunks.js";
 import { decodeError, encodeError } from "../openai-error.js";
 import type { Wire } from "../wire.js";
 import { decodeAnswer, encodeAnswer } from "./answer.js";
@@ -16,5 +17,5 @@ export const wire: Wire = {
   decodeError,
   encodeError,
   heartbeat: Buffer.from(": ping\n\n"),
-  streamEnd: Buffer.from("data: [DONE]\n\n"),
+  streamEnd: STREAM_END,
 };

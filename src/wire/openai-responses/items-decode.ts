@@ -2,7 +2,8 @@
 import { type Message, type Part, Role } from "../../api/index.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
 import type { AskedTools } from "./asked-tools.js";
-import { decodeContent, partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
+import { decodeContent } from "./part-decode.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 

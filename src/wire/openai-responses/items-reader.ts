@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeTokens } from "../openai-logprobs.js";
 import type { AskedTools } from "./asked-tools.js";
-import { partOf } from "./part-decode.js";
+import { partOf } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 

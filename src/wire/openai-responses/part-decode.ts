@@ -1,12 +1,10 @@
 /** From the content of an item to typed parts. */
-import type { Audio, CacheMark, File, Image, Part } from "../../api/index.js";
+import type { Image, Part } from "../../api/index.js";
 import { type JsonNode, ObjectReader } from "../json/node.js";
-import { addressOrData, decodeAudioFormat, decodeTtl } from "../openai-media.js";
+import { addressOrData } from "../openai-media.js";
+import { decodeAudio, decodeCacheMark, decodeFile } from "../openai-parts.js";
+import { partOf, textPart } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
-
-export function partOf(kind: NonNullable<Part["kind"]>, cacheMark?: CacheMark): Part {
-  return { kind, cacheMark };
-}
 
 /** A content or an output: a string, or parts; empty where there is none. */
 export function decodeContent(reader: ObjectReader, key: "content" | "output"): Part[] {
@@ -16,10 +14,6 @@ export function decodeContent(reader: ObjectReader, key: "content" | "output"): 
     return text === "" ? [] : [textPart(text)];
   }
   return (reader.list(key) ?? []).map((item, place) => decodePart(item, `${reader.pathOf(key)}[${place}]`));
-}
-
-function textPart(text: string, cacheMark?: CacheMark, citationsJson?: string): Part {
-  return partOf({ $case: "text", value: { text, citationsJson } }, cacheMark);
 }
 
 function decodePart(node: JsonNode, path: string): Part {
@@ -37,7 +31,7 @@ function decodePart(node: JsonNode, path: string): Part {
     case "input_audio":
       return partOf({ $case: "audio", value: decodeAudio(reader.requiredObject("input_audio")) }, mark);
     case "input_file":
-      return partOf({ $case: "file", value: decodeFile(reader) }, mark);
+      return partOf({ $case: "file", value: decodeFile(reader, "file_url") }, mark);
     default:
       return partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: node.raw() } }, mark);
   }
@@ -48,36 +42,9 @@ function decodeAnnotations(reader: ObjectReader): string | undefined {
   return annotations.length === 0 ? undefined : reader.raw("annotations");
 }
 
-function decodeCacheMark(reader: ObjectReader): CacheMark | undefined {
-  const mark = reader.object("prompt_cache_breakpoint");
-  return mark === undefined ? undefined : { ttlSeconds: decodeTtl(mark.text("ttl")) };
-}
-
 function decodeImage(reader: ObjectReader): Image {
   const detail = reader.text("detail");
   const fileId = reader.text("file_id");
   if (fileId !== undefined) return { source: { $case: "fileId", value: fileId }, detail };
   return { source: addressOrData(reader.requiredText("image_url"), reader.pathOf("image_url")), detail };
-}
-
-function decodeAudio(reader: ObjectReader): Audio {
-  const data = Buffer.from(reader.requiredText("data"), "base64");
-  const mediaType = decodeAudioFormat(reader.text("format") ?? "wav");
-  return { source: { $case: "inline", value: { mediaType, data } }, transcript: undefined };
-}
-
-function decodeFile(reader: ObjectReader): File {
-  const filename = reader.text("filename");
-  const fileId = reader.text("file_id");
-  if (fileId !== undefined) return { source: { $case: "fileId", value: fileId }, filename };
-  const url = reader.text("file_url");
-  if (url !== undefined) return { source: { $case: "url", value: url }, filename };
-  const data = reader.requiredText("file_data");
-  const source = addressOrData(data, reader.pathOf("file_data"));
-  // Bare base64 is what some clients send in place of a data URL; the usual document is meant.
-  if (source.$case === "url" && !/^https?:/i.test(data)) {
-    const value = { mediaType: "application/pdf", data: Buffer.from(data, "base64") };
-    return { source: { $case: "inline", value }, filename };
-  }
-  return { source, filename };
 }

@@ -10,9 +10,10 @@ import {
   ToolChoice_Mode,
 } from "../../api/index.js";
 import { type JsonNode, ObjectReader, readTree, wrongValue } from "../json/node.js";
+import { decodeMetadata } from "../openai-maps.js";
 import { AskedTools, innerTools, toolLists } from "./asked-tools.js";
 import { decodeItems } from "./items-decode.js";
-import { partOf } from "./part-decode.js";
+import { textPart } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Members that the gateway owns, or that mean nothing beside what it does. */
@@ -64,7 +65,7 @@ export function decodePrompt(body: Buffer): Prompt {
 function decodeMessages(reader: ObjectReader, asked: AskedTools): Message[] {
   const messages: Message[] = [];
   const say = (role: Role, text: string): void => {
-    const parts = text === "" ? [] : [partOf({ $case: "text", value: { text, citationsJson: undefined } })];
+    const parts = text === "" ? [] : [textPart(text)];
     messages.push({ role, parts, name: undefined, extraJson: undefined });
   };
   const instructions = reader.text("instructions") ?? "";
@@ -175,15 +176,4 @@ function decodeReasoning(reader: ObjectReader | undefined): Reasoning | undefine
   const summary = reader.text("summary") ?? reader.text("generate_summary");
   if (effort === undefined && summary === undefined) return undefined;
   return { effort, budgetTokens: undefined, include: summary === undefined ? undefined : true };
-}
-
-function decodeMetadata(reader: ObjectReader): Record<string, string> {
-  // By keys that a client chose: it inherits nothing that such a key could reach.
-  const labels = Object.create(null) as Record<string, string>;
-  const object = reader.object("metadata");
-  for (const key of object?.keys() ?? []) {
-    const label = object?.text(key);
-    if (label !== undefined) labels[key] = label;
-  }
-  return labels;
 }
