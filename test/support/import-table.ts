@@ -6,8 +6,7 @@ const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/failpoint.
 
 /**
  * What each part may import besides its own folder and `EVERYWHERE`. An entry ends in `/` for a folder, else it is a
- * file; `!` takes
- * one out again. A new entry is a decision note in docs/decisions.
+ * file; `!` takes one out again. A new entry is a decision note in docs/decisions.
  */
 export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],

@@ -4,14 +4,15 @@ import { AnswerCollector } from "../answer-collector.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
-import { BlockReader, type Collector } from "./block-reader.js";
+import type { CallCollector } from "../claude/calls-reader.js";
+import { BlockReader } from "./block-reader.js";
 import { decodeReason } from "./finish.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const NO_TOOLS: AskedTools = { custom: new Set(), json: undefined };
 
 /** One answer, as far as it was read. */
-export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
+export class AnswerReader extends AnswerCollector implements AnswerReport, CallCollector {
   usage: Usage | undefined;
   usageBroken = false;
   /** True once the upstream said why the answer ends. */

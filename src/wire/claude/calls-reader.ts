@@ -1,0 +1,82 @@
+/** The calls of tools in an answer of Claude's, as their pieces come, on whichever of its wires. */
+import type { Event } from "../../api/index.js";
+import { unwrappedText } from "../free-text.js";
+import type { AskedTools } from "./answer-tool.js";
+
+/** Where a reader puts what it finds. */
+export interface CallCollector {
+  /** True where steps are wanted; else only the text counts. */
+  readonly isTyped: boolean;
+  readonly tools: AskedTools;
+  add(event: Event): void;
+  addText(text: string): void;
+}
+
+/** Tells a piece of the answer's text. */
+export function tellText(to: CallCollector, text: string): void {
+  if (text === "") return;
+  to.addText(text);
+  if (to.isTyped) to.add({ kind: { $case: "text", value: { candidate: 0, text } } });
+}
+
+export class CallsReader {
+  /** State of the call that follows, from the thought before it. */
+  state: string | undefined;
+  private calls = 0;
+
+  constructor(private readonly to: CallCollector) {}
+
+  /** True once a tool of the client's was called. */
+  get any(): boolean {
+    return this.calls > 0;
+  }
+
+  begin(name: string, id: string): OpenCall {
+    const { to } = this;
+    const { custom: freeText, json } = to.tools;
+    to.addText(name);
+    // The tool that makes the model answer in a schema: what goes into it is the answer.
+    if (name === json) return new OpenCall(to, "answer", 0);
+    const custom = freeText.has(name);
+    const index = this.calls++;
+    if (to.isTyped) {
+      const value = { candidate: 0, index, id, name, custom, signature: this.state };
+      to.add({ kind: { $case: "toolCallStart", value } });
+    }
+    this.state = undefined;
+    return new OpenCall(to, custom ? "custom" : "function", index);
+  }
+}
+
+export class OpenCall {
+  /** Free text, which is told when it is whole: it comes wrapped in an object. */
+  private freeText = "";
+  private hasInput = false;
+
+  constructor(
+    private readonly to: CallCollector,
+    private readonly kind: "function" | "custom" | "answer",
+    /** Its number among the calls. */
+    private readonly index: number,
+  ) {}
+
+  push(fragment: string): void {
+    if (fragment === "") return;
+    this.hasInput = true;
+    if (this.kind === "answer") return tellText(this.to, fragment);
+    this.to.addText(fragment);
+    if (this.kind === "custom") this.freeText += fragment;
+    else this.tell(fragment);
+  }
+
+  /** It ends. `inputJson` is the input of one of which no piece came. */
+  end(inputJson: string): void {
+    if (!this.hasInput) this.push(inputJson);
+    if (this.kind === "custom") this.tell(unwrappedText(this.freeText));
+  }
+
+  private tell(fragment: string): void {
+    if (!this.to.isTyped || fragment === "") return;
+    this.to.add({ kind: { $case: "toolCallDelta", value: { candidate: 0, index: this.index, arguments: fragment } } });
+  }
+}
