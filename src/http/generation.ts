@@ -12,7 +12,6 @@ import { GatewayError } from "../errors.js";
 import type { Format, SourceBody, StreamEncoder, StreamFraming, WireRequest } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
-import { headerList } from "./headers.js";
 import type { LostAnswers } from "./lost-answers.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
@@ -250,7 +249,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     headers["x-content-type-options"] = "nosniff";
     // The bytes are ready, and the framework's way to the socket costs more than theirs.
     this.#reply.hijack();
-    const response = this.#reply.raw.writeHead(200, headerList(headers)).end(body);
+    const response = this.#reply.raw.writeHead(200, headers).end(body);
     if (this.#request.headers[RETRY_HEADER] === undefined) return;
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;

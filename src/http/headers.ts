@@ -24,13 +24,6 @@ export function answerHeaders(head: CallMetadata): AnswerHeaders {
   return headers;
 }
 
-/** The headers as names and values by turns: Node takes twice as long to write those of an object. */
-export function headerList(headers: AnswerHeaders): string[] {
-  const list: string[] = [];
-  for (const name in headers) list.push(name, headers[name] ?? "");
-  return list;
-}
-
 /** The names are few, so each is looked at once. */
 const answerNames = new Map<string, boolean>();
 const ANSWER_NAMES_MAX = 256;

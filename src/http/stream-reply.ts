@@ -1,7 +1,7 @@
 /** The writer of one server-sent stream: one write a batch, back-pressure, heartbeats, and an end to a stuck reader. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type AnswerHeaders, headerList } from "./headers.js";
+import type { AnswerHeaders } from "./headers.js";
 import type { Pulse, Pulsed } from "./pulse.js";
 
 /** Of more bytes than this, a copy costs more than a write in pieces. */
@@ -48,7 +48,7 @@ export class StreamReply implements Pulsed {
     const { response, pulse } = this.#parts;
     this.#begun = true;
     this.#lastWriteMs = pulse.nowMs();
-    response.writeHead(200, headerList(headers));
+    response.writeHead(200, headers);
     response.once("close", () => {
       pulse.remove(this);
       // The next request of this connection has a stream of its own.

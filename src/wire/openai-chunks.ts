@@ -9,8 +9,8 @@ const STREAM_END_TEXT = "data: [DONE]\n\n";
 export const STREAM_END = Buffer.from(STREAM_END_TEXT);
 
 type StepKind = NonNullable<Event["kind"]>;
-/** A step that says something of a candidate. */
-export type CandidateStep = Exclude<StepKind, { readonly $case: "start" | "finish" }>;
+/** The kinds of steps that say something of a candidate. */
+export type CandidateKind = Exclude<StepKind, { readonly $case: "start" | "finish" }>;
 
 export abstract class ChunkStreamEncoder implements StreamEncoder {
   /** What every chunk begins with. */
@@ -53,7 +53,7 @@ export abstract class ChunkStreamEncoder implements StreamEncoder {
   }
 
   /** The chunks of a step, and of the probabilities of its text. */
-  protected abstract encode(step: CandidateStep, logprobs?: LogprobsDelta): string;
+  protected abstract encode(kind: CandidateKind, logprobs?: LogprobsDelta): string;
 
   /** A chunk of one choice, which is JSON. */
   protected chunk(choice: string): string {
@@ -74,6 +74,7 @@ export abstract class ChunkStreamEncoder implements StreamEncoder {
   }
 }
 
-function chunkHead(object: string, id: string, model: string, created: number): string {
-  return `data: ${JSON.stringify({ id, object, created, model }).slice(0, -1)},"choices":[`;
+function chunkHead(object: string, id: string, model: string, createdSeconds: number): string {
+  const fixed = JSON.stringify({ id, object, created: createdSeconds, model });
+  return `data: ${fixed.slice(0, -1)},"choices":[`;
 }

@@ -1,4 +1,4 @@
-/** The parts of a message as all of OpenAI's wires spell them. */
+/** The parts of a message that chat completions and responses spell alike. */
 import type { Audio, CacheMark, File } from "../api/index.js";
 import type { ObjectReader } from "./json/node.js";
 import { addressOrData, decodeAudioFormat, decodeTtl } from "./openai-media.js";
@@ -14,7 +14,7 @@ export function decodeAudio(audio: ObjectReader): Audio {
   return { source: { $case: "inline", value: { mediaType, data } }, transcript: undefined };
 }
 
-/** A document: by its id, by its bytes, or by its address, where the wire has a field of that name. */
+/** A document, by its id, its address or its bytes. `addressField` is where the wire has an address, if it has one. */
 export function decodeFile(file: ObjectReader, addressField?: string): File {
   const filename = file.text("filename");
   const fileId = file.text("file_id");

@@ -1,4 +1,4 @@
-/** The parts of a message. */
+/** Makes parts of a message. */
 import type { CacheMark, Part } from "../api/index.js";
 
 export function partOf(kind: NonNullable<Part["kind"]>, cacheMark?: CacheMark): Part {

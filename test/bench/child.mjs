@@ -33,8 +33,7 @@ export const runDirectory = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
 
 /**
  * Starts a process whose output goes to a file and waits for the JSON line with `"msg":"ready"`. Its standard input
- * stays
- * open as long as this process lives.
+ * stays open as long as this process lives.
  * @param {string} name
  * @param {string[]} command
  * @param {Record<string, string>} [env] All the environment it gets, but for PATH.

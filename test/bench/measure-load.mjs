@@ -209,8 +209,7 @@ async function readMock(port) {
 
 /**
  * How long the event loop was held since the last look, as the subject's own metrics tell it; nothing where they do
- * not. The
- * watch looks every 10 ms, and that wait is part of each value.
+ * not. The watch looks every 10 ms, and that wait is part of each value.
  * @param {Subject} subject
  */
 async function readDelaysMs({ metricsUrl }) {

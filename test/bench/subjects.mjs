@@ -98,7 +98,7 @@ export function startSubject(name, bench) {
  * @returns {Promise<Subject | Skipped>}
  */
 async function gatewaySubject(name, { mockPort, options }, split) {
-  const entry = findGateway();
+  const entry = options.entry ?? findGateway();
   if (entry === undefined) return { skipped: "dist is not built (npm run build)" };
   const gateway = await startGateway({ entry, upstreamPort: mockPort, split, nodeOptions: options.nodeOptions });
   const door = name === "gateway-grpc" ? "grpc" : "http";

@@ -1,8 +1,8 @@
 /** Reads the blocks of one message, from their events or whole. */
 import type { Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { type CallCollector, type ClaudeCall, ClaudeCalls, tellText } from "../claude/calls.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
-import { type CallCollector, CallsReader, type OpenCall, tellText } from "../claude/calls-reader.js";
 import { partOf } from "../part.js";
 import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";
@@ -19,7 +19,7 @@ interface Block {
   readonly type: string;
   /** As it began. */
   readonly start: JsonObject;
-  readonly call: OpenCall | undefined;
+  readonly call: ClaudeCall | undefined;
   /** The input so far of what only the wire understands. */
   input: string;
 }
@@ -27,14 +27,14 @@ interface Block {
 export class BlockReader {
   private readonly open = new Map<unknown, Block>();
   private blocks = 0;
-  private readonly calls: CallsReader;
+  private readonly calls: ClaudeCalls;
 
   constructor(private readonly to: Collector) {
-    this.calls = new CallsReader(to);
+    this.calls = new ClaudeCalls(to);
   }
 
   get hasCalls(): boolean {
-    return this.calls.any;
+    return this.calls.hasCalls;
   }
 
   start(index: unknown, start: JsonObject): void {
@@ -68,7 +68,7 @@ export class BlockReader {
     if (block === undefined) return;
     this.open.delete(index);
     const { type, start } = block;
-    if (block.call !== undefined) block.call.end(JSON.stringify(objectOf(start["input"]) ?? {}));
+    if (block.call !== undefined) block.call.end(objectOf(start["input"]) ?? {});
     else if (type === "redacted_thinking")
       this.to.addPart(partOf({ $case: "redactedThinking", value: { data: textOf(start["data"]) } }));
     else if (type !== "text" && type !== "thinking" && type !== "") this.opaque(block);

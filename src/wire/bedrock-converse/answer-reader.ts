@@ -2,9 +2,9 @@
 import type { Usage } from "../../api/index.js";
 import { AnswerCollector } from "../answer-collector.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
+import type { CallCollector } from "../claude/calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
-import type { CallCollector } from "../claude/calls-reader.js";
 import { BlockReader } from "./block-reader.js";
 import { decodeReason } from "./finish.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";

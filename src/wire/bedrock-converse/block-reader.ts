@@ -1,6 +1,6 @@
 /** Reads the blocks of one message, from their events or whole. */
 import { GatewayError } from "../../errors.js";
-import { type CallCollector, CallsReader, type OpenCall, tellText } from "../claude/calls-reader.js";
+import { type CallCollector, type ClaudeCall, ClaudeCalls, tellText } from "../claude/calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { partOf } from "../part.js";
 
@@ -8,7 +8,7 @@ const BLOCKS_MAX = 10_000;
 
 /** What is open at one place of the content. */
 interface Block {
-  readonly call: OpenCall | undefined;
+  readonly call: ClaudeCall | undefined;
   /** A thought that only the upstream can read. */
   readonly redacted: Buffer[];
 }
@@ -16,14 +16,14 @@ interface Block {
 export class BlockReader {
   private readonly open = new Map<unknown, Block>();
   private blocks = 0;
-  private readonly calls: CallsReader;
+  private readonly calls: ClaudeCalls;
 
   constructor(private readonly to: CallCollector) {
-    this.calls = new CallsReader(to);
+    this.calls = new ClaudeCalls(to);
   }
 
   get hasCalls(): boolean {
-    return this.calls.any;
+    return this.calls.hasCalls;
   }
 
   /** A block begins. Only calls say so; text and thoughts begin with their first piece. */
@@ -50,7 +50,7 @@ export class BlockReader {
     const block = this.open.get(index);
     if (block === undefined) return;
     this.open.delete(index);
-    block.call?.end("{}");
+    block.call?.end({});
     if (block.redacted.length > 0) this.redacted(Buffer.concat(block.redacted).toString("base64"));
   }
 
@@ -77,7 +77,7 @@ export class BlockReader {
     for (const index of this.open.keys()) this.stop(index);
   }
 
-  private begin(index: unknown, call: OpenCall | undefined): Block {
+  private begin(index: unknown, call: ClaudeCall | undefined): Block {
     if (++this.blocks > BLOCKS_MAX)
       throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: "its answer has too many pieces" });
     const block: Block = { call, redacted: [] };

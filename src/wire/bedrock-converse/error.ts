@@ -56,13 +56,13 @@ function messageIn(said: ReturnType<typeof objectOf>): string {
 
 function refusal(name: string, status: number, message: string, waitMs: number | undefined): GatewayError {
   const word = wordOf(name);
-  const kind = kindOf(word, status, message);
+  const kind = kindOfName(word, status, message);
   const said = { message, param: "", code: "", contextParam: "messages" };
   return upstreamRefusal({ kind, status, names: [word], ...said, waitMs });
 }
 
 /** By the error's name, as in `ValidationException:http://...`; by the status where nobody names one. */
-function kindOf(word: string, status: number, message: string): RefusalKind {
+function kindOfName(word: string, status: number, message: string): RefusalKind {
   const kind = KINDS.get(word.replace(/Exception$|Error$/, "").toLowerCase()) ?? kindOfStatus(status);
   if (kind !== "request" && kind !== "size") return kind;
   if (PASSED.test(message)) return "credential";

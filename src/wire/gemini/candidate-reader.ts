@@ -4,10 +4,10 @@ import type { Event, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import { partOf } from "../part.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
 import { PartialArguments } from "./partial-arguments.js";
-import { partOf } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 

@@ -12,8 +12,8 @@ import {
   ToolChoice_Mode,
 } from "../../api/index.js";
 import { readTree, wrongValue } from "../json/node.js";
-import { jsonSchemaOf } from "./json-schema.js";
 import { partOf, textPart } from "../part.js";
+import { jsonSchemaOf } from "./json-schema.js";
 import { decodePart, OpenCalls } from "./part-decode.js";
 import { ProtoReader } from "./proto-reader.js";
 import { WIRE_NAME } from "./schema.js";

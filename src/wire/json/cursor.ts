@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../../errors.js";
 import { longStrings } from "./long-string.js";
 
+/** A greater bound would cost the cursor its small arrays. */
 export const JSON_DEPTH_MAX = 64;
 export const JSON_NODES_MAX = 1_000_000;
 
@@ -97,7 +98,7 @@ export class JsonCursor {
     this.skipSpace();
     const byte = this.bytes[this.at];
     if (byte === CLOSE_ARRAY) return this.leave();
-    if (this.isFresh[this.depth - 1] === 0) {
+    if (this.isFresh[this.depth - 1] !== 1) {
       if (byte !== COMMA) throw this.broken();
       this.at++;
       this.skipSpace();
@@ -168,7 +169,7 @@ export class JsonCursor {
     this.skipSpace();
     const { bytes } = this;
     if (bytes[this.at] === CLOSE_OBJECT) return this.leave();
-    if (this.isFresh[this.depth - 1] === 0) {
+    if (this.isFresh[this.depth - 1] !== 1) {
       if (bytes[this.at] !== COMMA) throw this.broken();
       this.at++;
       this.skipSpace();

@@ -2,12 +2,12 @@
 import type { Answer, Candidate, Part, ToolCall } from "../../api/index.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
 import type { DecodedAnswer, WireRequest } from "../wire.js";
-import { AnswerReader } from "./answer-reader.js";
-import { encodeDeltaPart } from "./delta-part.js";
-import { FINISH_NAMES } from "./events-encode.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeUsage } from "../openai-usage.js";
 import { decodeWhole } from "../openai-whole.js";
+import { AnswerReader } from "./answer-reader.js";
+import { encodeDeltaPart } from "./delta-part.js";
+import { FINISH_NAMES } from "./events-encode.js";
 
 /** Reads a whole answer. Throws as `decodeWhole`. */
 export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {

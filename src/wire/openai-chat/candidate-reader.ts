@@ -2,10 +2,10 @@
 import { type Event, FinishReason, type Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
-import { AnswerAudio } from "./answer-audio.js";
-import { CallsReader } from "./calls-reader.js";
 import { decodeLogprobs } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
+import { AnswerAudio } from "./answer-audio.js";
+import { CallsReader } from "./calls-reader.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Where a reader puts what it finds. */

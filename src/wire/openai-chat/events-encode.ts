@@ -1,7 +1,7 @@
 /** From typed steps to the events of a client. */
 import { FinishReason, type LogprobsDelta, type Part } from "../../api/index.js";
 import type { RequestFacts, StreamEncoder } from "../wire.js";
-import { type CandidateStep, ChunkStreamEncoder } from "../openai-chunks.js";
+import { type CandidateKind, ChunkStreamEncoder } from "../openai-chunks.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
 
@@ -39,7 +39,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     super("chat.completion.chunk", request);
   }
 
-  protected override encode(kind: CandidateStep, logprobs?: LogprobsDelta): string {
+  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): string {
     switch (kind.$case) {
       case "text":
         return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);

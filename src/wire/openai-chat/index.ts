@@ -1,8 +1,8 @@
 /** The wire of OpenAI's chat completions: what most clients and most upstreams speak. */
-import type { Wire } from "../wire.js";
-import { decodeAnswer, encodeAnswer } from "./answer.js";
 import { STREAM_END } from "../openai-chunks.js";
 import { decodeError, encodeError } from "../openai-error.js";
+import type { Wire } from "../wire.js";
+import { decodeAnswer, encodeAnswer } from "./answer.js";
 import { decodeStream, encodeStream } from "./events.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";

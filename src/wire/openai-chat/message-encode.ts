@@ -4,6 +4,7 @@ import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import type { ModelFacts } from "../wire.js";
+import { textPart } from "../part.js";
 import type { OpenAiChatDialect } from "./dialect.js";
 import { shortCallId } from "./names.js";
 import { encodeContent, isContent, type PartContext } from "./part-encode.js";
@@ -186,8 +187,4 @@ function joined(parts: readonly Part[]): readonly Part[] {
 
 function isMedia({ kind }: Part): boolean {
   return kind?.$case === "image" || kind?.$case === "file" || kind?.$case === "audio";
-}
-
-function textPart(text: string): Part {
-  return { kind: { $case: "text", value: { text, citationsJson: undefined } }, cacheMark: undefined };
 }

@@ -1,3 +1,3 @@
-/** Names and shapes of the wire: what the other side says, before any of it is believed. */
+/** The name that the wire goes by. */
 
 export const WIRE_NAME = "openai-chat";

@@ -1,6 +1,6 @@
 /** Streams, both directions: chunks of the same shape as whole answers. */
 import type { LogprobsDelta } from "../../api/index.js";
-import { type CandidateStep, ChunkStreamEncoder } from "../openai-chunks.js";
+import { type CandidateKind, ChunkStreamEncoder } from "../openai-chunks.js";
 import { ChunkStreamDecoder, type ChunkWire } from "../openai-stream.js";
 import type { RequestFacts, StreamDecoder, StreamEncoder, WireRequest } from "../wire.js";
 import { decodeAnswer, finishName } from "./answer.js";
@@ -28,7 +28,7 @@ class CompletionEncoder extends ChunkStreamEncoder {
     super("text_completion", request);
   }
 
-  protected override encode(kind: CandidateStep, logprobs?: LogprobsDelta): string {
+  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): string {
     switch (kind.$case) {
       case "text":
       case "refusal":

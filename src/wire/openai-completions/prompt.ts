@@ -1,6 +1,7 @@
 /** A text to go on with, as a chat: what the user says. */
 import { type Message, type Prompt, Role } from "../../api/index.js";
 import { wrongValue } from "../json/node.js";
+import { textPart } from "../part.js";
 import type { Completion, CompletionPrompt } from "./completion.js";
 
 /** Throws PARAMETER_INVALID for tokens: what text they are only their own model knows. */
@@ -48,9 +49,5 @@ export function foreignProblem(completion: Completion): { param: string; problem
 
 function messageOf(prompt: CompletionPrompt): Message {
   if (typeof prompt !== "string") throw wrongValue("prompt", "it must be a text");
-  const part = {
-    kind: { $case: "text" as const, value: { text: prompt, citationsJson: undefined } },
-    cacheMark: undefined,
-  };
-  return { role: Role.ROLE_USER, parts: [part], name: undefined, extraJson: undefined };
+  return { role: Role.ROLE_USER, parts: [textPart(prompt)], name: undefined, extraJson: undefined };
 }

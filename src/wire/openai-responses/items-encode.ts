@@ -3,6 +3,7 @@ import { type Audio, type CacheMark, type File, type Image, type Message, type P
 import { GatewayError } from "../../errors.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import { dataUrl, encodeAudioFormat, encodeTtl } from "../openai-media.js";
+import { textPart } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 import { openAisOwn } from "./signature.js";
 
@@ -102,10 +103,6 @@ function encodeOutput(parts: readonly Part[], path: string, context: ItemContext
   if (parts.length === 1 && first.kind?.$case === "text" && first.cacheMark === undefined)
     return JSON.stringify(first.kind.value.text);
   return arrayText(parts.flatMap((part, at) => encodeContent(part, Role.ROLE_TOOL, `${path}[${at}]`, context)));
-}
-
-function textPart(text: string): Part {
-  return { kind: { $case: "text", value: { text, citationsJson: undefined } }, cacheMark: undefined };
 }
 
 /** The part of a message's content; none where the wire has no place for it. */

@@ -3,8 +3,8 @@ import type { Event, Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeTokens } from "../openai-logprobs.js";
-import type { AskedTools } from "./asked-tools.js";
 import { partOf } from "../part.js";
+import type { AskedTools } from "./asked-tools.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 

@@ -11,9 +11,9 @@ import {
 } from "../../api/index.js";
 import { type JsonNode, ObjectReader, readTree, wrongValue } from "../json/node.js";
 import { decodeMetadata } from "../openai-maps.js";
+import { textPart } from "../part.js";
 import { AskedTools, innerTools, toolLists } from "./asked-tools.js";
 import { decodeItems } from "./items-decode.js";
-import { textPart } from "../part.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Members that the gateway owns, or that mean nothing beside what it does. */

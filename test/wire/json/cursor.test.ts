@@ -90,6 +90,15 @@ describe("what is refused", () => {
     expect(problemOf(nested(100_000))).toBe("nested deeper than 64 levels");
   });
 
+  test.each([
+    { name: "arrays", open: "[", close: "]", good: "1,2", bad: "1 2" },
+    { name: "objects", open: '{"a":', close: "}", good: '1,"b":2', bad: '1 "b":2' },
+  ])("the deepest of $name are looked at as all others are", ({ open, close, good, bad }) => {
+    const nested = (inner: string): Buffer => Buffer.from(`${open.repeat(64)}${inner}${close.repeat(64)}`);
+    expect(problemOf(nested(good))).toBeUndefined();
+    expect(problemOf(nested(bad))).toMatch(/^not valid JSON at byte/);
+  });
+
   test("more values than the bound", () => {
     const values = (count: number): Buffer => Buffer.from(`[${"1,".repeat(count - 1)}1]`);
     expect(problemOf(values(JSON_NODES_MAX - 1))).toBeUndefined();

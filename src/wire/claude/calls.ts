@@ -1,6 +1,7 @@
 /** The calls of tools in an answer of Claude's, as their pieces come, on whichever of its wires. */
 import type { Event } from "../../api/index.js";
 import { unwrappedText } from "../free-text.js";
+import type { JsonObject } from "../json/value.js";
 import type { AskedTools } from "./answer-tool.js";
 
 /** Where a reader puts what it finds. */
@@ -19,36 +20,38 @@ export function tellText(to: CallCollector, text: string): void {
   if (to.isTyped) to.add({ kind: { $case: "text", value: { candidate: 0, text } } });
 }
 
-export class CallsReader {
-  /** State of the call that follows, from the thought before it. */
+/** The calls of one answer. */
+export class ClaudeCalls {
+  /** State of the call that follows, from the thought before it: set by a wire that carries it. */
   state: string | undefined;
-  private calls = 0;
+  private count = 0;
 
   constructor(private readonly to: CallCollector) {}
 
   /** True once a tool of the client's was called. */
-  get any(): boolean {
-    return this.calls > 0;
+  get hasCalls(): boolean {
+    return this.count > 0;
   }
 
-  begin(name: string, id: string): OpenCall {
+  begin(name: string, id: string): ClaudeCall {
     const { to } = this;
     const { custom: freeText, json } = to.tools;
     to.addText(name);
     // The tool that makes the model answer in a schema: what goes into it is the answer.
-    if (name === json) return new OpenCall(to, "answer", 0);
+    if (name === json) return new ClaudeCall(to, "answer", 0);
     const custom = freeText.has(name);
-    const index = this.calls++;
+    const index = this.count++;
     if (to.isTyped) {
       const value = { candidate: 0, index, id, name, custom, signature: this.state };
       to.add({ kind: { $case: "toolCallStart", value } });
     }
     this.state = undefined;
-    return new OpenCall(to, custom ? "custom" : "function", index);
+    return new ClaudeCall(to, custom ? "custom" : "function", index);
   }
 }
 
-export class OpenCall {
+/** One call, from its name to the end of its input. */
+export class ClaudeCall {
   /** Free text, which is told when it is whole: it comes wrapped in an object. */
   private freeText = "";
   private hasInput = false;
@@ -69,9 +72,9 @@ export class OpenCall {
     else this.tell(fragment);
   }
 
-  /** It ends. `inputJson` is the input of one of which no piece came. */
-  end(inputJson: string): void {
-    if (!this.hasInput) this.push(inputJson);
+  /** It ends. `input` is that of a call of which no piece came. */
+  end(input: JsonObject): void {
+    if (!this.hasInput) this.push(JSON.stringify(input));
     if (this.kind === "custom") this.tell(unwrappedText(this.freeText));
   }
 

@@ -1,0 +1,108 @@
+/**
+ * Two builds of the gateway under the same load at the same time: what a change is worth, to one part in a hundred.
+ * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--rounds N] [--seconds S]`.
+ */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { start } from "./child.mjs";
+import { Driver } from "./driver.mjs";
+import { Charges, takeTurn, warmUp } from "./measure-load.mjs";
+import { SCENARIOS } from "./scenarios.mjs";
+import { startSubject } from "./subjects.mjs";
+
+const WARM_SECONDS = 6;
+
+/**
+ * @typedef {object} Side
+ * @property {string} name
+ * @property {import("./subjects.mjs").Subject} subject
+ * @property {import("./measure-load.mjs").Tools} tools
+ */
+
+const { values: asked } = parseArgs({
+  options: {
+    other: { type: "string" },
+    only: { type: "string", default: "whole-1k" },
+    rounds: { type: "string", default: "8" },
+    seconds: { type: "string", default: "4" },
+  },
+});
+const [rounds, seconds] = [Number(asked.rounds), Number(asked.seconds)];
+const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
+const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
+
+function scenarioOf() {
+  const scenario = SCENARIOS.find(({ name, kind }) => name === asked.only && kind === "load");
+  if (scenario === undefined) throw new Error(`--only ${asked.only}: there is no such load`);
+  return scenario;
+}
+
+/** @param {string} build */
+function entryOf(build) {
+  const entry = join(resolve(build), "src/cli/main.js");
+  if (!existsSync(entry)) throw new Error(`${entry} is not there: build it first (npm run build)`);
+  return entry;
+}
+
+/**
+ * A build with an upstream and a driver of its own, so that neither waits for the other's.
+ * @param {string} name
+ * @param {string} entry
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {string[]} problems
+ * @returns {Promise<Side>}
+ */
+async function startSide(name, entry, scenario, problems) {
+  const mock = await start("mock", [process.execPath, here("mock-upstream.mjs"), "0"]);
+  const mockPort = Number(mock.ready["port"]);
+  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions: [], entry });
+  const subject = await startSubject(scenario.judged, { mockPort, mockPid: mock.pid, options });
+  if ("skipped" in subject) throw new Error(subject.skipped);
+  const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
+  return { name, subject, tools: { drivers, mockPort, options, problems } };
+}
+
+/** @param {readonly number[]} values */
+function median(values) {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+async function main() {
+  if (asked.other === undefined) throw new Error("--other: name the folder of another build, such as ../before/dist");
+  const scenario = scenarioOf();
+  /** @type {string[]} */
+  const problems = [];
+  const sides = [
+    await startSide("other", entryOf(asked.other), scenario, problems),
+    await startSide("this", entryOf(here("../../dist")), scenario, problems),
+  ];
+  const charges = new Charges();
+  const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
+  await both(({ subject, tools }) => warmUp(scenario, subject, charges, tools, WARM_SECONDS));
+  say(`${scenario.title}: both builds at once, CPU µs a request, in brackets that of other threads`);
+  const ratios = [];
+  for (let round = 0; round < rounds; round++) {
+    const turns = await both(({ subject, tools }) => takeTurn(scenario, subject, charges, tools, seconds));
+    const told = turns.map(({ cpuUs, otherCpuUs }) => `${cpuUs.toFixed(1)} (${otherCpuUs.toFixed(1)})`);
+    const ratio = turns[1].cpuUs / turns[0].cpuUs;
+    ratios.push(ratio);
+    say(`other ${told[0]}   this ${told[1]}   this to other ${ratio.toFixed(3)}`);
+  }
+  say(
+    `this to other: ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)}-${Math.max(...ratios).toFixed(3)})`,
+  );
+  for (const { name, subject } of sides)
+    problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
+  say(`${problems.length} problems`);
+  problems.forEach((problem) => say(`- ${problem}`));
+  process.exit(problems.length > 0 ? 1 : 0);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(2);
+}
