@@ -2,7 +2,15 @@
 import type { Event } from "../api/index.js";
 import { GrowingText } from "./growing-text.js";
 
-export class AnswerCollector {
+/** Where what reads a part of an answer puts what it finds. */
+export interface Collector {
+  /** True where steps are wanted; else only the text counts. */
+  readonly isTyped: boolean;
+  add(event: Event): void;
+  addText(text: string): void;
+}
+
+export class AnswerCollector implements Collector {
   readonly grown = new GrowingText();
   private events: Event[] = [];
 

@@ -4,7 +4,7 @@ import type { GatewayError } from "../../errors.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { AnswerCollector } from "../answer-collector.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
-import { BlockReader, type Collector } from "./block-reader.js";
+import { type BlockCollector, BlockReader } from "./block-reader.js";
 import { decodeToldError } from "./error.js";
 import { decodeReason } from "./finish.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
@@ -14,7 +14,7 @@ import { WIRE_NAME } from "./schema.js";
 const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
 
 /** One answer, as far as it was read. */
-export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
+export class AnswerReader extends AnswerCollector implements AnswerReport, BlockCollector {
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
   usageEarly = false;

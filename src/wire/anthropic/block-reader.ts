@@ -8,7 +8,7 @@ import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Where a reader puts what it finds. */
-export interface Collector extends CallCollector {
+export interface BlockCollector extends CallCollector {
   addPart(part: Part): void;
 }
 
@@ -29,7 +29,7 @@ export class BlockReader {
   private blocks = 0;
   private readonly calls: ClaudeCalls;
 
-  constructor(private readonly to: Collector) {
+  constructor(private readonly to: BlockCollector) {
     this.calls = new ClaudeCalls(to);
   }
 

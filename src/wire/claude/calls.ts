@@ -1,16 +1,12 @@
 /** The calls of tools in an answer of Claude's, as their pieces come, on whichever of its wires. */
-import type { Event } from "../../api/index.js";
+import type { Collector } from "../answer-collector.js";
 import { unwrappedText } from "../free-text.js";
 import type { JsonObject } from "../json/value.js";
 import type { AskedTools } from "./answer-tool.js";
 
 /** Where a reader puts what it finds. */
-export interface CallCollector {
-  /** True where steps are wanted; else only the text counts. */
-  readonly isTyped: boolean;
+export interface CallCollector extends Collector {
   readonly tools: AskedTools;
-  add(event: Event): void;
-  addText(text: string): void;
 }
 
 /** Tells a piece of the answer's text. */

@@ -5,7 +5,7 @@ import { AnswerCollector } from "../answer-collector.js";
 import { freeTextTools } from "../free-text.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../json/value.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
-import { CandidateReader, type Collector } from "./candidate-reader.js";
+import { type CandidateCollector, CandidateReader } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
@@ -14,7 +14,7 @@ const CANDIDATES_MAX = 128;
 const NO_TOOLS: ReadonlySet<string> = new Set();
 
 /** One answer, as far as it was read. An error is looked for before candidates. */
-export class AnswerReader extends AnswerCollector implements AnswerReport, Collector {
+export class AnswerReader extends AnswerCollector implements AnswerReport, CandidateCollector {
   usage: Usage | undefined;
   usageBroken = false;
   answerId = "";

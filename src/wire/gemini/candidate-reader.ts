@@ -1,7 +1,8 @@
 /** Reads one candidate of an answer, chunk by chunk or whole. */
 import { createHash } from "node:crypto";
-import type { Event, Part } from "../../api/index.js";
+import type { Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import type { Collector } from "../answer-collector.js";
 import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { partOf } from "../part.js";
@@ -12,15 +13,11 @@ import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 
 /** Where a reader puts what it finds. */
-export interface Collector {
-  /** True where steps are wanted; else only the text counts. */
-  readonly isTyped: boolean;
+export interface CandidateCollector extends Collector {
   /** What made-up ids of calls are told apart by. */
   readonly answerId: string;
   /** The client's tools that take free text, which the wire knows only inside an object. */
   readonly freeTextTools: ReadonlySet<string>;
-  add(event: Event): void;
-  addText(text: string): void;
 }
 
 const CALLS_MAX = 1024;
@@ -41,7 +38,7 @@ export class CandidateReader {
 
   constructor(
     private readonly index: number,
-    private readonly collector: Collector,
+    private readonly collector: CandidateCollector,
   ) {}
 
   get isFinished(): boolean {

@@ -5,7 +5,7 @@ import { AnswerCollector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf, timeOf } from "../json/value.js";
 import type { ChunkReader } from "../openai-stream.js";
 import type { WireRequest } from "../wire.js";
-import { CandidateReader, type Collector } from "./candidate-reader.js";
+import { type CandidateCollector, CandidateReader } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
 import { changedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
@@ -15,7 +15,7 @@ const CANDIDATES_MAX = 128;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
-export class AnswerReader extends AnswerCollector implements ChunkReader, Collector {
+export class AnswerReader extends AnswerCollector implements ChunkReader, CandidateCollector {
   usage: Usage | undefined;
   usageBroken = false;
   /** The client's own names of tools whose names did not fit. */

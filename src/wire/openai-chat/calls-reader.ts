@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
-import type { Collector } from "./candidate-reader.js";
+import type { CandidateCollector } from "./candidate-reader.js";
 
 const CALLS_MAX = 1024;
 
@@ -28,7 +28,7 @@ export class CallsReader {
   constructor(
     private readonly candidate: number,
     private readonly answerId: string,
-    private readonly collector: Collector,
+    private readonly collector: CandidateCollector,
   ) {}
 
   get hasCalls(): boolean {

@@ -1,6 +1,7 @@
 /** Reads one candidate of an answer, from its deltas or its whole message. */
-import { type Event, FinishReason, type Part } from "../../api/index.js";
+import { FinishReason, type Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeLogprobs } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
@@ -9,13 +10,9 @@ import { CallsReader } from "./calls-reader.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Where a reader puts what it finds. */
-export interface Collector {
-  /** True where steps are wanted; else only the text counts. */
-  readonly isTyped: boolean;
+export interface CandidateCollector extends Collector {
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
-  add(event: Event): void;
-  addText(text: string): void;
 }
 
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -48,7 +45,7 @@ export class CandidateReader {
   constructor(
     readonly index: number,
     answerId: string,
-    private readonly collector: Collector,
+    private readonly collector: CandidateCollector,
   ) {
     this.calls = new CallsReader(index, answerId, collector);
   }

@@ -1,6 +1,7 @@
 /** Reads the items of a response, from their events or whole. */
-import type { Event, Part } from "../../api/index.js";
+import type { Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeTokens } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
@@ -9,13 +10,9 @@ import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 
 /** Where a reader puts what it finds. */
-export interface Collector {
-  /** True where steps are wanted; else only the text counts. */
-  readonly isTyped: boolean;
+export interface ItemCollector extends Collector {
   readonly tools: AskedTools;
-  add(event: Event): void;
   addPart(part: Part): void;
-  addText(text: string): void;
 }
 
 const ITEMS_MAX = 10_000;
@@ -39,7 +36,7 @@ export class ItemsReader {
   /** State of the call that follows, from the reasoning before it. */
   private state: string | undefined;
 
-  constructor(private readonly to: Collector) {}
+  constructor(private readonly to: ItemCollector) {}
 
   get hasCalls(): boolean {
     return this.calls > 0;
