@@ -16,6 +16,7 @@ import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
 import { createGrpcServer, type GrpcServer } from "./rpc/server.js";
 import { type Core, startCore } from "./serve/core.js";
+import { protectEnvironment } from "./serve/secrets.js";
 import { makeRequestId } from "./serve/request-id.js";
 import { printWelcome } from "./serve/welcome.js";
 
@@ -31,6 +32,7 @@ export interface ServeOptions {
 
 /** Serves until the process is told to stop. Rejects with an Error of one line where the start fails. */
 export async function serve(options: ServeOptions): Promise<void> {
+  protectEnvironment(process.env);
   const environment = readEnvironment(process.env);
   const log = createLog(environment.logLevel);
   for (const warning of environment.warnings) log.warn({ warning }, "environment");

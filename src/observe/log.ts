@@ -1,6 +1,6 @@
 /** The log: JSON lines, one a request, in which no secret can appear. */
 import pino from "pino";
-import { redact } from "./redact.js";
+import { withoutSecrets } from "../redaction.js";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export function createLog(level: string): Log & { flush(): void } {
       timestamp: isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
-      hooks: { streamWrite: redact },
+      hooks: { streamWrite: withoutSecrets },
     },
     lines,
   );

@@ -34,6 +34,7 @@ import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { makeRequestId } from "./request-id.js";
 import { RouteKeeper } from "./routes.js";
+import { protectSettings } from "./secrets.js";
 import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
 
 // A model may think for two minutes before its first token.
@@ -203,7 +204,11 @@ async function keepSettings(
     await use(NO_SETTINGS);
     return undefined;
   }
-  const load = (file: string, env: NodeJS.ProcessEnv): Settings => loadSettings(file, env, families);
+  const load = (file: string, env: NodeJS.ProcessEnv): Settings => {
+    const settings = loadSettings(file, env, families);
+    protectSettings(settings);
+    return settings;
+  };
   await use(load(path, process.env));
   return watchSettings({
     path,

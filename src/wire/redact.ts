@@ -1,21 +1,33 @@
-/** Takes out of an upstream's words what a client may not read: credentials, addresses, and pages of HTML. */
+/** Takes out of an upstream's words what a client may not read: credentials, places, and pages of HTML. */
+import { withoutSecrets } from "../redaction.js";
 
 const MESSAGE_CHARACTERS_MAX = 2000;
 
-const SECRETS: readonly RegExp[] = [
-  /\bhttps?:\/\/[^\s"'<>)\]]+/gi,
-  /\bBearer\s+\S+/gi,
-  /\b(sk|pk|rk|gsk|xai|hf|r8|key|tok)[-_][A-Za-z0-9_*.-]{6,}/g,
-  /\bAIza[\w-]{10,}/g,
-  /\b(org|proj)[-_][A-Za-z0-9]{8,}/g,
+/** The last part of a host's name, in the world and inside a company. */
+const DOMAINS =
+  "com|ai|net|org|io|dev|cloud|app|co|eu|us|uk|de|fr|cn|jp|in|" +
+  "internal|intranet|local|localdomain|lan|corp|svc|cluster";
+const HOST = new RegExp(`\\b(?:[a-z0-9_-]+\\.)+(?:${DOMAINS})\\b(?::\\d{1,5})?(?:/[^\\s"'<>)\\]]*)?`, "gi");
+
+/** Where an upstream stands, and who we are to it: addresses, hosts, paths of files, organisations and projects. */
+const PLACES: readonly RegExp[] = [
+  /\b[a-z][a-z0-9+.-]*:\/\/(?:\[redacted\]|\[[\d:a-f]+\]|[^\s"'<>)\]])+/gi,
+  /\barn:aws[\w-]*:[^\s"'<>)\]]+/g,
+  /\b(?:org|proj|acct|key|tok)[-_][A-Za-z0-9]{8,}/g,
+  /(?<![\w.:])\[?(?:[0-9a-f]{1,4}:){2,7}:?[0-9a-f]{1,4}\]?(?::\d{2,5})?/gi,
   /\b\d{1,3}(\.\d{1,3}){3}(:\d{1,5})?\b/g,
-  /\b([a-z0-9-]+\.)+(com|ai|net|org|io|dev|cloud|internal|local)\b(:\d{1,5})?(\/[^\s"'<>)\]]*)?/gi,
+  /\b(?=[a-z0-9.-]*[a-z])[a-z0-9][a-z0-9.-]*:\d{2,5}\b/gi,
+  /\blocalhost\b/gi,
+  HOST,
+  /(?<![\w.\]])(?:\/[\w.@%+~-]+){2,}\/?(?::\d+)?/g,
+  /\b[A-Z]:\\[\w.\\ -]+/g,
 ];
 
 /** The text, bounded and without secrets; empty where it is HTML. */
 export function redacted(text: string): string {
   if (/^\s*<(!doctype|html|head|body|\?xml)/i.test(text)) return "";
-  let clean = text.slice(0, 2 * MESSAGE_CHARACTERS_MAX);
-  for (const secret of SECRETS) clean = clean.replace(secret, "[redacted]");
+  // Cut between two replacements: half a credential at the end would have no shape any more.
+  let clean = withoutSecrets(text.slice(0, 4 * MESSAGE_CHARACTERS_MAX));
+  for (const place of PLACES) clean = clean.replace(place, "[redacted]");
   return clean.slice(0, MESSAGE_CHARACTERS_MAX).trim();
 }

@@ -191,6 +191,7 @@ describe("secrets", () => {
     { body: `<html>${UPSTREAM_KEY}</html>` },
     { body: `{"choices": [{"message": {"content": "${ANSWER}` },
     echo(400, `Bad request: ${PROMPT}`),
+    echo(400, `Refused: the key ${UPSTREAM_KEY} may not do this`),
     echo(500, `Failed with ${UPSTREAM_KEY} on ${PROMPT}`),
     echo(503, `Busy with ${UPSTREAM_KEY} on ${PROMPT}`),
     echo(429, `Slow down, ${UPSTREAM_KEY}`),

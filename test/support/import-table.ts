@@ -2,7 +2,7 @@
 import type { SourceFile } from "./source-file.js";
 
 /** Everyone may import these. */
-const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/failpoint.ts", "gen/"];
+const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/redaction.ts", "src/failpoint.ts", "gen/"];
 
 /**
  * What each part may import besides its own folder and `EVERYWHERE`. An entry ends in `/` for a folder, else it is a
@@ -63,6 +63,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/api/": [],
   "src/errors.ts": [],
   "src/money.ts": [],
+  "src/redaction.ts": [],
   "src/failpoint.ts": [],
   "src/prepare.mjs": [],
 };
