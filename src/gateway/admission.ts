@@ -5,8 +5,8 @@
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
-import type { Hold, HoldRequest } from "../ledger/ledger.js";
-import type { Admission, Limits } from "../limits/limits.js";
+import type { HoldRequest } from "../ledger/ledger.js";
+import type { Admission } from "../limits/limits.js";
 import type { ServedModel } from "../routing/model.js";
 import { boundInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
@@ -17,9 +17,8 @@ import type { Steps } from "./steps.js";
 // A hold outlives everything that a request may take: ten minutes, its retries and its drain.
 const HOLD_TIMEOUT_MS = 720_000;
 
-/** Who says yes or no to a request. A question about one asks gates that say the same and take nothing. */
-export interface Gates<Held> {
-  readonly limits: Pick<Limits, "admit">;
+/** Who sets money aside. A question about a request asks one who says the same and takes nothing. */
+export interface Holder<Held> {
   readonly ledger: { hold(request: HoldRequest): Promise<Held> };
 }
 
@@ -30,44 +29,40 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
   return model;
 }
 
-/** A request within its key's limits, and what it may use. */
-export interface Admitted {
-  readonly admission: Admission;
-  readonly plan: Plan;
-}
-
-/** Takes the request into its key's limits, at once where they are at hand. Rejects with RATE_LIMITED. */
-export function admit(
+/**
+ * Takes the tokens that the request may use into its key's limits, at once where they are at hand. Throws or rejects
+ * with RATE_LIMITED.
+ */
+export function reserve(
   asked: Asked,
   model: ServedModel,
   call: GatewayCall,
-  gates: Pick<Gates<Hold>, "limits">,
-): Admitted | Promise<Admitted> {
-  const { caller, requestId } = call;
-  const plan = planByBytes(asked.request, asked.generation, model, caller);
-  const refused = (error: unknown): Promise<Admitted> => admitByCount(error, plan, asked, model, call, gates);
+  admission: Admission,
+): Plan | Promise<Plan> {
+  const plan = planByBytes(asked.request, asked.generation, model, call.caller);
+  const refused = (error: unknown): Promise<Plan> => reserveByCount(error, plan, asked, model, call, admission);
   try {
-    const admission = gates.limits.admit(caller, requestId, plan.tokens);
-    if (!(admission instanceof Promise)) return { admission, plan };
-    return admission.then((taken) => ({ admission: taken, plan }), refused);
+    const reserving = admission.reserve(plan.tokens);
+    return reserving === undefined ? plan : reserving.then(() => plan, refused);
   } catch (error) {
     return refused(error);
   }
 }
 
 /** Once more with the input counted, where its bound by bytes was refused for its tokens. */
-async function admitByCount(
+async function reserveByCount(
   refusal: unknown,
   byBytes: Plan,
   asked: Asked,
   model: ServedModel,
-  { caller, requestId }: GatewayCall,
-  gates: Pick<Gates<Hold>, "limits">,
-): Promise<Admitted> {
-  const tokens = refusal instanceof GatewayError && refusal.metadata["limit"] === "tokens_per_minute";
+  { caller }: GatewayCall,
+  admission: Admission,
+): Promise<Plan> {
+  const tokens = refusal instanceof GatewayError && refusal.reason === "ERROR_REASON_RATE_LIMITED";
   const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
   if (plan === undefined) throw refusal;
-  return { admission: await gates.limits.admit(caller, requestId, plan.tokens), plan };
+  await admission.reserve(plan.tokens);
+  return plan;
 }
 
 /** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED or LEDGER_UNAVAILABLE. */
@@ -76,7 +71,7 @@ export async function openHold<Held>(
   model: ServedModel,
   plan: Plan,
   call: GatewayCall,
-  gates: Pick<Gates<Held>, "ledger">,
+  gates: Holder<Held>,
 ): Promise<{ hold: Held; plan: Plan }> {
   if (call.beforeHold !== undefined) await call.beforeHold();
   try {
@@ -103,12 +98,7 @@ async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller:
   return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 
-function holdFor<Held>(
-  plan: Plan,
-  model: ServedModel,
-  call: GatewayCall,
-  gates: Pick<Gates<Held>, "ledger">,
-): Promise<Held> {
+function holdFor<Held>(plan: Plan, model: ServedModel, call: GatewayCall, gates: Holder<Held>): Promise<Held> {
   const { caller, requestId } = call;
   const most = caller.settings.requestCostMaxNanos;
   if (most > 0n && plan.leastNanos > most) {

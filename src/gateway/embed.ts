@@ -23,7 +23,6 @@ export async function embed(
   head: (metadata: CallMetadata) => void,
   steps: Steps,
 ): Promise<EmbedResponse> {
-  const read = readEmbedding(asked, steps);
   const fold = new AnswerFold();
   let embeddings: readonly Embedding[] = [];
   let source: Buffer = Buffer.alloc(0);
@@ -37,14 +36,20 @@ export async function embed(
     },
     onDrain: (): void => undefined,
   };
-  await generate({ ...read, acceptWire: asked.acceptWire }, call, sink, steps);
+  let asksFor = "";
+  const read = (): Asked => {
+    const embedding = readEmbedding(asked, asked.acceptWire, steps);
+    asksFor = embedding.request.facts.model;
+    return embedding;
+  };
+  await generate(read, call, sink, steps);
   const { model, usage, costNanos } = fold.answer();
-  return { embeddings: [...embeddings], model: model || read.request.facts.model, usage, costNanos, source };
+  return { embeddings: [...embeddings], model: model || asksFor, usage, costNanos, source };
 }
 
 /** What is asked, from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
-export function readEmbedding(asked: EmbedRequest, steps: Steps): Pick<Asked, "request" | "generation"> {
-  return { request: readRequest(asked, steps), generation: NOTHING_SAID };
+export function readEmbedding(asked: EmbedRequest, acceptWire: string, steps: Steps): Asked {
+  return { request: readRequest(asked, steps), generation: NOTHING_SAID, acceptWire };
 }
 
 function readRequest({ model, texts, dimensions, source }: EmbedRequest, steps: Steps): WireRequest {

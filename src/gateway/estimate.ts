@@ -7,7 +7,7 @@ import { costNanos } from "../pricing/price.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { likelyOrder } from "../routing/pick.js";
 import { foresee, targetsFor } from "../routing/question.js";
-import { admit, findModel, type Gates, openHold } from "./admission.js";
+import { findModel, type Holder, openHold, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { kindOf } from "./kind.js";
@@ -91,14 +91,13 @@ async function tryAdmission(
   call: GatewayCall,
   { limits, ledger }: Steps,
 ): Promise<Outcome> {
-  const gates: Gates<{ readonly amountNanos: bigint }> = {
-    limits: { admit: (caller, requestId, tokens) => limits.peek(caller, requestId, tokens) },
+  const holder: Holder<{ readonly amountNanos: bigint }> = {
     ledger: { hold: (request) => ledger.tryHold(request) },
   };
   let plan = byBytes;
   try {
-    ({ plan } = await admit(asked, model, call, gates));
-    const opened = await openHold(asked, model, plan, call, gates);
+    plan = await reserve(asked, model, call, await limits.peek(call.caller, call.requestId));
+    const opened = await openHold(asked, model, plan, call, holder);
     return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };
   } catch (error) {
     // What passes by itself, such as a ledger that is away, says nothing of the request.

@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { WireRequest } from "../wire/wire.js";
-import { admit, findModel, openHold } from "./admission.js";
+import { findModel, openHold, reserve } from "./admission.js";
 import { generatedTokens, totalTokens } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import { kindOf } from "./kind.js";
@@ -24,17 +24,28 @@ export interface Asked {
   readonly acceptWire: string;
 }
 
-/** Runs one request. Every hold that is opened is settled exactly once, on every way out. */
-export async function generate(asked: Asked, call: GatewayCall, sink: Sink<AnswerBatch>, steps: Steps): Promise<void> {
+/**
+ * Runs one request. `read` reads it, once its key's limits of requests and concurrency took it. Every hold that is
+ * opened is settled exactly once, on every way out.
+ */
+export async function generate(
+  read: () => Asked,
+  call: GatewayCall,
+  sink: Sink<AnswerBatch>,
+  steps: Steps,
+): Promise<void> {
   const startMs = performance.now();
-  const { request } = asked;
-  const model = findModel(request.facts.model, call.caller, steps);
-  const kind = kindOf(request, model);
-  const admitting = admit(asked, model, call, steps);
+  const admitting = steps.limits.admit(call.caller, call.requestId);
   // A wait costs more than most of the steps that could need one.
-  const { admission, plan: admitted } = admitting instanceof Promise ? await admitting : admitting;
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   let usedTokens = 0;
   try {
+    const asked = read();
+    const { request } = asked;
+    const model = findModel(request.facts.model, call.caller, steps);
+    const kind = kindOf(request, model);
+    const reserving = reserve(asked, model, call, admission);
+    const admitted = reserving instanceof Promise ? await reserving : reserving;
     const { hold, plan } = await openHold(asked, model, admitted, call, steps);
     const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);
     const clamped = outputTokensMax !== plan.outputTokensMax;

@@ -20,7 +20,7 @@ import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { knownInput } from "./known-input.js";
-import { generate } from "./generate.js";
+import { type Asked, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { typedRequest } from "./typed-request.js";
 
@@ -36,7 +36,7 @@ export function createGateway(steps: Steps): Gateway {
   };
 }
 
-/** Throws where the request cannot be read. */
+/** Rejects where the request cannot be read. */
 function streamGenerate(
   asked: StreamGenerateRequest,
   call: GatewayCall,
@@ -44,8 +44,7 @@ function streamGenerate(
   steps: Steps,
 ): Promise<void> {
   const { generation, acceptWire } = asked;
-  const { request, generation: given } = readGeneration(generation, steps, true);
-  return generate({ request, generation: given, acceptWire }, call, sink, steps);
+  return generate(() => readGeneration(generation, acceptWire, steps, true), call, sink, steps);
 }
 
 /** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */
@@ -56,7 +55,6 @@ async function generateWhole(
   steps: Steps,
 ): Promise<GenerateResponse> {
   const { generation, acceptWire } = asked;
-  const { request, generation: given } = readGeneration(generation, steps, false);
   const fold = new AnswerFold();
   const sources: Buffer[] = [];
   const sink: Sink<StreamGenerateResponse> = {
@@ -68,13 +66,11 @@ async function generateWhole(
     },
     onDrain: () => undefined,
   };
-  const whole: WireRequest = {
-    source: request.source,
-    facts: { ...request.facts, stream: false },
-    prompt: () => request.prompt(),
-    checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
+  const read = (): Asked => {
+    const { request, generation: given } = readGeneration(generation, acceptWire, steps, false);
+    return { request: asWhole(request), generation: given, acceptWire };
   };
-  await generate({ request: whole, generation: given, acceptWire }, call, sink, steps);
+  await generate(read, call, sink, steps);
   const [first, second] = sources;
   return {
     answer: fold.answer(),
@@ -82,8 +78,17 @@ async function generateWhole(
   };
 }
 
+function asWhole(request: WireRequest): WireRequest {
+  return {
+    source: request.source,
+    facts: { ...request.facts, stream: false },
+    prompt: () => request.prompt(),
+    checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
+  };
+}
+
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
-  const { request } = readGeneration(asked.generation, steps, false, "count");
+  const { request } = readGeneration(asked.generation, "", steps, false, "count");
   const model = findModel(request.facts.model, call.caller, steps);
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };
@@ -99,16 +104,18 @@ async function estimateCost(
     const problem = "must not stand beside a generation";
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "embedding", problem });
   }
-  const read = embedding === undefined ? readGeneration(generation, steps, false) : readEmbedding(embedding, steps);
-  return estimate({ ...read, acceptWire: "" }, call, steps);
+  const read =
+    embedding === undefined ? readGeneration(generation, "", steps, false) : readEmbedding(embedding, "", steps);
+  return estimate(read, call, steps);
 }
 
 function readGeneration(
   generation: Generation | undefined,
+  acceptWire: string,
   steps: Steps,
   stream: boolean,
   purpose: "generate" | "count" = "generate",
-): { request: WireRequest; generation: Generation } {
+): Asked {
   const input = generation?.input;
   if (generation === undefined || input === undefined) {
     throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
@@ -117,7 +124,8 @@ function readGeneration(
     const problem = "must be at least 1";
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.output_tokens_max", problem });
   }
-  if (input.$case === "prompt") return { request: typedRequest(generation, input.value, stream), generation };
+  if (input.$case === "prompt")
+    return { request: typedRequest(generation, input.value, stream), generation, acceptWire };
   const wire = steps.wires.get(input.value.wire);
   if (wire === undefined) {
     const problem = `must be one of ${[...steps.wires.keys()].join(", ")}`;
@@ -128,5 +136,5 @@ function readGeneration(
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
   const request = wire.readRequest({ wire: wire.name, body, headers: input.value.headers }, purpose);
-  return { request, generation };
+  return { request, generation, acceptWire };
 }

@@ -18,10 +18,18 @@ export interface LimitedCaller {
   readonly settings: KeySettings;
 }
 
-/** A request that is inside its key's limits. */
+/** A request that is inside its key's limits of requests and concurrency; its tokens are reserved once it was read. */
 export interface Admission {
   /** The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set. */
   readonly head: CallMetadata;
+  /**
+   * Takes an upper bound of its tokens. Throws or rejects with RATE_LIMITED, and then takes nothing.
+   *
+   * A bound above the whole limit of tokens reserves just the limit: it is only a bound, so that the request passes
+   * once the window is empty, rather than never. What it then uses beyond is taken at the correction, and later
+   * requests wait for it.
+   */
+  reserve(tokens: number): Promise<void> | undefined;
   /**
    * Says how many tokens the request used in all. What was reserved above that is given back; what is missing is taken.
    */
@@ -33,8 +41,19 @@ export interface Admission {
 type Refusal = Extract<AdmissionResult, { admitted: false }>;
 type Admitted = Extract<AdmissionResult, { admitted: true }>;
 
+/** The limits of one key: those that need nothing of the request, and its tokens. */
+interface LimitHalves {
+  readonly entry: AdmissionLimits;
+  readonly tokens: AdmissionLimits;
+}
+
 const NO_HEAD: CallMetadata = Object.freeze({});
-const UNLIMITED: Admission = Object.freeze({ head: NO_HEAD, correct: () => undefined, release: () => undefined });
+const UNLIMITED: Admission = Object.freeze({
+  head: NO_HEAD,
+  reserve: () => undefined,
+  correct: () => undefined,
+  release: () => undefined,
+});
 
 interface Fact {
   readonly window: "requests" | "tokens";
@@ -62,105 +81,119 @@ const FACTS: readonly Fact[] = (["requests", "tokens"] as const).flatMap((window
 export class Limits {
   readonly #coordination: Coordination;
   /** By the settings of a key's revision, so that a change makes new ones. */
-  readonly #limits = new WeakMap<KeySettings, AdmissionLimits>();
+  readonly #limits = new WeakMap<KeySettings, LimitHalves>();
 
   constructor(options: { readonly coordination: Coordination }) {
     this.#coordination = options.coordination;
   }
 
   /**
-   * Takes one request with an upper bound of its tokens, all limits or none. Throws or rejects with RATE_LIMITED.
-   *
-   * A bound above the whole limit of tokens reserves just the limit: it is only a bound, so that the request passes
-   * once the window is empty, rather than never. What it then uses beyond is taken at the correction, and later
-   * requests wait for it.
+   * Takes one request and its slot, both or none, before anything of it is read. Throws or rejects with RATE_LIMITED.
    */
-  admit(caller: LimitedCaller, requestId: string, tokens: number): Admission | Promise<Admission> {
-    if (isUnlimited(caller)) return UNLIMITED;
-    const request = this.#requestOf(caller, requestId, tokens);
-    const result = this.#coordination.admit(request);
-    return result instanceof Promise
-      ? result.then((settled) => this.#admissionOf(settled, request))
-      : this.#admissionOf(result, request);
+  admit(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
+    return this.#enter(caller, requestId, "admit");
   }
 
-  /** Throws or rejects exactly where `admit` would, and takes nothing. */
-  peek(caller: LimitedCaller, requestId: string, tokens: number): Admission | Promise<Admission> {
-    if (isUnlimited(caller)) return UNLIMITED;
-    const request = this.#requestOf(caller, requestId, tokens);
-    const passed = (result: AdmissionResult): Admission => {
-      if (!result.admitted) throw refusalOf(result, request.subject);
-      return UNLIMITED;
-    };
-    const result = this.#coordination.peek(request);
-    return result instanceof Promise ? result.then(passed) : passed(result);
+  /** Throws or rejects exactly where `admit` would, as `reserve` then does, and takes nothing. */
+  peek(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
+    return this.#enter(caller, requestId, "peek");
   }
 
-  #requestOf({ keyId, settings }: LimitedCaller, requestId: string, tokens: number): AdmissionRequest {
-    assert(tokens >= 0, "a bound of tokens is a number from 0");
+  #enter({ keyId, settings }: LimitedCaller, requestId: string, way: "admit" | "peek"): Admission | Promise<Admission> {
+    const coordination = this.#coordination;
     const limits = this.#limitsOf(settings);
-    return { requestId, subject: keyId, limits, tokens: Math.min(Math.ceil(tokens), limits.tokensPerMinute) };
+    if (limits === undefined) return UNLIMITED;
+    const request: AdmissionRequest = { requestId, subject: keyId, limits: limits.entry, tokens: 0 };
+    const entered = (result: AdmissionResult): Admission => {
+      if (!result.admitted) throw refusalOf(result, keyId);
+      return new LimitedAdmission(coordination, way, request, limits, result);
+    };
+    const result = coordination[way](request);
+    return result instanceof Promise ? result.then(entered) : entered(result);
   }
 
-  #limitsOf(settings: KeySettings): AdmissionLimits {
+  /** Undefined where the key has none. */
+  #limitsOf(settings: KeySettings): LimitHalves | undefined {
+    const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+    if (requestsPerMinute === 0n && tokensPerMinute === 0n && concurrency === 0n) return undefined;
     const known = this.#limits.get(settings);
     if (known !== undefined) return known;
-    const limits: AdmissionLimits = {
-      requestsPerMinute: Number(settings.requestsPerMinute),
-      tokensPerMinute: Number(settings.tokensPerMinute),
-      concurrency: Number(settings.concurrency),
+    const limits: LimitHalves = {
+      entry: {
+        requestsPerMinute: Number(requestsPerMinute),
+        tokensPerMinute: 0,
+        concurrency: Number(concurrency),
+      },
+      tokens: { requestsPerMinute: 0, tokensPerMinute: Number(tokensPerMinute), concurrency: 0 },
     };
     this.#limits.set(settings, limits);
     return limits;
   }
-
-  #admissionOf(result: AdmissionResult, request: AdmissionRequest): Admission {
-    if (!result.admitted) throw refusalOf(result, request.subject);
-    return new LimitedAdmission(this.#coordination, result, request);
-  }
-}
-
-function isUnlimited({ settings }: LimitedCaller): boolean {
-  return settings.requestsPerMinute === 0n && settings.tokensPerMinute === 0n && settings.concurrency === 0n;
 }
 
 class LimitedAdmission implements Admission {
   /** Tokens that stand in the window for this request. */
-  #counted: number;
+  #counted = 0;
+  #reserved: Admitted | undefined;
   #released: boolean;
   #head: CallMetadata | undefined;
   readonly #coordination: Coordination;
-  readonly #result: Admitted;
-  readonly #subject: string;
-  readonly #requestId: string;
+  readonly #way: "admit" | "peek";
+  readonly #request: AdmissionRequest;
+  readonly #limits: LimitHalves;
+  readonly #entered: Admitted;
 
-  constructor(coordination: Coordination, result: Admitted, request: AdmissionRequest) {
+  constructor(
+    coordination: Coordination,
+    way: "admit" | "peek",
+    request: AdmissionRequest,
+    limits: LimitHalves,
+    entered: Admitted,
+  ) {
     this.#coordination = coordination;
-    this.#result = result;
-    this.#subject = request.subject;
-    this.#requestId = request.requestId;
-    this.#counted = request.tokens;
-    this.#released = request.limits.concurrency === 0;
-    this.#head = undefined;
+    this.#way = way;
+    this.#request = request;
+    this.#limits = limits;
+    this.#entered = entered;
+    this.#released = way === "peek" || limits.entry.concurrency === 0;
   }
 
   get head(): CallMetadata {
-    this.#head ??= factsOf(this.#result, "header");
+    this.#head ??= factsOf({ requests: this.#entered.requests, tokens: this.#reserved?.tokens }, "header");
     return this.#head;
+  }
+
+  reserve(tokens: number): Promise<void> | undefined {
+    assert(tokens >= 0, "a bound of tokens is a number from 0");
+    const limits = this.#limits.tokens;
+    if (limits.tokensPerMinute === 0) return undefined;
+    const { subject, requestId } = this.#request;
+    const request = { requestId, subject, limits, tokens: Math.min(Math.ceil(tokens), limits.tokensPerMinute) };
+    const result = this.#coordination[this.#way](request);
+    if (result instanceof Promise) return result.then((settled) => this.#reserve(settled, request.tokens));
+    this.#reserve(result, request.tokens);
+    return undefined;
+  }
+
+  #reserve(result: AdmissionResult, tokens: number): void {
+    if (!result.admitted) throw refusalOf({ ...result, requests: this.#entered.requests }, this.#request.subject);
+    this.#reserved = result;
+    this.#counted = tokens;
+    this.#head = undefined;
   }
 
   correct(usedTokens: number): void {
     assert(usedTokens >= 0 && Number.isFinite(usedTokens), "used tokens are a number from 0");
     const used = Math.ceil(usedTokens);
-    if (this.#result.tokens === undefined || used === this.#counted) return;
-    this.#coordination.correct(this.#subject, this.#result.admittedAtMs, this.#counted, used);
+    if (this.#reserved === undefined || this.#way === "peek" || used === this.#counted) return;
+    this.#coordination.correct(this.#request.subject, this.#reserved.admittedAtMs, this.#counted, used);
     this.#counted = used;
   }
 
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#coordination.release(this.#subject, this.#requestId);
+    this.#coordination.release(this.#request.subject, this.#request.requestId);
   }
 }
 
@@ -181,7 +214,10 @@ function refusalOf(refusal: Refusal, keyId: string): GatewayError {
 }
 
 /** How the windows that are limited stand: as metadata such as `remaining_tokens`, or as headers. */
-function factsOf(result: AdmissionResult, key: "name" | "header" = "name"): Record<string, string> {
+function factsOf(
+  result: Pick<AdmissionResult, "requests" | "tokens">,
+  key: "name" | "header" = "name",
+): Record<string, string> {
   const facts: Record<string, string> = {};
   for (const fact of FACTS) {
     const window = result[fact.window];

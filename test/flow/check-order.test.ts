@@ -18,11 +18,12 @@ beforeAll(async () => {
   await key("scopeless", "poorhouse", { scopes: ["models"], addresses: ["203.0.113.0/24"] });
   await key("modest", "poorhouse", { scopes: ["models"] });
   await key("elsewhere", "poorhouse", { addresses: ["203.0.113.0/24"] });
-  await key("narrow", "poorhouse", { models: ["other-*"], requests_per_minute: "1" });
-  await key("hasty", "poorhouse", { requests_per_minute: "1" });
+  await key("narrow", "poorhouse", { models: ["other-*"], tokens_per_minute: "1" });
+  await key("hasty", "poorhouse", { models: ["other-*"], requests_per_minute: "1" });
+  await key("wordy", "poorhouse", { tokens_per_minute: "1" });
   await key("poor", "poorhouse", {});
-  // Uses up the one request of the minute; it costs nothing.
-  for (const name of ["narrow", "hasty"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
+  // Uses up the one request, or the tokens, of the minute; it costs nothing.
+  for (const name of ["narrow", "hasty", "wordy"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
 });
 afterAll(() => world.close());
 
@@ -57,9 +58,28 @@ test.each([
   },
   { first: "403 address", than: "a broken body", key: "elsewhere", raw: "{", status: 403, code: "address_not_allowed" },
   {
-    first: "413 size",
+    first: "429 requests",
+    than: "a broken body",
+    key: "hasty",
+    raw: "{",
+    status: 429,
+    code: "rate_limit_exceeded",
+    limit: "requests_per_minute",
+  },
+  {
+    first: "429 requests",
     than: "an unknown model",
     key: "hasty",
+    model: "gpt-9",
+    text: "x",
+    status: 429,
+    code: "rate_limit_exceeded",
+    limit: "requests_per_minute",
+  },
+  {
+    first: "413 size",
+    than: "an unknown model",
+    key: "poor",
     model: "gpt-9",
     text: LARGE,
     status: 413,
@@ -68,7 +88,7 @@ test.each([
   {
     first: "400 body",
     than: "an unknown model",
-    key: "hasty",
+    key: "poor",
     raw: '{"model":"gpt-9"}',
     status: 400,
     code: "missing_required_parameter",
@@ -84,7 +104,7 @@ test.each([
   },
   {
     first: "403 model",
-    than: "the limit",
+    than: "the tokens",
     key: "narrow",
     model: "fake-1",
     text: "x",
@@ -92,13 +112,14 @@ test.each([
     code: "model_not_allowed",
   },
   {
-    first: "429 limit",
+    first: "429 tokens",
     than: "the balance",
-    key: "hasty",
+    key: "wordy",
     model: "fake-1",
     text: "x",
     status: 429,
     code: "rate_limit_exceeded",
+    limit: "tokens_per_minute",
   },
   {
     first: "402 balance",
@@ -109,15 +130,17 @@ test.each([
     status: 402,
     code: "insufficient_balance",
   },
-])("$first comes before $than", async ({ key, model, text, raw, status, code }) => {
+])("$first comes before $than", async ({ key, model, text, raw, status, code, limit }) => {
   const response = await ask(key, model ?? "", text ?? "", raw);
   expect(response.status).toBe(status);
-  expect(await response.json()).toMatchObject({ error: { code } });
+  expect(await response.json()).toMatchObject({
+    error: { code, message: expect.stringContaining(limit ?? "") as string },
+  });
 });
 
 test("none of them left a hold or reached the upstream", async () => {
   expect((await world.management.balance("poorhouse")).heldNanos).toBe(0n);
-  expect(world.upstream.requests).toHaveLength(2);
+  expect(world.upstream.requests).toHaveLength(3);
   await world.management.verify();
 });
 

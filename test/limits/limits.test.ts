@@ -29,8 +29,14 @@ const callerWith = (some: Partial<KeySettings>, keyId = "key_1") => ({
 
 let requestCount = 0;
 function admit(caller: ReturnType<typeof callerWith>, tokens = 0, requestId = `r${requestCount++}`): Admission {
-  const admission = limits.admit(caller, requestId, tokens);
+  const admission = limits.admit(caller, requestId);
   if (admission instanceof Promise) throw new Error("in one process, the answer comes at once");
+  try {
+    admission.reserve(tokens);
+  } catch (error) {
+    admission.release();
+    throw error;
+  }
   return admission;
 }
 
@@ -196,6 +202,16 @@ test("a slot comes back at its release, and only once", () => {
   admit(caller);
 });
 
+test("a request counts from its entry, whatever its tokens are refused for, and takes none of those", () => {
+  const caller = callerWith({ requestsPerMinute: 2n, tokensPerMinute: 100n });
+  const error = refusal(() => {
+    admit(caller, 100);
+    admit(caller, 1);
+  });
+  expect(error.metadata).toMatchObject({ limit: "tokens_per_minute", remaining: "0", remaining_requests: "0" });
+  expect(refusal(() => admit(caller)).metadata["limit"]).toBe("requests_per_minute");
+});
+
 test("new settings of a key count at once, with what its window holds", () => {
   admit(callerWith({ requestsPerMinute: 5n }));
   expect(admit(callerWith({ requestsPerMinute: 2n })).head["x-ratelimit-remaining-requests"]).toBe("0");
@@ -220,17 +236,23 @@ test("a question is refused exactly where a request is, with the same facts, and
           ask();
           return "admitted";
         } catch (error) {
-          return error instanceof GatewayError ? error.metadata : error;
+          if (!(error instanceof GatewayError)) return error;
+          const { limit, limit_value, remaining, reset_ms, owner } = error.metadata;
+          return { limit, limit_value, remaining, reset_ms, owner };
         }
+      };
+      const peek = (id: string, tokens: number): void => {
+        const admission = limits.peek(caller, id);
+        if (!(admission instanceof Promise)) admission.reserve(tokens);
       };
       for (const [index, { tokens, stepMs, ends }] of asked.entries()) {
         clock.nowMs += stepMs;
         const id = `q${questions}-${index}`;
-        const first = outcome(() => limits.peek(caller, id, tokens));
-        expect(outcome(() => limits.peek(caller, id, tokens))).toEqual(first);
+        const first = outcome(() => peek(id, tokens));
+        expect(outcome(() => peek(id, tokens))).toEqual(first);
         const admitted = outcome(() => {
-          const admission = limits.admit(caller, id, tokens);
-          if (ends && !(admission instanceof Promise)) admission.release();
+          const admission = admit(caller, tokens, id);
+          if (ends) admission.release();
         });
         expect(admitted).toEqual(first);
       }
@@ -250,12 +272,14 @@ test("a shared driver that answers later refuses and admits alike", async () => 
     close: () => coordination.close(),
   };
   limits = new Limits({ coordination: later });
-  const caller = callerWith({ concurrency: 1n });
-  const admission = await limits.admit(caller, "a", 0);
-  await expect(limits.admit(caller, "b", 0)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
-  await expect(limits.peek(caller, "b", 0)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  const caller = callerWith({ concurrency: 1n, tokensPerMinute: 100n });
+  const admission = await limits.admit(caller, "a");
+  await expect(limits.admit(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  await expect(limits.peek(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  await admission.reserve(90);
   admission.release();
-  await limits.admit(caller, "b", 0);
+  const second = await limits.admit(caller, "b");
+  await expect(second.reserve(11)).rejects.toMatchObject({ metadata: { limit: "tokens_per_minute" } });
 });
 
 test.each([
