@@ -7,11 +7,12 @@ import {
   type SummarizeUsageResponse,
   type Usage,
   UsageServiceService,
+  type UsageSummary,
   type VerifyLedgerResponse,
 } from "../api/index.js";
 import { formatPricePerMillion, formatUsd } from "../money.js";
 import { readDay } from "./arguments.js";
-import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { type Column, formatLimit, formatTable, printable } from "./print.js";
 
 /** A long ledger takes its time. */
@@ -40,7 +41,13 @@ async function usage(options: ConnectionOptions & { account: string; from: strin
   await connected(options, async (connection) => {
     const method = UsageServiceService.summarizeUsage;
     const request = { accountId: options.account, fromDay: options.from, toDay: options.to };
-    connection.show(method, await connection.call(method, request), formatUsage);
+    let total: UsageSummary | undefined;
+    const { items } = await readPages(Number.MAX_SAFE_INTEGER, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { ...request, pageSize, pageToken });
+      total = page.total;
+      return { items: page.summaries, nextPageToken: page.nextPageToken };
+    });
+    connection.show(method, { summaries: items, nextPageToken: "", total }, formatUsage);
   });
 }
 
@@ -73,18 +80,14 @@ function formatUsage(answer: SummarizeUsageResponse): string {
     { title: "TOKENS OUT", numeric: true },
     { title: "USD", numeric: true },
   ];
-  const sum = { requests: 0n, input: 0n, output: 0n, nanos: 0n };
-  const rows = answer.summaries.map((line) => {
-    const { input, output } = tokensOf(line.usage);
-    sum.requests += line.requestCount;
-    sum.input += input;
-    sum.output += output;
-    sum.nanos += line.costNanos;
-    const numbers = [`${line.requestCount}`, `${input}`, `${output}`, formatUsd(line.costNanos)];
-    return [line.day, line.accountId, line.keyId, line.model, ...numbers];
-  });
-  const total = ["total", "", "", "", `${sum.requests}`, `${sum.input}`, `${sum.output}`, formatUsd(sum.nanos)];
-  return formatTable(columns, [...rows, total]);
+  const rows = answer.summaries.map((line) => [line.day, line.accountId, line.keyId, line.model, ...numbersOf(line)]);
+  if (answer.total !== undefined) rows.push(["total", "", "", "", ...numbersOf(answer.total)]);
+  return formatTable(columns, rows);
+}
+
+function numbersOf({ requestCount, usage, costNanos }: UsageSummary): string[] {
+  const { input, output } = tokensOf(usage);
+  return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos)];
 }
 
 /** All tokens read, cached or not, and all tokens answered. */

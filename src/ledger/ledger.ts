@@ -256,9 +256,9 @@ export class Ledger {
         await this.#writer.flush();
         return requests.list(accountId, page);
       },
-      summarize: async (accountId, fromDay, toDay) => {
+      summarize: async (accountId, days, page) => {
         await this.#writer.flush();
-        return requests.summarize(accountId, fromDay, toDay);
+        return requests.summarize(accountId, days, page);
       },
       outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
     };

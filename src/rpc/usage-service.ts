@@ -1,7 +1,7 @@
 /** UsageService: what requests used and cost. */
 import { hash } from "node:crypto";
-import { Price, type RequestRecord, type UsageServiceService } from "../api/index.js";
-import type { RequestRow } from "../store/store.js";
+import { Price, type RequestRecord, type UsageSummary, type UsageServiceService } from "../api/index.js";
+import type { RequestRow, UsageSummaryRow } from "../store/store.js";
 import { attemptsOf } from "./attempt.js";
 import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
@@ -28,25 +28,22 @@ export function usageService({ store, nowMs }: Parts): Handlers<typeof UsageServ
       const { rows, nextPageToken } = await store.requests.list(accountFilter(caller, request.accountId), page);
       return { requests: rows.map(recordOf), nextPageToken };
     },
-    async summarizeUsage({ accountId, fromDay, toDay }, { caller }) {
+    async summarizeUsage(request, { caller }) {
+      const { accountId, fromDay, toDay } = request;
       const account = accountFilter(caller, accountId);
       const to = toDay === "" ? dayOf(nowMs()) : checkDay("to_day", toDay);
       const from = fromDay === "" ? dayOf(nowMs() - DAYS_DEFAULT * DAY_MS) : checkDay("from_day", fromDay);
       if (from > to) throw invalid("from_day", "must not come after to_day");
-      const rows = await store.requests.summarize(account, from, to);
-      return {
-        summaries: rows.map((row) => ({
-          day: row.day,
-          accountId: row.accountId,
-          keyId: row.keyId,
-          model: row.model,
-          requestCount: BigInt(row.requestCount),
-          usage: row.usage,
-          costNanos: row.costNanos,
-        })),
-      };
+      const days = { fromDay: from, toDay: to };
+      const { rows, nextPageToken, total } = await store.requests.summarize(account, days, pageOf(request));
+      const whole = { ...total, day: "", accountId: account ?? "", keyId: "", model: "" };
+      return { summaries: rows.map(summaryOf), nextPageToken, total: summaryOf(whole) };
     },
   };
+}
+
+function summaryOf(row: UsageSummaryRow): UsageSummary {
+  return { ...row, requestCount: BigInt(row.requestCount) };
 }
 
 function recordOf(row: RequestRow): RequestRecord {

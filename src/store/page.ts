@@ -6,9 +6,10 @@ import type { Page, PageRequest } from "./store.js";
 /** The most rows on one page. */
 export const PAGE_ROWS_MAX = 1000;
 
-/** Where a page ended, in lists by id, by place in the ledger, and by time. */
+/** Where a page ended, in lists by id, by place in the ledger, of sums, and by time. */
 export const ID_CURSOR = z.string();
 export const SEQUENCE_CURSOR = z.int();
+export const SUMMARY_CURSOR = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 export const TIME_CURSOR = z.object({ timeMs: z.int(), id: z.string() });
 
 /** Says where to go on in one list. A token of another list is refused there. */

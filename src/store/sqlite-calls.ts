@@ -5,15 +5,20 @@ import type {
   AccountBudgets,
   AccountRow,
   BalanceRow,
+  DaySpan,
   EntryRow,
   KeyRow,
   NewAccountRow,
   OutputSum,
   ReceiptRow,
   RequestRow,
+  UsageSum,
   UsageSummaryRow,
   VerifyReport,
 } from "./store.js";
+
+/** Day, account, key and model of the last sum of the page before. */
+export type SummaryCursor = readonly [string, string, string, string];
 
 /** The last row of the page before: its time and id. */
 export interface TimeCursor {
@@ -43,7 +48,12 @@ export interface SqliteCalls {
   request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
-  summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[];
+  summarize(
+    accountId: string | undefined,
+    days: DaySpan,
+    count: number,
+    after: SummaryCursor | undefined,
+  ): { rows: UsageSummaryRow[]; total: UsageSum };
   outputOf(accountId: string, model: string, fromDay: string): OutputSum;
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;

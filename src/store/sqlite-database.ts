@@ -79,7 +79,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       return request && { request, entries: entries.ofRequest(id) };
     },
     requests: (accountId, count, before) => requests.list(accountId, count, before),
-    summarize: (accountId, fromDay, toDay) => requests.summarize(accountId, fromDay, toDay),
+    summarize: (accountId, days, count, after) => ({
+      rows: requests.summarize(accountId, days, count, after),
+      total: requests.total(accountId, days),
+    }),
     outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
     check: () => void probe.run(),
   };

@@ -1,33 +1,48 @@
 /** Requests, running and done, and sums of their usage, in SQLite. */
+import assert from "node:assert/strict";
 import { SOURCE_UNSPECIFIED } from "../ledger/rows.js";
 import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./sqlite-columns.js";
+import type { SummaryCursor } from "./sqlite-calls.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { OutputSum, RequestRow, UsageSummaryRow } from "./store.js";
+import type { DaySpan, OutputSum, RequestRow, UsageSum, UsageSummaryRow } from "./store.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
-
-/** How many sums one summary gives at most. */
-const SUMMARY_ROWS_MAX = 10_000;
 
 const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT :count";
 
-const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, ${TOKEN_COLUMNS.join(", ")}
-  FROM usage_day WHERE day BETWEEN :fromDay AND :toDay`;
-const SUMMARY_ORDER = `ORDER BY day, account_id, key_id, model LIMIT ${SUMMARY_ROWS_MAX}`;
+const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
+const OF_ACCOUNT = "AND account_id = :accountId";
+const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, ${TOKEN_COLUMNS.join(", ")} ${DAYS}
+  AND (day, account_id, key_id, model) > (:afterDay, :afterAccount, :afterKey, :afterModel)`;
+const SUMMARY_ORDER = "ORDER BY day, account_id, key_id, model LIMIT :count";
+const TOTAL_COLUMNS = ["request_count", "cost_nanos", ...TOKEN_COLUMNS].map(
+  (column) => `coalesce(sum(${column}), 0) AS ${column}`,
+);
+const TOTAL = `SELECT ${TOTAL_COLUMNS.join(", ")} ${DAYS}`;
 
 const OUTPUT = `SELECT coalesce(sum(request_count), 0) AS request_count,
   coalesce(sum(output_tokens + reasoning_tokens + audio_output_tokens), 0) AS output_tokens
   FROM usage_day WHERE account_id = ? AND day >= ? AND model = ?`;
 
 type PageParameters = { readonly before: number; readonly count: number; readonly accountId: string };
-type DayParameters = { readonly fromDay: string; readonly toDay: string; readonly accountId: string };
+type DayParameters = DaySpan & { readonly accountId: string };
+type SummaryParameters = DayParameters & {
+  readonly count: number;
+  readonly afterDay: string;
+  readonly afterAccount: string;
+  readonly afterKey: string;
+  readonly afterModel: string;
+};
 
-interface DayColumns extends TokenColumns {
+interface SumColumns extends TokenColumns {
+  readonly request_count: bigint;
+  readonly cost_nanos: bigint;
+}
+
+interface DayColumns extends SumColumns {
   readonly day: string;
   readonly account_id: string;
   readonly key_id: string;
   readonly model: string;
-  readonly request_count: bigint;
-  readonly cost_nanos: bigint;
 }
 
 export class SqliteRequests {
@@ -36,7 +51,8 @@ export class SqliteRequests {
   readonly #listOfAccount;
   readonly #summary;
   readonly #summaryOfAccount;
-
+  readonly #total;
+  readonly #totalOfAccount;
   readonly #output;
 
   constructor(database: Sqlite) {
@@ -46,10 +62,12 @@ export class SqliteRequests {
     this.#listOfAccount = database.prepare<[PageParameters], RequestColumns>(
       `${REQUESTS} WHERE hold.account_id = :accountId AND ${NEWEST_FIRST}`,
     );
-    this.#summary = database.prepare<[DayParameters], DayColumns>(`${SUMMARY} ${SUMMARY_ORDER}`);
-    this.#summaryOfAccount = database.prepare<[DayParameters], DayColumns>(
-      `${SUMMARY} AND account_id = :accountId ${SUMMARY_ORDER}`,
+    this.#summary = database.prepare<[SummaryParameters], DayColumns>(`${SUMMARY} ${SUMMARY_ORDER}`);
+    this.#summaryOfAccount = database.prepare<[SummaryParameters], DayColumns>(
+      `${SUMMARY} ${OF_ACCOUNT} ${SUMMARY_ORDER}`,
     );
+    this.#total = database.prepare<[DayParameters], SumColumns>(TOTAL);
+    this.#totalOfAccount = database.prepare<[DayParameters], SumColumns>(`${TOTAL} ${OF_ACCOUNT}`);
   }
 
   get(id: string): RequestRow | undefined {
@@ -63,9 +81,23 @@ export class SqliteRequests {
     return statement.all({ before, count, accountId: accountId ?? "" }).map(toRequest);
   }
 
-  summarize(accountId: string | undefined, fromDay: string, toDay: string): UsageSummaryRow[] {
+  summarize(
+    accountId: string | undefined,
+    days: DaySpan,
+    count: number,
+    after: SummaryCursor | undefined,
+  ): UsageSummaryRow[] {
     const statement = accountId === undefined ? this.#summary : this.#summaryOfAccount;
-    return statement.all({ fromDay, toDay, accountId: accountId ?? "" }).map(toSummary);
+    const [afterDay, afterAccount, afterKey, afterModel] = after ?? ["", "", "", ""];
+    const cursor = { afterDay, afterAccount, afterKey, afterModel, count };
+    return statement.all({ ...days, ...cursor, accountId: accountId ?? "" }).map(toSummary);
+  }
+
+  total(accountId: string | undefined, days: DaySpan): UsageSum {
+    const statement = accountId === undefined ? this.#total : this.#totalOfAccount;
+    const row = statement.get({ ...days, accountId: accountId ?? "" });
+    assert(row !== undefined, "a sum over no rows is a row");
+    return toSum(row);
   }
 
   outputOf(accountId: string, model: string, fromDay: string): OutputSum {
@@ -103,8 +135,10 @@ function toSummary(row: DayColumns): UsageSummaryRow {
     accountId: row.account_id,
     keyId: row.key_id,
     model: row.model,
-    requestCount: Number(row.request_count),
-    usage: usageOf(row),
-    costNanos: row.cost_nanos,
+    ...toSum(row),
   };
+}
+
+function toSum(row: SumColumns): UsageSum {
+  return { requestCount: Number(row.request_count), usage: usageOf(row), costNanos: row.cost_nanos };
 }

@@ -1,6 +1,6 @@
 /** The SQLite driver: a store in one directory, behind a thread of its own. */
 import { resolve } from "node:path";
-import { ID_CURSOR, SEQUENCE_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
+import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
 import { SqliteThread, verifyBeside } from "./sqlite-thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
 import { statementPage } from "./statement.js";
@@ -97,7 +97,13 @@ function requestStore(thread: SqliteThread): RequestStore {
       const rows = await thread.call("requests", accountId, size + 1, before);
       return cutPage("requests", rows, size, (row) => row.sequence);
     },
-    summarize: (accountId, fromDay, toDay) => thread.call("summarize", accountId, fromDay, toDay),
+    summarize: async (accountId, days, page) => {
+      const size = checkSize(page);
+      const after = decodeToken("usage", page.token, SUMMARY_CURSOR);
+      const { rows, total } = await thread.call("summarize", accountId, days, size + 1, after);
+      const cut = cutPage("usage", rows, size, ({ day, accountId: id, keyId, model }) => [day, id, keyId, model]);
+      return { ...cut, total };
+    },
     outputOf: (accountId, model, fromDay) => thread.call("outputOf", accountId, model, fromDay),
   };
 }

@@ -127,14 +127,29 @@ export interface RequestRow {
   readonly endTimeMs: number | null;
 }
 
-export interface UsageSummaryRow {
+/** A sum over requests. */
+export interface UsageSum {
+  readonly requestCount: number;
+  readonly usage: Usage;
+  readonly costNanos: bigint;
+}
+
+export interface UsageSummaryRow extends UsageSum {
   readonly day: string;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;
-  readonly requestCount: number;
-  readonly usage: Usage;
-  readonly costNanos: bigint;
+}
+
+/** UTC days such as 2026-11-21, both included. */
+export interface DaySpan {
+  readonly fromDay: string;
+  readonly toDay: string;
+}
+
+/** A page of sums, the oldest day first, and the sum over the whole span at the same moment. */
+export interface UsageSummaryPage extends Page<UsageSummaryRow> {
+  readonly total: UsageSum;
 }
 
 /** How many requests there were, and the tokens that their answers had together, of whatever kind. */
@@ -191,8 +206,7 @@ export interface RequestStore {
   /** The request and its transfers at one moment. */
   receipt(id: string): Promise<ReceiptRow | undefined>;
   list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>>;
-  /** Days as 2026-11-21, both included. At most 10,000 rows. */
-  summarize(accountId: string | undefined, fromDay: string, toDay: string): Promise<readonly UsageSummaryRow[]>;
+  summarize(accountId: string | undefined, days: DaySpan, page: PageRequest): Promise<UsageSummaryPage>;
   /** What an account's requests to a model answered together since a day. */
   outputOf(accountId: string, model: string, fromDay: string): Promise<OutputSum>;
 }

@@ -171,7 +171,8 @@ describe("another account's rows do not exist", () => {
     { name: "its request", ask: (secret: string) => call(secret, usage.getRequest, { id: acmeRequest }) },
     {
       name: "its usage",
-      ask: (secret: string) => call(secret, usage.summarizeUsage, { accountId: "acme", fromDay: "", toDay: "" }),
+      ask: (secret: string) =>
+        call(secret, usage.summarizeUsage, { accountId: "acme", fromDay: "", toDay: "", ...PAGE }),
     },
     { name: "its keys", ask: (secret: string) => call(secret, keys.listKeys, { accountId: "acme", ...PAGE }) },
     { name: "its key", ask: (secret: string) => call(secret, keys.getKey, { id: memberKeyId }) },
@@ -315,9 +316,11 @@ describe("usage", () => {
   });
 
   test("sums of the last 30 days are the default", async () => {
-    const { summaries } = await call(member, usage.summarizeUsage, { accountId: "", fromDay: "", toDay: "" });
+    const all = { accountId: "", fromDay: "", toDay: "", ...PAGE };
+    const { summaries, total } = await call(member, usage.summarizeUsage, all);
+    expect(total).toMatchObject({ day: "", accountId: "acme", requestCount: 1n, costNanos: 10n });
     expect(summaries).toMatchObject([{ day: "2026-11-21", accountId: "acme", requestCount: 1n, costNanos: 10n }]);
-    const range = { accountId: "", fromDay: "2026-11-22", toDay: "2026-11-23" };
+    const range = { accountId: "", fromDay: "2026-11-22", toDay: "2026-11-23", ...PAGE };
     expect((await call(member, usage.summarizeUsage, range)).summaries).toEqual([]);
   });
 
@@ -328,7 +331,7 @@ describe("usage", () => {
     { fromDay: "", toDay: "2026-13-01", want: `${PARAMETER_INVALID} to_day` },
     { fromDay: "2026-11-02", toDay: "2026-11-01", want: `${PARAMETER_INVALID} from_day` },
   ])("the days $fromDay to $toDay are refused", async ({ want, ...days }) => {
-    expect(await refused(call(member, usage.summarizeUsage, { accountId: "", ...days }))).toBe(want);
+    expect(await refused(call(member, usage.summarizeUsage, { accountId: "", ...days, ...PAGE }))).toBe(want);
   });
 });
 

@@ -331,9 +331,23 @@ describe("a request", () => {
       { ...sum, day: "2026-11-21", keyId: "key_2", ...one },
       { ...sum, day: "2026-11-22", keyId: "key_1", ...one },
     ];
-    expect(await store.requests.summarize(undefined, "2026-11-01", "2026-11-30")).toEqual(rows);
-    expect(await store.requests.summarize("acme", "2026-11-22", "2026-11-22")).toEqual(rows.slice(2));
-    expect(await store.requests.summarize("other", "2026-11-01", "2026-11-30")).toEqual([]);
+    const month = { fromDay: "2026-11-01", toDay: "2026-11-30" };
+    const whole = { size: 100, token: "" };
+    const total = { requestCount: 4, costNanos: 16n, usage: usage(12n) };
+    expect(await store.requests.summarize(undefined, month, whole)).toEqual({ rows, nextPageToken: "", total });
+    const day = { fromDay: "2026-11-22", toDay: "2026-11-22" };
+    expect(await store.requests.summarize("acme", day, whole)).toMatchObject({ rows: rows.slice(2), total: one });
+    const none = { requestCount: 0, costNanos: 0n, usage: usage(0n) };
+    expect(await store.requests.summarize("other", month, whole)).toMatchObject({ rows: [], total: none });
+    // Page by page: nothing is lost or told twice, and each page tells the total of all.
+    const paged = [];
+    for (let token: string | undefined = ""; token !== undefined;) {
+      const page = await store.requests.summarize(undefined, month, { size: 1, token });
+      expect(page.total).toEqual(total);
+      paged.push(...page.rows);
+      token = page.nextPageToken || undefined;
+    }
+    expect(paged).toEqual(rows);
   });
 });
 

@@ -166,12 +166,20 @@ export interface SummarizeUsageRequest {
   fromDay: string;
   /** Until and with this UTC day. Empty: today. */
   toDay: string;
+  /** Maximum sums per page, up to 1,000; 0 means 100. */
+  pageSize: number;
+  /** next_page_token of the previous response, for the same account and days. */
+  pageToken: string;
 }
 
-/** SummarizeUsageResponse is the sums. */
+/** SummarizeUsageResponse is a page of sums. */
 export interface SummarizeUsageResponse {
-  /** The sums, by day, account, key and model; at most 10,000. */
+  /** The sums, by day, account, key and model. */
   summaries: UsageSummary[];
+  /** Where the next page starts. Empty: this is the last. */
+  nextPageToken: string;
+  /** The sum over the whole period, with no day, key or model; its account is the one that was asked for. */
+  total: UsageSummary | undefined;
 }
 
 function createBaseRequestRecord(): RequestRecord {
@@ -938,7 +946,7 @@ export const ListRequestsResponse: MessageFns<ListRequestsResponse> = {
 };
 
 function createBaseSummarizeUsageRequest(): SummarizeUsageRequest {
-  return { accountId: "", fromDay: "", toDay: "" };
+  return { accountId: "", fromDay: "", toDay: "", pageSize: 0, pageToken: "" };
 }
 
 export const SummarizeUsageRequest: MessageFns<SummarizeUsageRequest> = {
@@ -951,6 +959,12 @@ export const SummarizeUsageRequest: MessageFns<SummarizeUsageRequest> = {
     }
     if (message.toDay !== "") {
       writer.uint32(26).string(message.toDay);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(32).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(42).string(message.pageToken);
     }
     return writer;
   },
@@ -992,6 +1006,22 @@ export const SummarizeUsageRequest: MessageFns<SummarizeUsageRequest> = {
             message.toDay = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1006,13 +1036,19 @@ export const SummarizeUsageRequest: MessageFns<SummarizeUsageRequest> = {
 };
 
 function createBaseSummarizeUsageResponse(): SummarizeUsageResponse {
-  return { summaries: [] };
+  return { summaries: [], nextPageToken: "", total: undefined };
 }
 
 export const SummarizeUsageResponse: MessageFns<SummarizeUsageResponse> = {
   encode(message: SummarizeUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.summaries) {
       UsageSummary.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    if (message.total !== undefined) {
+      UsageSummary.encode(message.total, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1036,6 +1072,22 @@ export const SummarizeUsageResponse: MessageFns<SummarizeUsageResponse> = {
             }
 
             message.summaries.push(UsageSummary.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.total = UsageSummary.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1079,7 +1131,11 @@ export const UsageServiceService = {
       Buffer.from(ListRequestsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListRequestsResponse => ListRequestsResponse.decode(value),
   },
-  /** SummarizeUsage adds up requests by UTC day, account, key and model. */
+  /**
+   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   *
+   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   */
   summarizeUsage: {
     path: "/tollgate.v1.UsageService/SummarizeUsage" as const,
     requestStream: false as const,
@@ -1102,7 +1158,11 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
   getRequest: handleUnaryCall<GetRequestRequest, GetRequestResponse>;
   /** ListRequests lists requests, newest first, those that still run among them. */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
-  /** SummarizeUsage adds up requests by UTC day, account, key and model. */
+  /**
+   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   *
+   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   */
   summarizeUsage: handleUnaryCall<SummarizeUsageRequest, SummarizeUsageResponse>;
 }
 
@@ -1143,7 +1203,11 @@ export interface UsageServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRequestsResponse) => void,
   ): ClientUnaryCall;
-  /** SummarizeUsage adds up requests by UTC day, account, key and model. */
+  /**
+   * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
+   *
+   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   */
   summarizeUsage(
     request: SummarizeUsageRequest,
     callback: (error: ServiceError | null, response: SummarizeUsageResponse) => void,
