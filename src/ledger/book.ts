@@ -29,8 +29,8 @@ export const TOTAL_NANOS_MAX = 4n * AMOUNT_NANOS_MAX;
 export class Book {
   readonly accounts = new Map<string, Account>();
   readonly holds = new HoldTable<HoldRow>();
-  /** Until when each node's lease runs. */
-  readonly leases = new Map<string, number>();
+  /** How often each node beat; a node that ended is none. */
+  readonly beats = new Map<string, number>();
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
   head: ChainHead = CHAIN_START;
@@ -42,7 +42,8 @@ export class Book {
 
   readonly changedAccounts = new ChangedRows<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
-  readonly changedLeases = new Map<string, number>();
+  /** Of nodes whose beats changed; undefined of those that ended. */
+  readonly changedBeats = new Map<string, number | undefined>();
   readonly transfers: Transfer[] = [];
   readonly createdHolds: HoldRow[] = [];
   /** Holds of earlier batches that a checkpoint noted. */
@@ -129,6 +130,13 @@ export class Book {
     return transfer;
   }
 
+  /** Undefined: the node ended. */
+  setBeats(nodeId: string, beats: number | undefined): void {
+    if (beats === undefined) this.beats.delete(nodeId);
+    else this.beats.set(nodeId, beats);
+    this.changedBeats.set(nodeId, beats);
+  }
+
   addHold(hold: HoldRow): void {
     this.holds.add(hold);
     this.createdHolds.push(hold);
@@ -169,7 +177,7 @@ export class Book {
   forgetChanges(holdsMax: number): void {
     this.changedAccounts.clear();
     this.changedBudgets.clear();
-    if (this.changedLeases.size > 0) this.changedLeases.clear();
+    if (this.changedBeats.size > 0) this.changedBeats.clear();
     this.transfers.length = 0;
     this.createdHolds.length = 0;
     this.notedHolds.clear();

@@ -1,6 +1,7 @@
 /** The requests that wait for their hold: none waits for long, and one timer looks after all of them. */
 import { Roster, type RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
+import type { LiveHold, LiveHolds } from "./live-holds.js";
 import type { HoldOperation, LedgerResult } from "./operation.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 
@@ -10,20 +11,23 @@ const LOOK_MS = 1_000;
 
 export class HoldWaits {
   readonly #writer: LedgerWriter;
+  readonly #live: LiveHolds;
   readonly #onLateGrant: (requestId: string) => void;
   readonly #waits = new Roster<HoldWait>();
   #timer: NodeJS.Timeout | undefined;
 
   /** `onLateGrant` is told of a grant whose request has given up, so that its money is freed again. */
-  constructor(writer: LedgerWriter, onLateGrant: (requestId: string) => void) {
+  constructor(writer: LedgerWriter, live: LiveHolds, onLateGrant: (requestId: string) => void) {
     this.#writer = writer;
+    this.#live = live;
     this.#onLateGrant = onLateGrant;
   }
 
-  /** As the writer's, but rejects with LEDGER_UNAVAILABLE where it takes long. */
-  submit(operation: HoldOperation): Promise<LedgerResult> {
+  /** As the writer's, but rejects with LEDGER_UNAVAILABLE where it takes long. The hold is live until it is refused. */
+  submit(operation: HoldOperation, hold: LiveHold): Promise<LedgerResult> {
     return new Promise((resolve, reject) => {
-      const wait = new HoldWait(operation.requestId, resolve, reject, this.#end);
+      const isOwn = this.#live.add(hold);
+      const wait = new HoldWait(operation.requestId, isOwn, resolve, reject, this.#end);
       this.#waits.add(wait);
       // The timer outlives the request, so that not every request starts one.
       this.#timer ??= setInterval(this.#look, LOOK_MS).unref();
@@ -38,14 +42,21 @@ export class HoldWaits {
     }
     for (const wait of this.#waits) {
       wait.looks += 1;
-      if (wait.looks > LOOKS_MAX) wait.refused(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
+      if (wait.looks > LOOKS_MAX) {
+        this.#waits.remove(wait);
+        wait.giveUp();
+      }
     }
   };
 
-  readonly #end = (wait: HoldWait, isGranted: boolean): void => {
+  readonly #end = (wait: HoldWait, end: "granted" | "refused" | GatewayError): void => {
     const gaveUp = wait.rosterIndex === undefined;
     if (!gaveUp) this.#waits.remove(wait);
-    else if (isGranted) this.#onLateGrant(wait.requestId);
+    else if (end === "granted") this.#onLateGrant(wait.requestId);
+    if (end === "granted" || !wait.isOwn) return;
+    this.#live.remove(wait.requestId);
+    // An answer that was lost on its way may have been a grant. What was never sent was none.
+    if (end !== "refused" && end.reason !== "ERROR_REASON_OVERLOADED") this.#live.doubt();
   };
 }
 
@@ -55,19 +66,26 @@ class HoldWait implements Waiting, RosterEntry {
 
   constructor(
     readonly requestId: string,
+    /** True where no earlier hold answers for the request. */
+    readonly isOwn: boolean,
     private readonly resolve: (result: LedgerResult) => void,
     private readonly reject: (error: GatewayError) => void,
-    private readonly end: (wait: HoldWait, isGranted: boolean) => void,
+    private readonly end: (wait: HoldWait, end: "granted" | "refused" | GatewayError) => void,
   ) {}
 
   /** Resolving what was rejected before changes nothing. */
   committed(result: LedgerResult): void {
-    this.end(this, result.kind === "held");
+    this.end(this, result.kind === "held" ? "granted" : "refused");
     this.resolve(result);
   }
 
   refused(error: GatewayError): void {
-    this.end(this, false);
+    this.end(this, error);
     this.reject(error);
+  }
+
+  /** The request waits no longer; the answer may still come. */
+  giveUp(): void {
+    this.reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
   }
 }

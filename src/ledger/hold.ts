@@ -2,6 +2,7 @@
 import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
+import type { LiveHold } from "./live-holds.js";
 import type { Settlements } from "./settlements.js";
 import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter } from "./writer.js";
@@ -52,20 +53,38 @@ export interface HoldSteps {
   readonly nowMs: () => number;
 }
 
-/** A hold that the database granted. */
-export class OpenHold implements Hold {
-  readonly amountNanos: bigint;
-  readonly #requestId: string;
+/** A hold that this node asked for. */
+export class OpenHold implements Hold, LiveHold {
+  readonly requestId: string;
+  readonly endMs: number;
+  chained: LiveHold | undefined = undefined;
+  older: LiveHold | undefined = undefined;
+  newer: LiveHold | undefined = undefined;
+  #amountNanos = 0n;
   readonly #steps: HoldSteps;
   /** The newest checkpoint that is not on its way yet. */
   #waiting: Checkpoint | undefined;
   #noting = false;
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
-  constructor(requestId: string, amountNanos: bigint, steps: HoldSteps) {
-    this.#requestId = requestId;
-    this.amountNanos = amountNanos;
+  /** Asked for, and not granted yet. Its request must be over at `endMs`, on the monotonic clock. */
+  constructor(requestId: string, endMs: number, steps: HoldSteps) {
+    this.requestId = requestId;
+    this.endMs = endMs;
     this.#steps = steps;
+  }
+
+  granted(amountNanos: bigint): this {
+    this.#amountNanos = amountNanos;
+    return this;
+  }
+
+  get amountNanos(): bigint {
+    return this.#amountNanos;
+  }
+
+  get isSettling(): boolean {
+    return this.#settled !== undefined;
   }
 
   checkpoint(checkpoint: Checkpoint): void {
@@ -82,7 +101,7 @@ export class OpenHold implements Hold {
     const { usage, costNanos, upstream, attempts } = bounded(settlement);
     this.#settled = settlements.settle({
       kind: "settle",
-      requestId: this.#requestId,
+      requestId: this.requestId,
       usage,
       usageSource,
       costNanos,
@@ -96,7 +115,7 @@ export class OpenHold implements Hold {
 
   /** One at a time: a slow database gets the newest, not all. */
   async #note(): Promise<void> {
-    const requestId = this.#requestId;
+    const { requestId } = this;
     const { writer, nowMs } = this.#steps;
     this.#noting = true;
     while (this.#waiting !== undefined) {

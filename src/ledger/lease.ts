@@ -1,8 +1,10 @@
 /**
- * A node's lease: while it is kept, no other node takes this node's holds for orphans. Each beat also looks for some.
+ * A node's lease: while it beats, no other node takes this node's holds for orphans. Each beat also looks for some.
  */
 import { failpoint } from "../failpoint.js";
 import type { LedgerLog } from "./ledger.js";
+import type { LiveHolds } from "./live-holds.js";
+import type { NodeBeats } from "./operation.js";
 import { RECOVER_HOLDS_MAX } from "./recovery.js";
 import type { LedgerWriter } from "./writer.js";
 
@@ -15,13 +17,26 @@ const ROUNDS_MAX = 100;
 export interface LeaseOptions {
   readonly writer: LedgerWriter;
   readonly nodeId: string;
+  readonly live: LiveHolds;
   readonly nowMs: () => number;
+  /** The clock of durations, which no setting of the time changes. */
+  readonly monotonicMs: () => number;
   readonly log: LedgerLog;
   readonly onRecovered: (settled: number, voided: number) => void;
+  /** Default: 5 s. */
+  readonly beatEveryMs?: number | undefined;
+}
+
+/** What was seen of another node, and since when it looks so. */
+interface Sight {
+  readonly beats: number;
+  readonly sinceMs: number;
 }
 
 export class Lease {
   readonly #options: LeaseOptions;
+  /** The other nodes, as this one saw them: their clocks are compared with none. */
+  #others = new Map<string, Sight>();
   #timer: NodeJS.Timeout | undefined;
   #started = false;
   #ended = false;
@@ -44,34 +59,56 @@ export class Lease {
     if (!this.#started) return;
     const { writer, nodeId, nowMs, log } = this.#options;
     try {
-      await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), leaseUntilMs: 0 });
+      await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), isLast: true });
     } catch (error) {
       log.warn({ err: error }, "the node's lease was not ended; it lapses by itself");
     }
   }
 
   async #beat(): Promise<void> {
-    const { writer, nodeId, nowMs } = this.#options;
-    const beatMs = nowMs();
-    // Submitted together, the beat first: one commit takes both, or two of them in that order.
-    await Promise.all([
-      writer.submit({ kind: "beat", nodeId, nowMs: beatMs, leaseUntilMs: beatMs + LEASE_MS }),
-      this.#recover(),
-    ]);
+    const { writer, nodeId, nowMs, monotonicMs, live, log } = this.#options;
+    const overdue = live.letGoBefore(monotonicMs());
+    if (overdue.length > 0) log.error({ requestIds: overdue }, "holds outlived their requests; recovery resolves them");
+    const result = await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), isLast: false });
+    if (result.kind === "beaten") this.#see(result.others);
+    await this.#recover();
+  }
+
+  #see(others: readonly NodeBeats[]): void {
+    const nowMs = this.#options.monotonicMs();
+    const seen = new Map<string, Sight>();
+    for (const { nodeId, beats } of others) {
+      const before = this.#others.get(nodeId);
+      seen.set(nodeId, before?.beats === beats ? before : { beats, sinceMs: nowMs });
+    }
+    this.#others = seen;
+  }
+
+  #silent(): NodeBeats[] {
+    const nowMs = this.#options.monotonicMs();
+    const silent: NodeBeats[] = [];
+    for (const [nodeId, { beats, sinceMs }] of this.#others)
+      if (nowMs - sinceMs >= LEASE_MS) silent.push({ nodeId, beats });
+    return silent;
   }
 
   async #recover(): Promise<void> {
-    const { writer, nodeId, nowMs, log, onRecovered } = this.#options;
+    const { writer, nodeId, nowMs, live, log, onRecovered } = this.#options;
+    const silent = this.#silent();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       failpoint("during_recovery");
-      const result = await writer.submit({ kind: "recover", nodeId, nowMs: nowMs() });
+      // Read anew for each round: it says what this node answers for when the operation takes its place in the queue.
+      const doubted = live.doubted();
+      const result = await writer.submit({ kind: "recover", nodeId, nowMs: nowMs(), silent, live: doubted?.live });
       failpoint("after_recovery_commit");
       if (result.kind !== "recovered") return;
       const { settled, voided } = result;
+      const isLast = settled + voided < RECOVER_HOLDS_MAX;
+      if (isLast) doubted?.resolved();
       if (settled + voided === 0) return;
       log.warn({ settled, voided }, "holds that nobody would settle were resolved");
       onRecovered(settled, voided);
-      if (settled + voided < RECOVER_HOLDS_MAX) return;
+      if (isLast) return;
     }
   }
 
@@ -81,7 +118,7 @@ export class Lease {
       this.#beat()
         .catch((error: unknown) => this.#options.log.error({ err: error }, "the node's lease was not kept"))
         .finally(() => this.#beatLater());
-    }, BEAT_EVERY_MS);
+    }, this.#options.beatEveryMs ?? BEAT_EVERY_MS);
     this.#timer.unref();
   }
 }

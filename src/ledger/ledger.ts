@@ -23,6 +23,7 @@ import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
 import { Lease } from "./lease.js";
+import { LiveHolds } from "./live-holds.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type Period, SOURCE_NONE, resetTimeMs } from "./rows.js";
 import { Settlements } from "./settlements.js";
@@ -49,7 +50,12 @@ export interface LedgerOptions {
   readonly store: Store;
   /** Unique for each start of a process: a hold belongs to the start that made it. */
   readonly nodeId: string;
+  /** The time of day, for dates alone. */
   readonly nowMs: () => number;
+  /** The clock of durations, which no setting of the time changes. Default: the process's own. */
+  readonly monotonicMs?: (() => number) | undefined;
+  /** How often the node beats. Default: 5 s. */
+  readonly beatEveryMs?: number | undefined;
   readonly log?: LedgerLog | undefined;
   /** Called where a request cost more than its hold: the operator paid `overageNanos`. */
   readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
@@ -73,7 +79,7 @@ export interface HoldRequest {
   readonly budgets: readonly Budget[];
   /** The price that the request is admitted at. */
   readonly price: Price;
-  /** How long the request may run. Its hold lives 60 s longer. */
+  /** How long the request may run, reading on included. Its hold lives 60 s longer. */
   readonly timeoutMs: number;
 }
 
@@ -103,6 +109,8 @@ export class Ledger {
   readonly #store: Store;
   readonly #nodeId: string;
   readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
+  readonly #live = new LiveHolds();
   readonly #writer: LedgerWriter;
   readonly #settlements: Settlements;
   readonly #holdWaits: HoldWaits;
@@ -115,24 +123,41 @@ export class Ledger {
   #closing: Promise<void> | undefined;
 
   constructor(options: LedgerOptions) {
-    const { store, nodeId, nowMs } = options;
+    const { store, nodeId, nowMs, monotonicMs = () => performance.now() } = options;
     const log = options.log ?? SILENT;
     this.#log = log;
     this.#store = store;
     this.#nodeId = nodeId;
     this.#nowMs = nowMs;
+    this.#monotonicMs = monotonicMs;
+    const live = this.#live;
     this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations));
     this.#settlements = new Settlements({
       writer: this.#writer,
       log,
       onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
-      onLost: (requestId) => options.onSettleLost?.(requestId),
+      onLost: (requestId) => {
+        live.remove(requestId);
+        live.doubt();
+        options.onSettleLost?.(requestId);
+      },
+      onEnded: (requestId) => live.remove(requestId),
     });
     this.#steps = { writer: this.#writer, settlements: this.#settlements, nowMs };
-    this.#holdWaits = new HoldWaits(this.#writer, (requestId) => this.#free(requestId));
+    this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
-    this.#lease = new Lease({ writer: this.#writer, nodeId, nowMs, log, onRecovered });
+    const { beatEveryMs } = options;
+    this.#lease = new Lease({
+      writer: this.#writer,
+      nodeId,
+      live,
+      nowMs,
+      monotonicMs,
+      log,
+      onRecovered,
+      beatEveryMs,
+    });
   }
 
   /** Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. */
@@ -146,10 +171,12 @@ export class Ledger {
   async hold(request: HoldRequest): Promise<Hold> {
     if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
     const operation = this.#holdOperation(request);
-    const result = await this.#holdWaits.submit(operation);
+    const endMs = this.#monotonicMs() + request.timeoutMs + HOLD_GRACE_MS;
+    const hold = new OpenHold(request.requestId, endMs, this.#steps);
+    const result = await this.#holdWaits.submit(operation, hold);
     if (result.kind !== "held") throw holdRefusal(result, operation);
     failpoint("after_hold_commit");
-    return new OpenHold(request.requestId, result.amountNanos, this.#steps);
+    return hold.granted(result.amountNanos);
   }
 
   /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */

@@ -21,6 +21,7 @@ export interface HoldOperation {
   readonly price: Uint8Array;
   readonly nodeId: string;
   readonly nowMs: number;
+  /** When its request must be over, for those who read it: nothing decides by it. */
   readonly expireTimeMs: number;
 }
 
@@ -58,21 +59,32 @@ export interface CreditOperation {
   readonly nowMs: number;
 }
 
-/** Keeps this node's lease, so that no other node takes its holds for orphans. */
+/** Counts this node's beats on, so that the others see that it lives. The last beat ends it: it settles nothing more. */
 export interface BeatOperation {
   readonly kind: "beat";
   readonly nodeId: string;
   readonly nowMs: number;
-  readonly leaseUntilMs: number;
+  readonly isLast: boolean;
+}
+
+/** A node as another saw it. */
+export interface NodeBeats {
+  readonly nodeId: string;
+  readonly beats: number;
 }
 
 /**
- * Resolves holds that nobody will settle: of nodes whose lease lapsed, and past their expiry. At most 256 at a time.
+ * Resolves holds that nobody will settle, at most 256 at a time: of nodes that ended, that are not known or that are
+ * silent, and of this node's own those that it does not answer for.
  */
 export interface RecoverOperation {
   readonly kind: "recover";
   readonly nodeId: string;
   readonly nowMs: number;
+  /** Nodes that did not beat for longer than a lease. One that beat since is alive. */
+  readonly silent: readonly NodeBeats[];
+  /** The requests of all holds that this node answers for; absent where none of its own can be an orphan. */
+  readonly live?: ReadonlySet<string> | undefined;
 }
 
 export type LedgerOperation =
@@ -96,6 +108,8 @@ export type LedgerResult =
       readonly neededNanos: bigint;
     }
   | { readonly kind: "noted" }
+  /** The other nodes as they stood at the beat. */
+  | { readonly kind: "beaten"; readonly others: readonly NodeBeats[] }
   /** `chargedNanos` is what the account paid; the rest of the cost, `overageNanos`, went to the operator's account. */
   | {
       readonly kind: "settled";

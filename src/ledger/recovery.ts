@@ -1,4 +1,4 @@
-/** Resolves the holds that nobody will settle: their node is gone, or their time is over. */
+/** Resolves the holds that nobody will settle: their node is gone, or does not answer for them any more. */
 import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
 import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
@@ -29,22 +29,31 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
       });
       settled += 1;
     } else {
-      release(book, hold, isExpired(hold, operation.nowMs) ? "expire" : "void", operation.nowMs);
+      release(book, hold, hold.nodeId === operation.nodeId ? "expire" : "void", operation.nowMs);
       voided += 1;
     }
   }
+  if (settled + voided < RECOVER_HOLDS_MAX) forget(book, operation);
   return { kind: "recovered", settled, voided };
 }
 
-function isOrphan(book: Book, hold: HoldRow, operation: RecoverOperation): boolean {
-  if (hold.state !== "held") return false;
-  if (isExpired(hold, operation.nowMs)) return true;
-  // A node that recovers is alive, even where a jump of its clock took it past its own lease.
-  if (hold.nodeId === operation.nodeId) return false;
-  const leaseUntilMs = book.leases.get(hold.nodeId);
-  return leaseUntilMs === undefined || leaseUntilMs < operation.nowMs;
+/** Nothing is left of the silent nodes. One that comes back beats again. */
+function forget(book: Book, { silent }: RecoverOperation): void {
+  for (const { nodeId, beats } of silent) if (book.beats.get(nodeId) === beats) book.setBeats(nodeId, undefined);
 }
 
-function isExpired(hold: HoldRow, nowMs: number): boolean {
-  return hold.expireTimeMs < nowMs;
+/**
+ * No clock decides: a node that lives keeps its holds, whatever the time says, and how long another is silent is known
+ * to the node that listens.
+ */
+function isOrphan(book: Book, hold: HoldRow, operation: RecoverOperation): boolean {
+  if (hold.state !== "held") return false;
+  if (hold.nodeId !== operation.nodeId) return isGone(book, hold.nodeId, operation);
+  return operation.live !== undefined && !operation.live.has(hold.requestId);
+}
+
+/** True of another node that will settle nothing any more. */
+export function isGone(book: Book, nodeId: string, { silent }: RecoverOperation): boolean {
+  const beats = book.beats.get(nodeId);
+  return beats === undefined || silent.some((seen) => seen.nodeId === nodeId && seen.beats === beats);
 }

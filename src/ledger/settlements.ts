@@ -17,6 +17,8 @@ export interface SettlementsOptions {
   readonly onOverage: (requestId: string, overageNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
   readonly onLost: (requestId: string) => void;
+  /** Called where the database has the end of a request, or refused it. */
+  readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
 }
 
@@ -88,7 +90,8 @@ export class Settlements {
 
   #outcomeOf(requestId: string, result: LedgerResult): Outcome {
     failpoint("after_settle_commit");
-    const { log, onOverage, onLost } = this.#options;
+    const { log, onOverage, onLost, onEnded } = this.#options;
+    onEnded(requestId);
     if (result.kind !== "settled") {
       log.error({ requestId, result }, "the ledger refuses a settlement");
       onLost(requestId);

@@ -12,6 +12,7 @@ import type {
   HoldOperation,
   LedgerOperation,
   LedgerResult,
+  NodeBeats,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
 import { OPERATOR_GRANTS, available } from "./rows.js";
@@ -208,9 +209,11 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
 }
 
 function beat(book: Book, operation: BeatOperation): LedgerResult {
-  book.leases.set(operation.nodeId, operation.leaseUntilMs);
-  book.changedLeases.set(operation.nodeId, operation.leaseUntilMs);
-  return { kind: "noted" };
+  const { nodeId, isLast } = operation;
+  book.setBeats(nodeId, isLast ? undefined : (book.beats.get(nodeId) ?? 0) + 1);
+  const others: NodeBeats[] = [];
+  for (const [other, beats] of book.beats) if (other !== nodeId) others.push({ nodeId: other, beats });
+  return { kind: "beaten", others };
 }
 
 function isAmount(nanos: bigint): boolean {

@@ -242,9 +242,16 @@ CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos 
   create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
 `;
 
+/** Nodes count their beats: a time of one machine's clock says nothing on another's, nor after that clock was set. */
+const BEATS = `
+DROP TABLE node;
+CREATE TABLE node (id TEXT PRIMARY KEY, beats INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
   { version: 3, sql: ATTEMPT_LOG },
   { version: 4, sql: ONE_ROW },
+  { version: 5, sql: BEATS },
 ];

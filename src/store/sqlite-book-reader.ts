@@ -1,7 +1,7 @@
 /** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
 import { Book } from "../ledger/book.js";
 import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
-import { RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
+import { isGone, RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
 import type { Budget, BudgetRow } from "../ledger/rows.js";
 import { OPERATOR_ACCOUNTS } from "../ledger/rows.js";
 import {
@@ -16,15 +16,12 @@ import {
 import type { Sqlite } from "./sqlite-file.js";
 
 /**
- * The open holds that are past their time, or of another node without a lease; the longest overdue first. They are few,
- * and CROSS JOIN makes SQLite begin with them: by itself it would begin with every hold that ever was.
+ * The open holds of a node, the oldest first. They are few, and CROSS JOIN makes SQLite begin with them: by itself it
+ * would begin with every hold that ever was.
  */
-const ORPHANS = `
-SELECT request_id FROM open_hold CROSS JOIN hold ON hold.sequence = hold_sequence WHERE (
-  open_hold.expire_time_ms < :nowMs OR (
-    open_hold.node_id <> :nodeId AND open_hold.node_id NOT IN (SELECT id FROM node WHERE lease_until_ms >= :nowMs)
-  )
-) ORDER BY open_hold.expire_time_ms LIMIT ${RECOVER_HOLDS_MAX}`;
+const OPEN_HOLDS = `
+SELECT request_id FROM open_hold CROSS JOIN hold ON hold.sequence = hold_sequence
+WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 
 interface CounterColumns {
   readonly pending_nanos: bigint;
@@ -36,8 +33,9 @@ export class BookReader {
   readonly #newestRequest;
   readonly #request;
   readonly #credit;
-  readonly #leases;
-  readonly #orphans;
+  readonly #beats;
+  readonly #holders;
+  readonly #openHolds;
   readonly #account;
   readonly #budget;
 
@@ -50,8 +48,9 @@ export class BookReader {
       .pluck();
     this.#request = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
     this.#credit = database.prepare<[string], TransferColumns>(`${TRANSFERS} WHERE credit_id = ?`);
-    this.#leases = database.prepare<[], { id: string; lease_until_ms: bigint }>("SELECT id, lease_until_ms FROM node");
-    this.#orphans = database.prepare<[{ nowMs: number; nodeId: string }], string>(ORPHANS).pluck();
+    this.#beats = database.prepare<[], { id: string; beats: bigint }>("SELECT id, beats FROM node");
+    this.#holders = database.prepare<[], string>("SELECT DISTINCT node_id FROM open_hold").pluck();
+    this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
     this.#account = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
     this.#budget = database.prepare<[string, string, string, string], CounterColumns>(
       "SELECT pending_nanos, spent_nanos FROM budget WHERE owner = ? AND owner_id = ? AND period = ? AND bucket = ?",
@@ -64,7 +63,7 @@ export class BookReader {
     const head = this.#head.get();
     if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash.toString("hex") };
     book.newestRequestId = this.#newestRequest.get() ?? "";
-    for (const { id, lease_until_ms } of this.#leases.all()) book.leases.set(id, Number(lease_until_ms));
+    for (const { id, beats } of this.#beats.all()) book.beats.set(id, Number(beats));
     for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);
     return book;
   }
@@ -105,8 +104,19 @@ export class BookReader {
     if (hold.state !== "held") book.pastHolds.push(hold);
   }
 
-  #readOrphans(book: Book, { nowMs, nodeId }: RecoverOperation): void {
-    for (const requestId of this.#orphans.all({ nowMs, nodeId })) this.#readRequest(book, requestId);
+  /** At most as many as one recovery resolves. */
+  #readOrphans(book: Book, operation: RecoverOperation): void {
+    const { nodeId: self, live } = operation;
+    let left = RECOVER_HOLDS_MAX;
+    for (const nodeId of this.#holders.all()) {
+      if (nodeId === self ? live === undefined : !isGone(book, nodeId, operation)) continue;
+      for (const requestId of this.#openHolds.all(nodeId)) {
+        if (nodeId === self && live?.has(requestId) === true) continue;
+        if (left === 0) return;
+        left -= 1;
+        this.#readRequest(book, requestId);
+      }
+    }
   }
 
   #readCredit(book: Book, creditId: string): void {

@@ -51,8 +51,9 @@ export const STATEMENTS = {
     cost_nanos = cost_nanos + excluded.cost_nanos, ${TOKENS_ADDED}`,
   budget: budgets(1),
   holdBudgets: budgets(HOLD_BUDGETS),
-  lease: `INSERT INTO node (id, lease_until_ms) VALUES (?, ?)
-    ON CONFLICT DO UPDATE SET lease_until_ms = excluded.lease_until_ms`,
+  beats: `INSERT INTO node (id, beats) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET beats = excluded.beats`,
+  endNode: "DELETE FROM node WHERE id = ?",
 } as const;
 
 type Name = keyof typeof STATEMENTS;
@@ -77,12 +78,13 @@ export class BookWriter {
       usageDay: prepare("usageDay"),
       budget: prepare("budget"),
       holdBudgets: prepare("holdBudgets"),
-      lease: prepare("lease"),
+      beats: prepare("beats"),
+      endNode: prepare("endNode"),
     };
   }
 
   write(book: Book): void {
-    const { account, lease } = this.#statements;
+    const { account, beats, endNode } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
     for (const sums of book.usageDays) this.#addDay(sums);
@@ -91,7 +93,10 @@ export class BookWriter {
       assert(changes === 1, `the account ${id} is gone`);
     }
     this.#writeBudgets(book.changedBudgets);
-    for (const [nodeId, untilMs] of book.changedLeases) lease.run(nodeId, untilMs);
+    for (const [nodeId, count] of book.changedBeats) {
+      if (count === undefined) endNode.run(nodeId);
+      else beats.run(nodeId, count);
+    }
   }
 
   /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */

@@ -24,7 +24,7 @@ export function openSqliteFile(directory: string, databaseBytesMax: number | und
     const database = new Database(privateFile(join(directory, DATABASE_NAME)));
     prepare(database, databaseBytesMax);
     migrate(database, MIGRATIONS, directory);
-    // The lock says that no other node is alive, so every lease is of a process that is gone.
+    // The lock says that no other node is alive: all that ever beat here are gone.
     database.exec("DELETE FROM node");
     return {
       database,

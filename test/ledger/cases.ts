@@ -1,11 +1,11 @@
 /** Runs the cases of the state machine: operations in, the last answer, the transfers and the balance out. */
 import { expect } from "vitest";
 import type { Book } from "../../src/ledger/book.js";
-import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
+import type { LedgerOperation, LedgerResult, RecoverOperation } from "../../src/ledger/operation.js";
 import { available } from "../../src/ledger/rows.js";
 import { decide } from "../../src/ledger/state.js";
 import { transferId } from "../../src/ledger/transfer.js";
-import { type Limits, MINUTE_MS, NOON_MS, bookOf, creditOf } from "./operations.js";
+import { type Limits, NOON_MS, bookOf, creditOf } from "./operations.js";
 
 /** A case of the state machine. */
 export interface Row {
@@ -49,13 +49,18 @@ export const settled = (chargedNanos: bigint, overageNanos = 0n, repeated = fals
   repeated,
 });
 export const held = (amountNanos: bigint): LedgerResult => ({ kind: "held", amountNanos });
-export const beat = (nodeId: string, leaseUntilMs: number): LedgerOperation => ({
+export const beat = (nodeId: string, isLast = false): LedgerOperation => ({
   kind: "beat",
   nodeId,
-  leaseUntilMs,
+  isLast,
   nowMs: NOON_MS,
 });
-export const recover = (nowMs: number, nodeId = "node_2"): LedgerOperation => ({ kind: "recover", nodeId, nowMs });
-
-export const BEFORE_EXPIRY_MS = NOON_MS + MINUTE_MS;
-export const AFTER_EXPIRY_MS = BEFORE_EXPIRY_MS + 1;
+export const recover = (given: Partial<RecoverOperation> = {}): LedgerOperation => ({
+  kind: "recover",
+  nodeId: "node_2",
+  nowMs: NOON_MS,
+  silent: [],
+  ...given,
+});
+/** Recovery by the node that has the hold and answers for nothing any more. */
+export const letGo = (): LedgerOperation => recover({ nodeId: "node_1", live: new Set() });

@@ -1,6 +1,7 @@
 /** Requests that wait for their hold, on a database that answers when the test says. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HoldWaits } from "../../src/ledger/hold-waits.js";
+import { LiveHolds } from "../../src/ledger/live-holds.js";
 import type { HoldOperation, LedgerResult } from "../../src/ledger/operation.js";
 import { type Commit, LedgerWriter } from "../../src/ledger/writer.js";
 import { holdOf } from "./operations.js";
@@ -41,15 +42,21 @@ test.each([
 ])("$name", async ({ waitMs, result, want, freed }) => {
   const database = slowDatabase();
   const late: string[] = [];
-  const waits = new HoldWaits(new LedgerWriter(database.commit), (requestId) => late.push(requestId));
+  const live = new LiveHolds();
+  const waits = new HoldWaits(new LedgerWriter(database.commit), live, (requestId) => late.push(requestId));
   const hold: HoldOperation = holdOf({ requestId: "r1" });
-  const answer = waits.submit(hold).catch((error: unknown) => Reflect.get(Object(error), "reason"));
+  const answer = waits
+    .submit(hold, { requestId: "r1", endMs: 0, isSettling: false })
+    .catch((error: unknown) => Reflect.get(Object(error), "reason"));
   await turn();
   vi.advanceTimersByTime(waitMs);
   database.answer(result);
   expect(await answer).toEqual(want);
   await turn();
   expect(late).toEqual(freed);
+  // Whoever was granted money answers for it until it is settled, late or not.
+  expect(live.size).toBe(result.kind === "held" ? 1 : 0);
+  expect(live.doubted()).toBeUndefined();
   vi.advanceTimersByTime(2_000);
   expect(vi.getTimerCount()).toBe(0);
 });

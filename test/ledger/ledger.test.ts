@@ -1,8 +1,9 @@
 /** The ledger as the gateway uses it, over a real database. */
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Price, UsageSource } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from "../../src/ledger/ledger.js";
+import type { LedgerOperation } from "../../src/ledger/operation.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import type { Store } from "../../src/store/store.js";
@@ -11,11 +12,16 @@ import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
 
 const PRICE = Price.decode(new Uint8Array([8, 1]));
 
+/** For what a beat or a retry of a settlement does. */
+const WAIT = { timeout: 10_000 };
+
 interface Bench {
   readonly store: Store;
   readonly ledger: Ledger;
-  /** Moves the clock. */
+  /** Lets time pass. */
   advance(ms: number): void;
+  /** Sets the time of day, in which no time passes. */
+  setClock(jumpMs: number): void;
   /** While true, the database takes no writes. */
   away: boolean;
   another(nodeId: string, options?: Partial<LedgerOptions>): Ledger;
@@ -26,6 +32,7 @@ async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench> {
   const store = await openForTest({ directory: temporaryDirectory() });
   const ledgers: Ledger[] = [];
   let nowMs = NOON_MS;
+  let monotonicMs = 0;
   const flaky: Store = {
     ...store,
     ledger: {
@@ -37,12 +44,17 @@ async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench> {
     },
   };
   const another = (nodeId: string, more: Partial<LedgerOptions> = {}): Ledger => {
-    const ledger = new Ledger({ store: flaky, nodeId, nowMs: () => nowMs, ...more });
+    const clocks = { nowMs: () => nowMs, monotonicMs: () => monotonicMs };
+    const ledger = new Ledger({ store: flaky, nodeId, ...clocks, beatEveryMs: 5, ...more });
     ledgers.push(ledger);
     return ledger;
   };
   const ledger = another("node_1", options);
-  const result: Bench = { store, ledger, away: false, another, advance: (ms) => void (nowMs += ms) };
+  const advance = (ms: number): void => {
+    nowMs += ms;
+    monotonicMs += ms;
+  };
+  const result: Bench = { store, ledger, away: false, another, advance, setClock: (ms) => void (nowMs += ms) };
   await ledger.start();
   await ledger.createAccount({ id: "acme", name: "Acme" });
   await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 100n });
@@ -205,36 +217,75 @@ describe("a settlement", () => {
 });
 
 describe("recovery", () => {
-  const recovered = vi.fn<(settled: number, voided: number) => void>();
+  type Recovered = (settled: number, voided: number) => void;
+  const recovered = vi.fn<Recovered>();
+  beforeEach(() => void recovered.mockReset());
 
-  test("at the start of another node settles what was noted and frees the rest", async () => {
-    recovered.mockReset();
-    const { ledger, another, advance, store } = await bench();
+  /** A ledger whose node does not beat once it started, as one that is cut off, or dead. */
+  const SILENT = { beatEveryMs: 3_600_000 };
+  const HOUR_MS = 3_600_000;
+
+  /** Waits until a ledger beat some times more: each beat is a write. */
+  async function beats(store: Store, times = 3): Promise<void> {
+    const spy = vi.spyOn(store.ledger, "commit");
+    await vi.waitFor(() => expect(beatsIn(spy.mock.calls)).toBeGreaterThanOrEqual(times), WAIT);
+    spy.mockRestore();
+  }
+  const beatsIn = (calls: readonly (readonly [readonly LedgerOperation[]])[]): number =>
+    calls.flatMap(([operations]) => operations).filter(({ kind }) => kind === "recover").length;
+
+  test("by another node settles what was noted and frees the rest, once the node was silent for a lease", async () => {
+    const { ledger, another, advance, store } = await bench(SILENT);
     const noted = await ledger.hold(request({ requestId: "noted" }));
     await ledger.hold(request({ requestId: "silent" }));
     noted.checkpoint({ usage: usage(1n), costNanos: 1n, upstream: "sim", attempts: 1 });
     noted.checkpoint({ usage: usage(2n), costNanos: 2n, upstream: "sim", attempts: 1 });
     noted.checkpoint({ usage: usage(3n), costNanos: 3n, upstream: "sim", attempts: 1 });
     await vi.waitFor(async () => expect(await store.requests.get("noted")).toMatchObject({ costNanos: 3n }));
-    advance(15_001);
     await another("node_2", { onRecovered: recovered }).start();
-    expect(recovered.mock.calls).toEqual([[1, 1]]);
+    await beats(store);
+    advance(14_999);
+    await beats(store);
+    expect(recovered).not.toHaveBeenCalled();
+    advance(1);
+    await vi.waitFor(() => expect(recovered.mock.calls).toEqual([[1, 1]]), WAIT);
     expect(await store.requests.get("noted")).toMatchObject({ state: "settled", costNanos: 3n, usageSource: 3 });
     expect(await store.requests.get("silent")).toMatchObject({ state: "voided" });
     expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 97n, heldNanos: 0n });
   });
 
-  test("leaves the holds of a node that beats", async () => {
-    recovered.mockReset();
-    const { ledger, another, advance } = await bench();
+  test.each([-HOUR_MS, HOUR_MS, 365 * 24 * HOUR_MS])(
+    "leaves every live hold where it is when the clock is set by %i ms, on its own node and on others",
+    async (jumpMs) => {
+      const { ledger, another, setClock, advance, store } = await bench({ onRecovered: recovered });
+      const other = another("node_2", { onRecovered: recovered });
+      await other.start();
+      const holds = await Promise.all(
+        [ledger, other].map((one, index) => one.hold(request({ requestId: `r${index}`, timeoutMs: 600_000 }))),
+      );
+      setClock(jumpMs);
+      await beats(store);
+      advance(10_000);
+      await beats(store);
+      expect(recovered).not.toHaveBeenCalled();
+      expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 20n });
+      for (const hold of holds) expect(await hold.settle(settlement(4n))).toMatchObject({ chargedNanos: 4n });
+      expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 8n });
+    },
+  );
+
+  test.each([-HOUR_MS, HOUR_MS])("frees what a dead node held though the clock is set by %i ms", async (jumpMs) => {
+    const { ledger, another, setClock, advance, store } = await bench(SILENT);
     await ledger.hold(request());
-    advance(14_999);
     await another("node_2", { onRecovered: recovered }).start();
+    setClock(jumpMs);
+    await beats(store);
     expect(recovered).not.toHaveBeenCalled();
+    advance(15_000);
+    await vi.waitFor(() => expect(recovered.mock.calls).toEqual([[0, 1]]), WAIT);
   });
 
   test("takes over at once from a node that closed", async () => {
-    recovered.mockReset();
     const { ledger, another } = await bench();
     await ledger.hold(request());
     await ledger.close();
@@ -243,12 +294,46 @@ describe("recovery", () => {
   });
 
   test("then the late settlement still charges, once", async () => {
-    const { ledger, another, advance } = await bench();
+    const { ledger, another, advance, store } = await bench(SILENT);
     const hold = await ledger.hold(request());
+    await another("node_2", { onRecovered: recovered }).start();
+    await beats(store);
     advance(15_001);
-    await another("node_2").start();
+    await vi.waitFor(() => expect(recovered).toHaveBeenCalled(), WAIT);
     expect(await hold.settle(settlement(4n))).toEqual({ chargedNanos: 4n, overageNanos: 0n });
     expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 96n, spentNanos: 4n });
+  });
+
+  test("frees a hold of its own whose grant the database gave and nobody heard, and no other", async () => {
+    const { ledger, store } = await bench({ onRecovered: recovered });
+    const kept = await ledger.hold(request({ requestId: "kept" }));
+    const { commit } = store.ledger;
+    const deaf = vi.spyOn(store.ledger, "commit").mockImplementation(async (operations) => {
+      const results = await commit(operations);
+      const isLost = operations.some((operation) => operation.kind === "hold" && operation.requestId === "lost");
+      if (isLost) throw new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE");
+      return results;
+    });
+    const lost = ledger.hold(request({ requestId: "lost" }));
+    await expect(lost).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+    deaf.mockRestore();
+    expect(await store.requests.get("lost")).toMatchObject({ holdNanos: 10n });
+    await vi.waitFor(async () => expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 10n }), WAIT);
+    expect(await kept.settle(settlement(4n))).toMatchObject({ chargedNanos: 4n });
+  });
+
+  test("ends a hold that outlived its request, but never one whose settlement waits for the database", async () => {
+    const state = await bench({ onRecovered: recovered });
+    const { ledger, advance } = state;
+    await ledger.hold(request({ requestId: "forgotten" }));
+    const late = await ledger.hold(request({ requestId: "late" }));
+    state.away = true;
+    await late.settle(settlement(4n));
+    advance(MINUTE_MS + 60_001);
+    state.away = false;
+    await vi.waitFor(async () => expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 0n }), WAIT);
+    expect(await ledger.balance("acme")).toMatchObject({ spentNanos: 4n });
+    expect(recovered.mock.calls).toEqual([[0, 1]]);
   });
 
   test("rejects the start where the database is away", async () => {

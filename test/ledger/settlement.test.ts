@@ -1,7 +1,7 @@
 /** Settlements, case by case. */
 import { describe, expect, test } from "vitest";
 import { TOKENS_MAX } from "../../src/ledger/usage.js";
-import { type Row, run, check, refused, settled, recover, AFTER_EXPIRY_MS } from "./cases.js";
+import { type Row, run, check, refused, settled, recover, letGo } from "./cases.js";
 import { NOON_MS, checkpointOf, holdOf, settleOf, usage, voidOf } from "./operations.js";
 
 describe("a settlement", () => {
@@ -84,50 +84,50 @@ describe("a settlement", () => {
       balance: [90n, 10n, 0n],
     },
     {
-      name: "after the expiry charges the account itself",
-      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf()],
+      name: "after its node let it go charges the account itself",
+      operations: [holdOf(), letGo(), settleOf()],
       want: settled(4n),
       transfers: "h:r1 x:r1 s:r1",
       balance: [96n, 0n, 4n],
     },
     {
-      name: "after the expiry charges what is left, and the operator the rest",
-      operations: [holdOf(), recover(AFTER_EXPIRY_MS), holdOf({ requestId: "r2", amountNanos: 97n }), settleOf()],
+      name: "after its node let it go charges what is left, and the operator the rest",
+      operations: [holdOf(), letGo(), holdOf({ requestId: "r2", amountNanos: 97n }), settleOf()],
       want: settled(3n, 1n),
       transfers: "h:r1 x:r1 h:r2 s:r1 o:r1",
       balance: [0n, 97n, 3n],
     },
     {
-      name: "after the expiry charges no more than was held",
-      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf({ costNanos: 12n })],
+      name: "after its node let it go charges no more than was held",
+      operations: [holdOf(), letGo(), settleOf({ costNanos: 12n })],
       want: settled(10n, 2n),
       transfers: "h:r1 x:r1 s:r1 o:r1",
       balance: [90n, 0n, 10n],
     },
     {
-      name: "after the expiry happens once",
-      operations: [holdOf(), recover(AFTER_EXPIRY_MS), settleOf(), settleOf()],
+      name: "after its node let it go happens once",
+      operations: [holdOf(), letGo(), settleOf(), settleOf()],
       want: settled(4n, 0n, true),
       transfers: "h:r1 x:r1 s:r1",
       balance: [96n, 0n, 4n],
     },
     {
-      name: "after the expiry with nothing generated changes nothing",
-      operations: [holdOf(), recover(AFTER_EXPIRY_MS), voidOf()],
+      name: "after its node let it go with nothing generated changes nothing",
+      operations: [holdOf(), letGo(), voidOf()],
       want: settled(0n, 0n, true),
       transfers: "h:r1 x:r1",
       balance: [100n, 0n, 0n],
     },
     {
       name: "after recovery voided the hold charges the account itself",
-      operations: [holdOf(), recover(NOON_MS), settleOf()],
+      operations: [holdOf(), recover(), settleOf()],
       want: settled(4n),
       transfers: "h:r1 v:r1 s:r1",
       balance: [96n, 0n, 4n],
     },
     {
       name: "after recovery charged the checkpoint changes nothing",
-      operations: [holdOf(), checkpointOf(), recover(NOON_MS), settleOf()],
+      operations: [holdOf(), checkpointOf(), recover(), settleOf()],
       want: settled(2n, 0n, true),
       transfers: "h:r1 s:r1",
       balance: [98n, 0n, 2n],

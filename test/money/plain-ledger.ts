@@ -1,5 +1,12 @@
 /** The ledger as plainly as it can be said: requests in a list, and every sum counted anew from them. */
-import type { HoldOperation, LedgerOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
+import type {
+  BeatOperation,
+  HoldOperation,
+  LedgerOperation,
+  LedgerResult,
+  RecoverOperation,
+  SettleOperation,
+} from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
 
 interface Request {
@@ -25,7 +32,7 @@ export class PlainLedger {
   readonly #accounts: readonly string[];
   readonly #requests: Request[] = [];
   readonly #credits = new Map<string, { accountId: string; amount: bigint }>();
-  readonly #leases = new Map<string, number>();
+  readonly #beats = new Map<string, number>();
 
   constructor(accounts: readonly string[]) {
     this.#accounts = accounts;
@@ -58,10 +65,9 @@ export class PlainLedger {
       case "credit":
         return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
       case "beat":
-        this.#leases.set(operation.nodeId, operation.leaseUntilMs);
-        return { kind: "noted" };
+        return this.#beat(operation);
       case "recover":
-        return this.#recover(operation.nodeId, operation.nowMs);
+        return this.#recover(operation);
       default:
         return operation satisfies never;
     }
@@ -131,21 +137,35 @@ export class PlainLedger {
     return { kind: "credited", availableNanos: this.#available(accountId), repeated: known !== undefined };
   }
 
-  #recover(nodeId: string, nowMs: number): LedgerResult {
+  #beat({ nodeId, isLast }: BeatOperation): LedgerResult {
+    const beats = (this.#beats.get(nodeId) ?? 0) + 1;
+    if (isLast) this.#beats.delete(nodeId);
+    else this.#beats.set(nodeId, beats);
+    const others = [...this.#beats].filter(([other]) => other !== nodeId);
+    return { kind: "beaten", others: others.map(([other, count]) => ({ nodeId: other, beats: count })) };
+  }
+
+  #recover({ nodeId, silent, live }: RecoverOperation): LedgerResult {
+    const lives = (node: string): boolean => {
+      const beats = this.#beats.get(node);
+      return beats !== undefined && !silent.some((seen) => seen.nodeId === node && seen.beats === beats);
+    };
     let [settled, voided] = [0, 0];
     for (const request of this.#requests.filter(({ state }) => state === "held")) {
-      const expired = request.hold.expireTimeMs < nowMs;
-      const gone = request.hold.nodeId !== nodeId && (this.#leases.get(request.hold.nodeId) ?? -Infinity) < nowMs;
-      if (!expired && !gone) continue;
+      const { requestId, nodeId: holder } = request.hold;
+      const own = holder === nodeId;
+      if (own ? (live?.has(requestId) ?? true) : lives(holder)) continue;
       request.byRecovery = true;
       if (request.note.cost > 0n || request.note.tokens > 0n) {
         this.#charge(request, request.note.cost);
         settled += 1;
       } else {
-        request.state = expired ? "expired" : "voided";
+        request.state = own ? "expired" : "voided";
         voided += 1;
       }
     }
+    for (const node of this.#beats.keys())
+      if (!lives(node) && silent.some((seen) => seen.nodeId === node)) this.#beats.delete(node);
     return { kind: "recovered", settled, voided };
   }
 }

@@ -117,11 +117,17 @@ export class RandomLife {
   }
 
   #beat(): LedgerOperation {
-    const nowMs = this.#nowMs;
-    return { kind: "beat", nodeId: this.#node(), nowMs, leaseUntilMs: nowMs + 15_000 };
+    return { kind: "beat", nodeId: this.#node(), nowMs: this.#nowMs, isLast: this.whole(6) === 0 };
   }
 
   #recover(): LedgerOperation {
-    return { kind: "recover", nodeId: this.#node(), nowMs: this.#nowMs };
+    const silent = this.whole(2) === 0 ? [] : [{ nodeId: this.#node(), beats: 1 + this.whole(8) }];
+    return { kind: "recover", nodeId: this.#node(), nowMs: this.#nowMs, silent, live: this.#live() };
+  }
+
+  /** Some of the last requests, where a node is in doubt of its own. */
+  #live(): ReadonlySet<string> | undefined {
+    if (this.whole(2) === 0) return undefined;
+    return new Set(Array.from({ length: this.whole(REACH) }, () => this.#requestId()));
   }
 }

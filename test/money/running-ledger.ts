@@ -3,10 +3,12 @@
  * It knows neither transfers nor rows nor batches.
  */
 import type {
+  BeatOperation,
   CheckpointOperation,
   HoldOperation,
   LedgerOperation,
   LedgerResult,
+  RecoverOperation,
   SettleOperation,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
@@ -58,7 +60,7 @@ export class RunningLedger {
   readonly open = new Map<string, Request>();
   readonly #requests = new Map<string, Request>();
   readonly #credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
-  readonly #leases = new Map<string, number>();
+  readonly #beats = new Map<string, number>();
   /** Held and spent together, by owner, period and bucket. */
   readonly #used = new Map<string, bigint>();
   readonly #windowMax: number;
@@ -71,7 +73,7 @@ export class RunningLedger {
 
   /** A start of the process ends all leases: nobody else can be alive. */
   restart(): void {
-    this.#leases.clear();
+    this.#beats.clear();
   }
 
   decide(operation: LedgerOperation): LedgerResult {
@@ -85,10 +87,9 @@ export class RunningLedger {
       case "credit":
         return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
       case "beat":
-        this.#leases.set(operation.nodeId, operation.leaseUntilMs);
-        return { kind: "noted" };
+        return this.#beat(operation);
       case "recover":
-        return this.#recover(operation.nodeId, operation.nowMs);
+        return this.#recover(operation);
       default:
         return operation satisfies never;
     }
@@ -208,21 +209,35 @@ export class RunningLedger {
     return { kind: "credited", availableNanos, repeated: known !== undefined };
   }
 
-  #recover(nodeId: string, nowMs: number): LedgerResult {
+  #beat({ nodeId, isLast }: BeatOperation): LedgerResult {
+    const beats = (this.#beats.get(nodeId) ?? 0) + 1;
+    if (isLast) this.#beats.delete(nodeId);
+    else this.#beats.set(nodeId, beats);
+    const others = [...this.#beats].filter(([other]) => other !== nodeId);
+    return { kind: "beaten", others: others.map(([other, count]) => ({ nodeId: other, beats: count })) };
+  }
+
+  #recover({ nodeId, silent, live }: RecoverOperation): LedgerResult {
+    const lives = (node: string): boolean => {
+      const beats = this.#beats.get(node);
+      return beats !== undefined && !silent.some((seen) => seen.nodeId === node && seen.beats === beats);
+    };
     let [settled, voided] = [0, 0];
     for (const request of this.open.values()) {
-      const expired = request.hold.expireTimeMs < nowMs;
-      const gone = request.hold.nodeId !== nodeId && (this.#leases.get(request.hold.nodeId) ?? -Infinity) < nowMs;
-      if (!expired && !gone) continue;
+      const { requestId, nodeId: holder } = request.hold;
+      const own = holder === nodeId;
+      if (own ? (live?.has(requestId) ?? true) : lives(holder)) continue;
       request.byRecovery = true;
       if (request.noteCost > 0n || request.noteTokens > 0n) {
         this.#charge(request, request.noteCost);
         settled += 1;
       } else {
-        this.#free(request, expired ? "expired" : "voided");
+        this.#free(request, own ? "expired" : "voided");
         voided += 1;
       }
     }
+    for (const node of this.#beats.keys())
+      if (!lives(node) && silent.some((seen) => seen.nodeId === node)) this.#beats.delete(node);
     return { kind: "recovered", settled, voided };
   }
 

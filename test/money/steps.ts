@@ -64,14 +64,23 @@ const credit = fc
         creditOf(amountNanos, { creditId: `c${creditId}`, accountId, nowMs }),
   );
 
-const beat = nodeId.map((id) => (nowMs: number): LedgerOperation => ({
+const beat = fc.record({ nodeId, isLast: fc.boolean() }).map((given) => (nowMs: number): LedgerOperation => ({
   kind: "beat",
-  nodeId: id,
   nowMs,
-  leaseUntilMs: nowMs + 15_000,
+  ...given,
 }));
 
-const recover = nodeId.map((id) => (nowMs: number): LedgerOperation => ({ kind: "recover", nodeId: id, nowMs }));
+/** A node may be silent, beat meanwhile, or not be known; and what a node answers for may be anything of its own. */
+const recover = fc
+  .record({
+    nodeId,
+    silent: fc.array(fc.record({ nodeId, beats: fc.integer({ min: 1, max: 3 }) }), { maxLength: 2 }),
+    live: fc.option(
+      fc.array(requestId).map((ids) => new Set(ids)),
+      { nil: undefined },
+    ),
+  })
+  .map((given) => (nowMs: number): LedgerOperation => ({ kind: "recover", nowMs, ...given }));
 
 const step = fc.record({
   /** The clock may stand, go, leap, and jump back. */

@@ -65,7 +65,7 @@ describe("a process that is killed", () => {
     const ids = await transferIds(store);
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
     expect((await store.ledger.verify()).problems).toEqual([]);
-    await store.ledger.commit([{ kind: "recover", nodeId: "next", nowMs: NOON_MS }]);
+    await store.ledger.commit([{ kind: "recover", nodeId: "next", nowMs: NOON_MS, silent: [] }]);
     const report = await store.ledger.verify();
     expect(report).toMatchObject({ problems: [], openHoldCount: 0 });
   });

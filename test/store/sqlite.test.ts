@@ -8,6 +8,7 @@ import { MIGRATIONS, type Migration } from "../../src/store/schema.js";
 import { migrate } from "../../src/store/sqlite-file.js";
 import { openSqliteStore } from "../../src/store/sqlite.js";
 import type { KeyRow, Page, PageRequest, Store } from "../../src/store/store.js";
+import { letGo, recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 
@@ -71,12 +72,11 @@ describe("a data directory", () => {
     const directory = temporaryDirectory();
     const first = await openSqliteStore({ directory });
     await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
-    const leaseUntilMs = NOON_MS + 15_000;
     await first.ledger.commit([creditOf(9n), holdOf({ amountNanos: 9n })]);
-    await first.ledger.commit([{ kind: "beat", nodeId: "node_1", nowMs: NOON_MS, leaseUntilMs }]);
+    await first.ledger.commit([{ kind: "beat", nodeId: "node_1", nowMs: NOON_MS, isLast: false }]);
     await first.close();
     const second = await openForTest({ directory });
-    const [result] = await second.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS }]);
+    const [result] = await second.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent: [] }]);
     expect(result).toEqual({ kind: "recovered", settled: 0, voided: 1 });
   });
 });
@@ -132,8 +132,8 @@ describe("the schema", () => {
     const directory = temporaryDirectory();
     const store = await openSqliteStore({ directory });
     await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
-    const gone = holdOf({ requestId: "gone", expireTimeMs: NOON_MS - 1 });
-    const recover = { kind: "recover", nodeId: "node_1", nowMs: NOON_MS } as const;
+    const gone = holdOf({ requestId: "gone" });
+    const recover = { kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent: [] } as const;
     await store.ledger.commit([creditOf(100n), holdOf(), settleOf(), gone]);
     expect(await store.ledger.commit([recover])).toEqual([{ kind: "recovered", settled: 0, voided: 1 }]);
     await store.close();
@@ -283,12 +283,12 @@ describe("a request", () => {
     },
     {
       name: "that nobody settled is expired",
-      operations: [holdOf(), { kind: "recover", nodeId: "node_1", nowMs: NOON_MS + 70_000 } as const],
+      operations: [holdOf(), letGo()],
       want: { state: "expired", costNanos: 0n, usageSource: 0 },
     },
     {
       name: "that was recovered says so",
-      operations: [holdOf(), checkpointOf(), { kind: "recover", nodeId: "node_2", nowMs: NOON_MS } as const],
+      operations: [holdOf(), checkpointOf(), recover()],
       want: { state: "settled", costNanos: 2n, usageSource: 3, attempts: 1, attemptLog: null },
     },
   ])("$name", async ({ operations, want }) => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSnapshot } from "../../src/store/sqlite-file.js";
 import { verifyDatabase } from "../../src/store/sqlite-verify.js";
 import { openSqliteStore } from "../../src/store/sqlite.js";
+import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 
@@ -14,17 +15,19 @@ const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
 const original = join(parent, "data");
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** A ledger with a request in every state, closed. The settlement of `late` came after its expiry. */
+/** The requests whose own node does not answer for them any more. */
+const LET_GO: ReadonlySet<string> = new Set(["expired", "late"]);
+
+/** A ledger with a request in every state, closed. The settlement of `late` came after its node let it go. */
 beforeAll(async () => {
   const directory = original;
   const store = await openSqliteStore({ directory });
   await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
   const requestIds = ["settled", "over", "voided", "expired", "late", "recovered", "held"];
-  const expireTimeMs = (id: string): number => (id === "expired" || id === "late" ? NOON_MS : NOON_MS + 60_000);
   await store.ledger.commit([
     creditOf(100n),
-    ...requestIds.map((requestId) => holdOf({ requestId, expireTimeMs: expireTimeMs(requestId), nodeId: requestId })),
-    { kind: "beat", nodeId: "held", nowMs: NOON_MS, leaseUntilMs: NOON_MS + 15_000 },
+    ...requestIds.map((requestId) => holdOf({ requestId, nodeId: LET_GO.has(requestId) ? "held" : requestId })),
+    { kind: "beat", nodeId: "held", nowMs: NOON_MS, isLast: false },
     settleOf({ requestId: "settled" }),
     settleOf({ requestId: "over", costNanos: 13n }),
     voidOf({ requestId: "voided" }),
@@ -43,7 +46,8 @@ beforeAll(async () => {
     revokeTimeMs: NOON_MS,
     revision: 1,
   });
-  await store.ledger.commit([{ kind: "recover", nodeId: "held", nowMs: NOON_MS + 1 }, settleOf({ requestId: "late" })]);
+  const live = new Set(["held"]);
+  await store.ledger.commit([recover({ nodeId: "held", live }), settleOf({ requestId: "late" })]);
   await store.close();
 });
 
