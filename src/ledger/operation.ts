@@ -59,7 +59,7 @@ export interface CreditOperation {
   readonly nowMs: number;
 }
 
-/** Counts this node's beats on, so that the others see that it lives. The last beat ends it: it settles nothing more. */
+/** Counts this node's beats on, so that the others see that it lives. The last one ends it: it settles nothing more. */
 export interface BeatOperation {
   readonly kind: "beat";
   readonly nodeId: string;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { TOKENS_MAX } from "../../src/ledger/usage.js";
 import { type Row, run, check, refused, settled, recover, letGo } from "./cases.js";
-import { NOON_MS, checkpointOf, holdOf, settleOf, usage, voidOf } from "./operations.js";
+import { checkpointOf, holdOf, settleOf, usage, voidOf } from "./operations.js";
 
 describe("a settlement", () => {
   test.each<Row>([
