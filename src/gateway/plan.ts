@@ -1,5 +1,6 @@
 /** What a request may use at most, before it runs: the ground of its limits and its hold. */
-import type { Generation } from "../api/index.js";
+import type { Generation, ToolUse } from "../api/index.js";
+import { serviceTierOf } from "../api/service-tier.js";
 import type { Budget } from "../ledger/operation.js";
 import type { Caller } from "../keys/caller.js";
 import { affordableOutputTokens, ceilingNanos } from "../pricing/ceiling.js";
@@ -10,6 +11,7 @@ import { textBytesOf } from "./count.js";
 
 /** The least output limit that a lowered one may come to; a shorter answer helps nobody. */
 const CLAMP_TOKENS_MIN = 256;
+const NO_TOOLS: readonly ToolUse[] = [];
 
 export interface Plan {
   readonly inputTokensMax: number;
@@ -20,6 +22,10 @@ export interface Plan {
   readonly amountNanos: bigint;
   /** The least that will do; less than the amount where the output limit may be lowered. */
   readonly leastNanos: bigint;
+  /** The service tier that is asked for, as `serviceTierOf` says it. */
+  readonly serviceTier: string;
+  /** The most calls of each tool that the upstream runs. */
+  readonly toolCallsMax: readonly ToolUse[];
   /** What counts against the tokens of a minute. */
   readonly tokens: number;
 }
@@ -40,8 +46,13 @@ export function planFor(
   const candidateCount = facts.candidateCount;
   const asked = generation.outputTokensMax === undefined ? facts.outputTokensMax : Number(generation.outputTokensMax);
   const outputTokensMax = outputLimit(asked, model);
+  const serviceTier = serviceTierOf(facts.serviceTier);
+  const toolCallsMax = facts.toolCallsMax ?? NO_TOOLS;
   const amount = (outputTokens: number): bigint =>
-    ceilingNanos({ inputTokensMax: inputTokens, outputTokensMax: outputTokens, candidateCount }, model.price);
+    ceilingNanos(
+      { inputTokensMax: inputTokens, outputTokensMax: outputTokens, candidateCount, serviceTier, toolCallsMax },
+      model.price,
+    );
   const amountNanos = amount(outputTokensMax ?? 0);
   const mayClamp = generation.clamp || caller.settings.clamp;
   const least = mayClamp ? Math.min(outputTokensMax ?? 0, CLAMP_TOKENS_MIN) : (outputTokensMax ?? 0);
@@ -51,6 +62,8 @@ export function planFor(
     candidateCount,
     amountNanos,
     leastNanos: mayClamp ? amount(least) : amountNanos,
+    serviceTier,
+    toolCallsMax,
     tokens: inputTokens + (outputTokensMax ?? 0) * candidateCount,
   };
 }
@@ -58,8 +71,9 @@ export function planFor(
 /** The output limit that a hold of `heldNanos` covers. */
 export function coveredOutputTokens(plan: Plan, heldNanos: bigint, model: ServedModel): number | undefined {
   if (plan.outputTokensMax === undefined || heldNanos >= plan.amountNanos) return plan.outputTokensMax;
-  const { inputTokensMax, outputTokensMax, candidateCount } = plan;
-  return affordableOutputTokens({ inputTokensMax, outputTokensMax, candidateCount }, model.price, heldNanos);
+  const { inputTokensMax, outputTokensMax, candidateCount, serviceTier, toolCallsMax } = plan;
+  const bounds = { inputTokensMax, outputTokensMax, candidateCount, serviceTier, toolCallsMax };
+  return affordableOutputTokens(bounds, model.price, heldNanos);
 }
 
 /** The budgets of a key, as the ledger checks them. */

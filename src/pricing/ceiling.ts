@@ -1,7 +1,7 @@
 /** The most that a request can cost, and the longest answer that an amount can pay. Pure. */
-import assert from "node:assert/strict";
-import type { Price } from "../api/index.js";
+import type { Price, ToolUse } from "../api/index.js";
 import { picosToNanos } from "../money.js";
+import { type Bracket, max, ratesOf } from "./rates.js";
 
 /** The most that a request can use. Whole numbers of at least 0. */
 export interface RequestBounds {
@@ -10,16 +10,24 @@ export interface RequestBounds {
   /** Output tokens for each candidate: what the upstream is told. */
   readonly outputTokensMax: number;
   readonly candidateCount: number;
+  /** The service tier that is asked for, as `serviceTierOf` says it. An upstream may serve the ordinary one instead. */
+  readonly serviceTier?: string | undefined;
+  /** The most calls of each tool that the upstream runs. */
+  readonly toolCallsMax?: readonly ToolUse[] | undefined;
 }
 
 /**
- * The most that a request within these bounds can cost, in nano-USD: every input token at the dearest input price,
- * every output token at the dearest output price, and the price of the request. Rounded up once, so that no usage
- * within the bounds costs more.
+ * The most that a request within these bounds can cost, in nano-USD: in the dearest tier that its bounds allow, every
+ * input token at the dearest input price, every output token at the dearest output price, the price of the request, and
+ * every call of a tool. Rounded up once, so that no usage within the bounds costs more.
  */
 export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
+  const { ordinary, serviceTiers } = ratesOf(price);
   const outputTokens = BigInt(bounds.outputTokensMax) * BigInt(bounds.candidateCount);
-  return picosToNanos(fixedPicos(bounds, price) + outputTokens * dearestOutputPicos(price));
+  let most = mostPicos(bounds, outputTokens, ordinary);
+  const asked = bounds.serviceTier ? serviceTiers.get(bounds.serviceTier) : undefined;
+  if (asked !== undefined) most = max(most, mostPicos(bounds, outputTokens, asked));
+  return picosToNanos(most + toolPicos(bounds, price));
 }
 
 /**
@@ -27,52 +35,53 @@ export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
  * `bounds`, whose ceiling is at most that amount. 0 where not even the prompt can be paid.
  */
 export function affordableOutputTokens(bounds: RequestBounds, price: Price, amountNanos: bigint): number {
+  const { ordinary, serviceTiers } = ratesOf(price);
   // Picos round up to at most the amount exactly while they are at most 1,000 times the amount.
-  const leftPicos = amountNanos * 1000n - fixedPicos(bounds, price);
-  if (leftPicos < 0n) return 0;
-  const picosPerToken = dearestOutputPicos(price) * BigInt(bounds.candidateCount);
-  if (picosPerToken === 0n) return bounds.outputTokensMax;
-  const affordable = leftPicos / picosPerToken;
-  return affordable < BigInt(bounds.outputTokensMax) ? Number(affordable) : bounds.outputTokensMax;
+  const leftPicos = amountNanos * 1000n - toolPicos(bounds, price);
+  const affordable = affordableIn(bounds, leftPicos, ordinary);
+  const asked = bounds.serviceTier ? serviceTiers.get(bounds.serviceTier) : undefined;
+  return asked === undefined ? affordable : Math.min(affordable, affordableIn(bounds, leftPicos, asked));
 }
 
-/** The dearest of the prices of all targets that may answer, component by component. At least one price. */
-export function dearest(prices: readonly Price[]): Price {
-  const [first, ...others] = prices;
-  assert(first !== undefined, "a model has at least one target, and each has a price");
-  return others.reduce(dearer, first);
+function mostPicos(bounds: RequestBounds, outputTokens: bigint, brackets: readonly Bracket[]): bigint {
+  const inputTokens = BigInt(bounds.inputTokensMax);
+  let most = 0n;
+  for (let at = 0; at < brackets.length; at += 1) {
+    const bracket = brackets[at];
+    if (bracket === undefined || (at > 0 && inputTokens <= bracket.aboveInputTokens)) break;
+    const picos = fixedPicos(bracket, inputTokens, brackets[at + 1]) + outputTokens * bracket.dearestOutputPicos;
+    if (picos > most) most = picos;
+  }
+  return most;
 }
 
-function dearer(a: Price, b: Price): Price {
-  return {
-    inputPicos: max(a.inputPicos, b.inputPicos),
-    cacheReadPicos: max(a.cacheReadPicos, b.cacheReadPicos),
-    cacheWritePicos: max(a.cacheWritePicos, b.cacheWritePicos),
-    cacheWrite1hPicos: max(a.cacheWrite1hPicos, b.cacheWrite1hPicos),
-    outputPicos: max(a.outputPicos, b.outputPicos),
-    reasoningPicos: max(a.reasoningPicos, b.reasoningPicos),
-    imagePicos: max(a.imagePicos, b.imagePicos),
-    audioInputPicos: max(a.audioInputPicos, b.audioInputPicos),
-    audioOutputPicos: max(a.audioOutputPicos, b.audioOutputPicos),
-    requestPicos: max(a.requestPicos, b.requestPicos),
-  };
+function affordableIn(bounds: RequestBounds, amountPicos: bigint, brackets: readonly Bracket[]): number {
+  const inputTokens = BigInt(bounds.inputTokensMax);
+  let affordable = bounds.outputTokensMax;
+  for (let at = 0; at < brackets.length; at += 1) {
+    const bracket = brackets[at];
+    if (bracket === undefined || (at > 0 && inputTokens <= bracket.aboveInputTokens)) break;
+    const leftPicos = amountPicos - fixedPicos(bracket, inputTokens, brackets[at + 1]);
+    if (leftPicos < 0n) return 0;
+    const picosPerToken = bracket.dearestOutputPicos * BigInt(bounds.candidateCount);
+    if (picosPerToken === 0n) continue;
+    const tokens = leftPicos / picosPerToken;
+    if (tokens < BigInt(affordable)) affordable = Number(tokens);
+  }
+  return affordable;
 }
 
-/** What does not depend on the length of the answer. */
-function fixedPicos(bounds: RequestBounds, price: Price): bigint {
-  return BigInt(bounds.inputTokensMax) * dearestInputPicos(price) + price.requestPicos;
+/** What does not depend on the length of the answer: the longest input of the bracket, and the request. */
+function fixedPicos(bracket: Bracket, inputTokensMax: bigint, next: Bracket | undefined): bigint {
+  const isCut = next !== undefined && next.aboveInputTokens < inputTokensMax;
+  const inputTokens = isCut ? next.aboveInputTokens : inputTokensMax;
+  return inputTokens * bracket.dearestInputPicos + bracket.prices.requestPicos;
 }
 
-function dearestInputPicos(price: Price): bigint {
-  // Whether a cache is read or written is the upstream's choice, so a hold must cover all of them.
-  const { inputPicos, cacheReadPicos, cacheWritePicos, cacheWrite1hPicos, imagePicos, audioInputPicos } = price;
-  return [cacheReadPicos, cacheWritePicos, cacheWrite1hPicos, imagePicos, audioInputPicos].reduce(max, inputPicos);
-}
-
-function dearestOutputPicos(price: Price): bigint {
-  return max(max(price.outputPicos, price.reasoningPicos), price.audioOutputPicos);
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
+function toolPicos({ toolCallsMax }: RequestBounds, price: Price): bigint {
+  if (toolCallsMax === undefined) return 0n;
+  const { tools } = ratesOf(price);
+  let picos = 0n;
+  for (const { name, calls } of toolCallsMax) picos += calls * (tools.get(name) ?? 0n);
+  return picos;
 }

@@ -1,9 +1,11 @@
 /** Reads a published price list, which is in floats, tiers and dates, as one exact price. Pure. */
-import type { Price } from "../api/index.js";
-import { dearest } from "./ceiling.js";
+import type { Price, TokenPrices, ToolPrice } from "../api/index.js";
+import { dearest } from "./dearest.js";
 
-/** One component: USD per million tokens, or tiers of it by the length of the prompt. */
-export type ListedComponent = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
+/** One component: USD per million tokens, or tiers of it for prompts of more than `start` tokens. */
+export type ListedComponent =
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] };
 
 /** The components of one list, by the package's names. */
 export type ListedComponents = Readonly<Record<string, ListedComponent | undefined>>;
@@ -17,9 +19,15 @@ export interface ListedPrices {
 /** What is charged by something that no usage tells, so that a price by tokens would be too low. */
 const NOT_BY_TOKENS = /_(?:hours|seconds|kpages|messages_kcount)$/;
 
+/** Tools that upstreams run, by the package's names of their prices for a thousand calls. */
+const TOOLS: ReadonlyMap<string, string> = new Map([
+  ["web_searches_kcount", "web_search"],
+  ["storage_searches_kcount", "file_search"],
+]);
+
 /**
- * The price that holds at a time. Where the list leaves room, it is the dearest: of tiers by length, of hours of
- * the day. A hold then covers whatever the upstream charges. Undefined where the list has no price by tokens.
+ * The price that holds at a time, with its tiers by length. Of hours of the day it is the dearest, so that a hold
+ * covers whatever the upstream charges. Undefined where the list has no price by tokens.
  */
 export function readListedPrice(listed: readonly ListedPrices[], nowMs: number): Price | undefined {
   const prices: Price[] = [];
@@ -45,7 +53,35 @@ function inForce(listed: readonly ListedPrices[], nowMs: number): ListedPrices[]
 
 function readComponents(listed: ListedComponents): Price | undefined {
   if (Object.keys(listed).some((name) => NOT_BY_TOKENS.test(name))) return undefined;
-  const read = (name: string): bigint | undefined => perMillionPicos(listed[name]);
+  const prices = readPrices(listed, 0);
+  if (prices === undefined) return undefined;
+  const tiers: Price["tiers"] = [];
+  for (const start of startsOf(listed)) {
+    const longer = readPrices(listed, start);
+    if (longer === undefined) return undefined;
+    tiers.push({ aboveInputTokens: BigInt(start), prices: longer });
+  }
+  const tools: ToolPrice[] = [];
+  for (const [listedAs, name] of TOOLS) {
+    const callPicos = picosOf(listed[listedAs], 0, USD_PER_THOUSAND_PLACES);
+    if (callPicos !== undefined) tools.push({ name, callPicos });
+  }
+  return { ...prices, tiers, serviceTiers: [], tools };
+}
+
+/** Where the tiers of any component begin, from the shortest prompt. */
+function startsOf(listed: ListedComponents): number[] {
+  const starts = new Set<number>();
+  for (const component of Object.values(listed)) {
+    if (typeof component !== "object") continue;
+    for (const { start } of component.tiers) starts.add(Math.max(1, Math.floor(start)));
+  }
+  return [...starts].toSorted((one, other) => one - other);
+}
+
+/** The components for prompts of more than `above` tokens. */
+function readPrices(listed: ListedComponents, above: number): TokenPrices | undefined {
+  const read = (name: string): bigint | undefined => picosOf(listed[name], above, USD_PER_MILLION_PLACES);
   const input = read("input_mtok");
   if (input === undefined) return undefined;
   const output = dearestOf([read("output_mtok"), read("output_image_mtok"), read("output_video_mtok")]) ?? 0n;
@@ -61,7 +97,7 @@ function readComponents(listed: ListedComponents): Price | undefined {
     imagePicos: dearestOf([read("input_image_mtok"), read("input_video_mtok")]) ?? input,
     audioInputPicos: read("input_audio_mtok") ?? input,
     audioOutputPicos: read("output_audio_mtok") ?? output,
-    requestPicos: picosOf(listed["requests_kcount"], USD_PER_THOUSAND_PLACES) ?? 0n,
+    requestPicos: picosOf(listed["requests_kcount"], above, USD_PER_THOUSAND_PLACES) ?? 0n,
   };
 }
 
@@ -72,14 +108,17 @@ const USD_PER_THOUSAND_PLACES = 9;
 /** More decimals than any published price has; what follows is a float's own error. */
 const FLOAT_PLACES = 12;
 
-function perMillionPicos(component: ListedComponent | undefined): bigint | undefined {
-  return picosOf(component, USD_PER_MILLION_PLACES);
-}
-
-function picosOf(component: ListedComponent | undefined, places: number): bigint | undefined {
+function picosOf(component: ListedComponent | undefined, above: number, places: number): bigint | undefined {
   if (component === undefined) return undefined;
   if (typeof component === "number") return floatToUnits(component, places);
-  return dearestOf([component.base, ...component.tiers.map((tier) => tier.price)].map((v) => floatToUnits(v, places)));
+  let value = component.base;
+  let start = -1;
+  for (const tier of component.tiers) {
+    if (tier.start > above || tier.start < start) continue;
+    value = tier.price;
+    start = tier.start;
+  }
+  return floatToUnits(value, places);
 }
 
 /**

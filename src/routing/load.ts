@@ -261,4 +261,7 @@ const FREE: Price = {
   audioInputPicos: 0n,
   audioOutputPicos: 0n,
   requestPicos: 0n,
+  tiers: [],
+  serviceTiers: [],
+  tools: [],
 };

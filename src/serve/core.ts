@@ -15,7 +15,7 @@ import { Limits } from "../limits/limits.js";
 import { knownFacts } from "../models/facts.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
-import { dearest } from "../pricing/ceiling.js";
+import { dearest } from "../pricing/dearest.js";
 import { knownModels } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { LoadOptions } from "../routing/load.js";

@@ -1,5 +1,5 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
-import type { Answer, Embedding, EmbedResponse, Event, Prompt, Usage } from "../api/index.js";
+import type { Answer, Embedding, EmbedResponse, Event, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -23,6 +23,10 @@ export interface RequestFacts {
   readonly audioCount: number;
   /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
   readonly inputCount?: number;
+  /** The service tier as the client asks for it. Absent where it asks for none. */
+  readonly serviceTier?: string | undefined;
+  /** The most calls of each tool that the upstream runs, as the body that goes there bounds them. */
+  readonly toolCallsMax?: readonly ToolUse[] | undefined;
 }
 
 /** A client's own body, in its own wire. */

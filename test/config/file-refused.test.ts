@@ -151,6 +151,54 @@ describe("a bad file is refused with the line and column of each problem", () =>
       ],
     },
     {
+      name: "tiers of a price that are none",
+      text: MODEL.replace(
+        "upstreams:",
+        [
+          "    price:",
+          "      input: 1",
+          "      output: 2",
+          "      tiers:",
+          "        - { above_input_tokens: 200000, input: 2 }",
+          "      service_tiers:",
+          "        flex: { multiplier: 0 }",
+          "        batch: { multiplier: 0.5, input: 1 }",
+          "        priority: { input: 2 }",
+          "      tools: { web_search: ten, Web: 1 }",
+          "upstreams:",
+        ].join("\n"),
+      ),
+      want: [
+        `8:11 models.m.price.tiers[0].output: is missing: ${PRICE}`,
+        '10:29 models.m.price.service_tiers.flex.multiplier: must be a number such as "0.5", from 0.0001 to 100',
+        "11:42 models.m.price.service_tiers.batch.input: must not stand beside multiplier, which says all of it",
+        `12:9 models.m.price.service_tiers.priority.output: is missing: ${PRICE}; or say multiplier`,
+        '13:28 models.m.price.tools.web_search: must be USD per thousand calls such as "10.00"',
+        "13:33 models.m.price.tools.Web: must be named by 1 to 64 of a-z, 0-9, _, . and -, a letter first",
+      ],
+    },
+    {
+      name: "tiers of a price that do not fit together",
+      text: MODEL.replace(
+        "upstreams:",
+        [
+          "    price:",
+          "      input: 1",
+          "      output: 2",
+          "      tiers:",
+          "        - { above_input_tokens: 200000, input: 2, output: 3 }",
+          "        - { above_input_tokens: 200000, input: 3, output: 4 }",
+          "      service_tiers:",
+          "        default: { multiplier: 2 }",
+          "upstreams:",
+        ].join("\n"),
+      ),
+      want: [
+        "9:33 models.m.price.tiers[1].above_input_tokens: must be above 200000, where the tier before it begins",
+        "11:18 models.m.price.service_tiers.default: is the price itself: say it there",
+      ],
+    },
+    {
       name: "token limits that are none",
       text: MODEL.replace("upstreams:", "    context_tokens: 1.5\n    output_tokens_max: 0\nupstreams:"),
       want: [

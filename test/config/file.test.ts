@@ -186,7 +186,39 @@ describe("a price", () => {
       want: [1n, 1n, 1n, 1n, 0n, 0n, 1n, 1n, 0n, 10_000_000_000n],
     },
   ])("$said", ({ said, want }) => {
-    expect(modelWithPrice(said)?.price).toEqual(Object.fromEntries(ALL.map((name, index) => [name, want[index]])));
+    const plain = { tiers: [], serviceTiers: [], tools: [] };
+    const wanted = Object.fromEntries(ALL.map((name, index) => [name, want[index]]));
+    expect(modelWithPrice(said)?.price).toEqual({ ...wanted, ...plain });
+  });
+
+  test("has tiers by length, service tiers and tools", () => {
+    const price = modelWithPrice(
+      "{ input: 3, output: 15, tiers: [{ above_input_tokens: 200000, input: 6, output: 22.5 }], " +
+        "service_tiers: { batch: { multiplier: 0.5 }, priority: { input: 9, output: 45 } }, " +
+        'tools: { web_search: "10.00" } }',
+    )?.price;
+    const ten = (values: readonly bigint[]): object =>
+      Object.fromEntries(ALL.map((name, index) => [name, values[index]]));
+    const short = (input: bigint, output: bigint): object =>
+      ten([input, input, input, input, output, output, input, input, output, 0n]);
+    expect(price).toEqual({
+      ...short(3_000_000n, 15_000_000n),
+      tiers: [{ aboveInputTokens: 200_000n, prices: short(6_000_000n, 22_500_000n) }],
+      serviceTiers: [
+        {
+          name: "batch",
+          prices: short(1_500_000n, 7_500_000n),
+          tiers: [{ aboveInputTokens: 200_000n, prices: short(3_000_000n, 11_250_000n) }],
+        },
+        { name: "priority", prices: short(9_000_000n, 45_000_000n), tiers: [] },
+      ],
+      tools: [{ name: "web_search", callPicos: 10_000_000_000n }],
+    });
+  });
+
+  test("that is multiplied is rounded up, component by component", () => {
+    const price = modelWithPrice("{ input: 0.000001, output: 0.000003, service_tiers: { flex: { multiplier: 0.5 } } }");
+    expect(price?.price?.serviceTiers[0]?.prices).toMatchObject({ inputPicos: 1n, outputPicos: 2n, requestPicos: 0n });
   });
 
   test("is exact, quoted or not, whatever its digits", () => {

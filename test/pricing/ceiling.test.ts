@@ -1,15 +1,16 @@
 /** The ceiling covers every usage, and the affordable limit is the largest that fits. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Price, Usage } from "../../src/api/index.js";
-import { affordableOutputTokens, ceilingNanos, dearest } from "../../src/pricing/ceiling.js";
+import type { Price, PriceTier, TokenPrices, ToolUse, Usage } from "../../src/api/index.js";
+import { affordableOutputTokens, ceilingNanos } from "../../src/pricing/ceiling.js";
+import { dearest } from "../../src/pricing/dearest.js";
 import { costNanos } from "../../src/pricing/price.js";
 import { FREE, priceOf } from "./prices.js";
 
 const RUNS = { numRuns: 500 };
 
 const picos = fc.oneof(fc.constant(0n), fc.bigInt(0n, 5_000n), fc.bigInt(0n, 600_000_000n));
-const prices: fc.Arbitrary<Price> = fc.record({
+const tokenPrices: fc.Arbitrary<TokenPrices> = fc.record({
   inputPicos: picos,
   cacheReadPicos: picos,
   cacheWritePicos: picos,
@@ -21,10 +22,42 @@ const prices: fc.Arbitrary<Price> = fc.record({
   audioOutputPicos: picos,
   requestPicos: fc.bigInt(0n, 10n ** 12n),
 });
+// Tiers may fall as well as rise: no rule of the field forbids it.
+const tiers: fc.Arbitrary<PriceTier[]> = fc
+  .uniqueArray(fc.record({ aboveInputTokens: fc.bigInt(1n, 2_000_000n), prices: tokenPrices }), {
+    maxLength: 3,
+    selector: ({ aboveInputTokens }) => aboveInputTokens,
+  })
+  .map((list) => list.toSorted((a, b) => (a.aboveInputTokens < b.aboveInputTokens ? -1 : 1)));
+const prices: fc.Arbitrary<Price> = fc
+  .record({
+    base: tokenPrices,
+    longer: tiers,
+    served: fc.subarray(["priority", "flex"]),
+    dear: tokenPrices,
+    others: tiers,
+    hosted: fc.subarray(["web_search", "file_search"]),
+    callPicos: fc.bigInt(0n, 10n ** 11n),
+  })
+  .map(({ base, longer, served, dear, others, hosted, callPicos }): Price =>
+    Object.assign({}, base, {
+      tiers: longer,
+      serviceTiers: served.map((name) => ({ name, prices: dear, tiers: others })),
+      tools: hosted.map((name) => ({ name, callPicos })),
+    }),
+  );
+const asked = {
+  serviceTier: fc.constantFrom("", "priority", "flex", "unheard_of"),
+  toolCallsMax: fc.tuple(fc.bigInt(0n, 50n), fc.bigInt(0n, 50n)).map(([web, file]): ToolUse[] => [
+    { name: "web_search", calls: web },
+    { name: "file_search", calls: file },
+  ]),
+};
 const bounds = fc.record({
   inputTokensMax: fc.nat(2_000_000),
   outputTokensMax: fc.nat(200_000),
   candidateCount: fc.integer({ min: 1, max: 128 }),
+  ...asked,
 });
 
 /** Splits a total into parts by cuts, so that no token is counted twice. */
@@ -44,7 +77,8 @@ describe("the ceiling", () => {
         fc.array(share, { minLength: 5, maxLength: 5 }),
         fc.array(share, { minLength: 2, maxLength: 2 }),
         fc.tuple(share, share),
-        (limits, price, inputCuts, outputCuts, [inputShare, outputShare]) => {
+        fc.tuple(fc.boolean(), share),
+        (limits, price, inputCuts, outputCuts, [inputShare, outputShare], [isDowngraded, calledShare]) => {
           const input = split(Math.floor(limits.inputTokensMax * inputShare), inputCuts);
           const output = split(Math.floor(limits.outputTokensMax * limits.candidateCount * outputShare), outputCuts);
           const usage: Usage = {
@@ -58,7 +92,14 @@ describe("the ceiling", () => {
             reasoningTokens: output[1] ?? 0n,
             audioOutputTokens: output[2] ?? 0n,
           };
-          expect(costNanos(usage, price)).toBeLessThanOrEqual(ceilingNanos(limits, price));
+          const served = {
+            serviceTier: isDowngraded ? "" : limits.serviceTier,
+            toolUses: limits.toolCallsMax.map(({ name, calls }) => ({
+              name,
+              calls: BigInt(Math.floor(Number(calls) * calledShare)),
+            })),
+          };
+          expect(costNanos(usage, price, served)).toBeLessThanOrEqual(ceilingNanos(limits, price));
         },
       ),
       RUNS,
@@ -69,7 +110,17 @@ describe("the ceiling", () => {
     fc.assert(
       fc.property(bounds, fc.array(prices, { minLength: 1, maxLength: 4 }), (limits, several) => {
         const most = ceilingNanos(limits, dearest(several));
-        for (const price of several) expect(ceilingNanos(limits, price)).toBeLessThanOrEqual(most);
+        const whole = dearest(several);
+        for (const price of several) {
+          // What one target does not price is left out of the model's price, and refused or flagged elsewhere.
+          const { serviceTiers, tools } = whole;
+          const kept = {
+            ...price,
+            serviceTiers: price.serviceTiers.filter(({ name }) => serviceTiers.some((tier) => tier.name === name)),
+            tools: price.tools.filter(({ name }) => tools.some((tool) => tool.name === name)),
+          };
+          expect(ceilingNanos(limits, kept)).toBeLessThanOrEqual(most);
+        }
       }),
       RUNS,
     );

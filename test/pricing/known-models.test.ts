@@ -1,6 +1,10 @@
 /** What the package of published prices knows. */
+import assert from "node:assert/strict";
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { describe, expect, test, vi } from "vitest";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { ceilingNanos } from "../../src/pricing/ceiling.js";
+import { costNanos } from "../../src/pricing/price.js";
 import { knownModel, knownModels } from "../../src/pricing/known-models.js";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
@@ -34,13 +38,13 @@ describe("a known model", () => {
       context: 200_000,
       most: 64_000,
     },
-    // The longer of its two tiers.
+    // The shorter of its two tiers.
     {
       pricedAs: "google",
       id: "gemini-2.5-pro",
-      input: 2_500_000n,
-      read: 250_000n,
-      output: 15_000_000n,
+      input: 1_250_000n,
+      read: 125_000n,
+      output: 10_000_000n,
       context: 1_048_576,
       most: 65_536,
     },
@@ -50,6 +54,19 @@ describe("a known model", () => {
       contextTokens: context,
       outputTokensMax: most,
     });
+  });
+
+  test("with tiers by length is sold at the tier of the prompt, not at the dearest", async () => {
+    const price = (await knownModel("anthropic", "claude-sonnet-4-5", NOW))?.price;
+    assert(price !== undefined);
+    const cost = (inputTokens: bigint): bigint =>
+      costNanos({ ...NO_USAGE, inputTokens, cacheReadTokens: 1_000n, outputTokens: 1_000n }, price);
+    // 3 and 15 USD up to 200,000 tokens, 6 and 22.50 above; what is read from the cache counts as prompt.
+    expect(cost(199_000n)).toBe(199_000n * 3_000n + 1_000n * 300n + 1_000n * 15_000n);
+    expect(cost(199_001n)).toBe(199_001n * 6_000n + 1_000n * 600n + 1_000n * 22_500n);
+    const bounds = { inputTokensMax: 100_000, outputTokensMax: 1_000, candidateCount: 1 };
+    // The dearest that a token of a prompt can be in that tier: written to the cache for an hour.
+    expect(ceilingNanos(bounds, price)).toBe(100_000n * 6_000n + 1_000n * 15_000n);
   });
 
   test.each([
@@ -100,7 +117,10 @@ test("every model of the package is read or refused, without a warning", async (
     );
     read += known.size;
     for (const { price } of known.values())
-      for (const picos of Object.values(price)) expect(typeof picos === "bigint" && picos >= 0n).toBe(true);
+      for (const prices of [price, ...price.tiers.map((tier) => tier.prices)]) {
+        for (const picos of Object.values(prices ?? {}).filter((value) => !Array.isArray(value)))
+          expect(typeof picos === "bigint" && picos >= 0n).toBe(true);
+      }
   }
   expect(read).toBeGreaterThan(1_000);
   expect(warn).not.toHaveBeenCalled();

@@ -19,7 +19,38 @@ describe("a list", () => {
       audioInputPicos: 750_000n,
       audioOutputPicos: 4_500_000n,
       requestPicos: 0n,
+      tiers: [],
+      serviceTiers: [],
+      tools: [],
     });
+  });
+
+  test("keeps its tiers by length, each component as of its own start", () => {
+    const listed = one({
+      input_mtok: {
+        base: 3,
+        tiers: [
+          { start: 200_000, price: 6 },
+          { start: 500_000, price: 7 },
+        ],
+      },
+      output_mtok: { base: 15, tiers: [{ start: 200_000, price: 22.5 }] },
+      cache_read_mtok: 0.3,
+    });
+    const price = readListedPrice(listed, NOW);
+    const seen = [price, ...(price?.tiers ?? []).map(({ prices }) => prices)];
+    expect(price?.tiers.map(({ aboveInputTokens }) => aboveInputTokens)).toEqual([200_000n, 500_000n]);
+    expect(seen.map((prices) => prices?.inputPicos)).toEqual([3_000_000n, 6_000_000n, 7_000_000n]);
+    expect(seen.map((prices) => prices?.outputPicos)).toEqual([15_000_000n, 22_500_000n, 22_500_000n]);
+    expect(seen.map((prices) => prices?.cacheReadPicos)).toEqual([300_000n, 300_000n, 300_000n]);
+  });
+
+  test("gives the calls of tools that the upstream runs", () => {
+    const listed = one({ input_mtok: 1, web_searches_kcount: 10, storage_searches_kcount: 2.5 });
+    expect(readListedPrice(listed, NOW)?.tools).toEqual([
+      { name: "web_search", callPicos: 10_000_000_000n },
+      { name: "file_search", callPicos: 2_500_000_000n },
+    ]);
   });
 
   test("gives each component that it names", () => {
@@ -35,7 +66,7 @@ describe("a list", () => {
       output_audio_mtok: 9,
       requests_kcount: 12,
     };
-    expect(Object.values(readListedPrice(one(named), NOW) ?? {})).toEqual([
+    expect(Object.values(readListedPrice(one(named), NOW) ?? {}).slice(0, 10)).toEqual([
       1_000_000n,
       2_000_000n,
       3_000_000n,
@@ -51,9 +82,9 @@ describe("a list", () => {
 
   test.each([
     {
-      name: "tiers: the dearest",
-      listed: one({ input_mtok: { base: 5, tiers: [{ price: 10 }, { price: 7 }] } }),
-      want: 10_000_000n,
+      name: "tiers: what a short prompt costs",
+      listed: one({ input_mtok: { base: 5, tiers: [{ start: 1_000, price: 10 }] } }),
+      want: 5_000_000n,
     },
     { name: "an embedding: no output", listed: one({ input_mtok: 0.02 }), want: 20_000n },
     {

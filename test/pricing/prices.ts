@@ -12,6 +12,9 @@ export const FREE: Price = {
   audioInputPicos: 0n,
   audioOutputPicos: 0n,
   requestPicos: 0n,
+  tiers: [],
+  serviceTiers: [],
+  tools: [],
 };
 
 /** A price whose other components follow from these two. */
@@ -27,5 +30,8 @@ export function priceOf({ input, output }: { readonly input: bigint; readonly ou
     audioInputPicos: input,
     audioOutputPicos: output,
     requestPicos: 0n,
+    tiers: [],
+    serviceTiers: [],
+    tools: [],
   };
 }

@@ -66,6 +66,72 @@ export interface Price {
   audioOutputPicos: bigint;
   /** Each request, whatever its tokens. */
   requestPicos: bigint;
+  /** What longer inputs cost, from the shortest. The prices above hold up to the first of them. */
+  tiers: PriceTier[];
+  /** What the upstream's service tiers cost, by name. A tier without a price of its own costs what stands above. */
+  serviceTiers: ServiceTierPrice[];
+  /** What calls of tools that the upstream runs cost, by the name of the tool. */
+  tools: ToolPrice[];
+}
+
+/** TokenPrices is what tokens and requests cost, in pico-USD. */
+export interface TokenPrices {
+  /** Input tokens that are not cached. */
+  inputPicos: bigint;
+  /** Input tokens read from the cache. */
+  cacheReadPicos: bigint;
+  /** Input tokens written to the cache. */
+  cacheWritePicos: bigint;
+  /** Input tokens written to the cache for an hour. */
+  cacheWrite1hPicos: bigint;
+  /** Output tokens. */
+  outputPicos: bigint;
+  /** Reasoning tokens. */
+  reasoningPicos: bigint;
+  /** Tokens of pictures read. */
+  imagePicos: bigint;
+  /** Tokens of sound read. */
+  audioInputPicos: bigint;
+  /** Tokens of sound answered. */
+  audioOutputPicos: bigint;
+  /** Each request, whatever its tokens. */
+  requestPicos: bigint;
+}
+
+/** PriceTier is what a request costs whose input is long. All of its tokens cost that, the first ones too. */
+export interface PriceTier {
+  /** It holds for inputs of more tokens than this, cached ones counted. At least 1. */
+  aboveInputTokens: bigint;
+  /** What such a request costs. */
+  prices: TokenPrices | undefined;
+}
+
+/** ServiceTierPrice is what a service tier of the upstream costs. */
+export interface ServiceTierPrice {
+  /** The tier's name as requests and answers say it, such as priority or flex. */
+  name: string;
+  /** What it costs up to the first of its tiers by length. */
+  prices:
+    | TokenPrices
+    | undefined;
+  /** What longer inputs cost, from the shortest. */
+  tiers: PriceTier[];
+}
+
+/** ToolPrice is what calls of a tool cost that the upstream runs. */
+export interface ToolPrice {
+  /** The tool's name, such as web_search. */
+  name: string;
+  /** Each call, in pico-USD. One USD per thousand calls is 1,000,000,000. */
+  callPicos: bigint;
+}
+
+/** ToolUse is how often a tool was called that the upstream runs. */
+export interface ToolUse {
+  /** The tool's name, such as web_search. */
+  name: string;
+  /** How often it was called. */
+  calls: bigint;
 }
 
 function createBaseUsage(): Usage {
@@ -251,6 +317,9 @@ function createBasePrice(): Price {
     audioInputPicos: 0n,
     audioOutputPicos: 0n,
     requestPicos: 0n,
+    tiers: [],
+    serviceTiers: [],
+    tools: [],
   };
 }
 
@@ -315,6 +384,15 @@ export const Price: MessageFns<Price> = {
         throw new globalThis.Error("value provided for field message.requestPicos of type int64 too large");
       }
       writer.uint32(80).int64(message.requestPicos);
+    }
+    for (const v of message.tiers) {
+      PriceTier.encode(v!, writer.uint32(90).fork()).join();
+    }
+    for (const v of message.serviceTiers) {
+      ServiceTierPrice.encode(v!, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.tools) {
+      ToolPrice.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -410,6 +488,464 @@ export const Price: MessageFns<Price> = {
             }
 
             message.requestPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.tiers.push(PriceTier.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.serviceTiers.push(ServiceTierPrice.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.tools.push(ToolPrice.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTokenPrices(): TokenPrices {
+  return {
+    inputPicos: 0n,
+    cacheReadPicos: 0n,
+    cacheWritePicos: 0n,
+    cacheWrite1hPicos: 0n,
+    outputPicos: 0n,
+    reasoningPicos: 0n,
+    imagePicos: 0n,
+    audioInputPicos: 0n,
+    audioOutputPicos: 0n,
+    requestPicos: 0n,
+  };
+}
+
+export const TokenPrices: MessageFns<TokenPrices> = {
+  encode(message: TokenPrices, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.inputPicos !== 0n) {
+      if (BigInt.asIntN(64, message.inputPicos) !== message.inputPicos) {
+        throw new globalThis.Error("value provided for field message.inputPicos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.inputPicos);
+    }
+    if (message.cacheReadPicos !== 0n) {
+      if (BigInt.asIntN(64, message.cacheReadPicos) !== message.cacheReadPicos) {
+        throw new globalThis.Error("value provided for field message.cacheReadPicos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.cacheReadPicos);
+    }
+    if (message.cacheWritePicos !== 0n) {
+      if (BigInt.asIntN(64, message.cacheWritePicos) !== message.cacheWritePicos) {
+        throw new globalThis.Error("value provided for field message.cacheWritePicos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.cacheWritePicos);
+    }
+    if (message.cacheWrite1hPicos !== 0n) {
+      if (BigInt.asIntN(64, message.cacheWrite1hPicos) !== message.cacheWrite1hPicos) {
+        throw new globalThis.Error("value provided for field message.cacheWrite1hPicos of type int64 too large");
+      }
+      writer.uint32(32).int64(message.cacheWrite1hPicos);
+    }
+    if (message.outputPicos !== 0n) {
+      if (BigInt.asIntN(64, message.outputPicos) !== message.outputPicos) {
+        throw new globalThis.Error("value provided for field message.outputPicos of type int64 too large");
+      }
+      writer.uint32(40).int64(message.outputPicos);
+    }
+    if (message.reasoningPicos !== 0n) {
+      if (BigInt.asIntN(64, message.reasoningPicos) !== message.reasoningPicos) {
+        throw new globalThis.Error("value provided for field message.reasoningPicos of type int64 too large");
+      }
+      writer.uint32(48).int64(message.reasoningPicos);
+    }
+    if (message.imagePicos !== 0n) {
+      if (BigInt.asIntN(64, message.imagePicos) !== message.imagePicos) {
+        throw new globalThis.Error("value provided for field message.imagePicos of type int64 too large");
+      }
+      writer.uint32(56).int64(message.imagePicos);
+    }
+    if (message.audioInputPicos !== 0n) {
+      if (BigInt.asIntN(64, message.audioInputPicos) !== message.audioInputPicos) {
+        throw new globalThis.Error("value provided for field message.audioInputPicos of type int64 too large");
+      }
+      writer.uint32(64).int64(message.audioInputPicos);
+    }
+    if (message.audioOutputPicos !== 0n) {
+      if (BigInt.asIntN(64, message.audioOutputPicos) !== message.audioOutputPicos) {
+        throw new globalThis.Error("value provided for field message.audioOutputPicos of type int64 too large");
+      }
+      writer.uint32(72).int64(message.audioOutputPicos);
+    }
+    if (message.requestPicos !== 0n) {
+      if (BigInt.asIntN(64, message.requestPicos) !== message.requestPicos) {
+        throw new globalThis.Error("value provided for field message.requestPicos of type int64 too large");
+      }
+      writer.uint32(80).int64(message.requestPicos);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TokenPrices {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTokenPrices();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.inputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cacheReadPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cacheWritePicos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.cacheWrite1hPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.outputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.reasoningPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.imagePicos = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.audioInputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.audioOutputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.requestPicos = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePriceTier(): PriceTier {
+  return { aboveInputTokens: 0n, prices: undefined };
+}
+
+export const PriceTier: MessageFns<PriceTier> = {
+  encode(message: PriceTier, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.aboveInputTokens !== 0n) {
+      if (BigInt.asUintN(64, message.aboveInputTokens) !== message.aboveInputTokens) {
+        throw new globalThis.Error("value provided for field message.aboveInputTokens of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.aboveInputTokens);
+    }
+    if (message.prices !== undefined) {
+      TokenPrices.encode(message.prices, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PriceTier {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePriceTier();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.aboveInputTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.prices = TokenPrices.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseServiceTierPrice(): ServiceTierPrice {
+  return { name: "", prices: undefined, tiers: [] };
+}
+
+export const ServiceTierPrice: MessageFns<ServiceTierPrice> = {
+  encode(message: ServiceTierPrice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.prices !== undefined) {
+      TokenPrices.encode(message.prices, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.tiers) {
+      PriceTier.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServiceTierPrice {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServiceTierPrice();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.prices = TokenPrices.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.tiers.push(PriceTier.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseToolPrice(): ToolPrice {
+  return { name: "", callPicos: 0n };
+}
+
+export const ToolPrice: MessageFns<ToolPrice> = {
+  encode(message: ToolPrice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.callPicos !== 0n) {
+      if (BigInt.asIntN(64, message.callPicos) !== message.callPicos) {
+        throw new globalThis.Error("value provided for field message.callPicos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.callPicos);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolPrice {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolPrice();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.callPicos = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseToolUse(): ToolUse {
+  return { name: "", calls: 0n };
+}
+
+export const ToolUse: MessageFns<ToolUse> = {
+  encode(message: ToolUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.calls !== 0n) {
+      if (BigInt.asUintN(64, message.calls) !== message.calls) {
+        throw new globalThis.Error("value provided for field message.calls of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.calls);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ToolUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseToolUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.calls = reader.uint64() as bigint;
             continue;
           }
         }

@@ -1,0 +1,61 @@
+/** The dearest of the prices of all targets that may answer for one model. Pure. */
+import assert from "node:assert/strict";
+import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
+import { type Bracket, bracketFor, max, ratesOf } from "./rates.js";
+
+/**
+ * Component by component and tier by tier, so that it covers each of the prices. A service tier or a tool that one of
+ * them does not price is left out: nobody knows what it costs there. At least one price.
+ */
+export function dearest(prices: readonly Price[]): Price {
+  const [first, ...others] = prices;
+  assert(first !== undefined, "a model has at least one target, and each has a price");
+  return others.reduce(dearer, first);
+}
+
+function dearer(a: Price, b: Price): Price {
+  const [ratesA, ratesB] = [ratesOf(a), ratesOf(b)];
+  const serviceTiers: ServiceTierPrice[] = [];
+  for (const [name, brackets] of ratesA.serviceTiers) {
+    const others = ratesB.serviceTiers.get(name);
+    if (others !== undefined) serviceTiers.push({ name, ...dearerBrackets(brackets, others) });
+  }
+  const tools: ToolPrice[] = [];
+  for (const [name, callPicos] of ratesA.tools) {
+    const other = ratesB.tools.get(name);
+    if (other !== undefined) tools.push({ name, callPicos: max(callPicos, other) });
+  }
+  const { prices, tiers } = dearerBrackets(ratesA.ordinary, ratesB.ordinary);
+  return { ...prices, tiers, serviceTiers, tools };
+}
+
+/** Wherever one of them begins a tier, a tier begins. */
+function dearerBrackets(
+  a: readonly Bracket[],
+  b: readonly Bracket[],
+): { readonly prices: TokenPrices; readonly tiers: PriceTier[] } {
+  const starts = new Set([...a, ...b].map((bracket) => bracket.aboveInputTokens));
+  starts.delete(0n);
+  const at = (inputTokens: bigint): TokenPrices =>
+    dearerPrices(bracketFor(a, inputTokens).prices, bracketFor(b, inputTokens).prices);
+  const tiers = [...starts].toSorted((one, other) => (one < other ? -1 : 1));
+  return {
+    prices: at(0n),
+    tiers: tiers.map((aboveInputTokens) => ({ aboveInputTokens, prices: at(aboveInputTokens + 1n) })),
+  };
+}
+
+function dearerPrices(a: TokenPrices, b: TokenPrices): TokenPrices {
+  return {
+    inputPicos: max(a.inputPicos, b.inputPicos),
+    cacheReadPicos: max(a.cacheReadPicos, b.cacheReadPicos),
+    cacheWritePicos: max(a.cacheWritePicos, b.cacheWritePicos),
+    cacheWrite1hPicos: max(a.cacheWrite1hPicos, b.cacheWrite1hPicos),
+    outputPicos: max(a.outputPicos, b.outputPicos),
+    reasoningPicos: max(a.reasoningPicos, b.reasoningPicos),
+    imagePicos: max(a.imagePicos, b.imagePicos),
+    audioInputPicos: max(a.audioInputPicos, b.audioInputPicos),
+    audioOutputPicos: max(a.audioOutputPicos, b.audioOutputPicos),
+    requestPicos: max(a.requestPicos, b.requestPicos),
+  };
+}
