@@ -112,6 +112,17 @@ export const REASONS = {
     code: "model_not_allowed",
     say: (m) => `The key may not use the model '${m["model"]}'. GET /v1/models lists those that it may use.`,
   },
+  ERROR_REASON_KEY_TOO_WIDE: {
+    ...FORBIDDEN,
+    code: "key_too_wide",
+    say: (m) =>
+      `The setting '${m["setting"]}' would go beyond your own key: ${m["problem"]}. Ask for less, or ask your operator.`,
+  },
+  ERROR_REASON_ACCOUNT_FROZEN: {
+    ...FORBIDDEN,
+    code: "account_frozen",
+    say: (m) => `The account '${m["account"]}' is frozen: ${m["cause"]}. Ask your operator to unfreeze it.`,
+  },
   ERROR_REASON_MODEL_UNKNOWN: {
     ...NOT_FOUND,
     code: "model_not_found",

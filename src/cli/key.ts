@@ -23,6 +23,9 @@ interface CreateOptions extends ConnectionOptions {
   readonly clamp?: true;
   readonly retriesRunAnew?: true;
   readonly strict?: true;
+  readonly childrenEndWithIt?: true;
+  readonly keepStreamsOnRevoke?: true;
+  readonly endStreamsOnExpiry?: true;
   readonly label?: Record<string, string>;
 }
 
@@ -78,6 +81,9 @@ function addCreate(key: Command): void {
         "--strict",
         "refuse a request with parameters that its upstream has no place for, rather than leave them out",
       )
+      .option("--children-end-with-it", "end the keys that it makes when it is revoked or expires")
+      .option("--keep-streams-on-revoke", "let requests that run finish when it is revoked, rather than end them")
+      .option("--end-streams-on-expiry", "end requests that run when it expires, rather than let them finish")
       .option("--label <name=text>", "a label of your own; may be repeated", readLabel)
       .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00'),
   ).action(create);
@@ -142,6 +148,9 @@ function settingsOf(options: CreateOptions): KeySettings {
     retriesRunAnew: options.retriesRunAnew ?? false,
     metadata: options.label ?? {},
     strict: options.strict ?? false,
+    childrenEndWithIt: options.childrenEndWithIt ?? false,
+    endStreamsOnRevoke: options.keepStreamsOnRevoke === true ? false : undefined,
+    endStreamsOnExpiry: options.endStreamsOnExpiry ?? false,
   };
 }
 

@@ -69,6 +69,9 @@ export const keySeed = block({
   metadata,
   retries_run_anew: truth.default(false),
   strict: truth.default(false),
+  children_end_with_it: truth.default(false),
+  end_streams_on_revoke: truth.default(true),
+  end_streams_on_expiry: truth.default(false),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,
@@ -90,5 +93,8 @@ export const keySeed = block({
     metadata: said.metadata,
     retriesRunAnew: said.retries_run_anew,
     strict: said.strict,
+    childrenEndWithIt: said.children_end_with_it,
+    endStreamsOnRevoke: said.end_streams_on_revoke,
+    endStreamsOnExpiry: said.end_streams_on_expiry,
   },
 }));

@@ -19,6 +19,7 @@ export function isAddressBlock(text: string): boolean {
 export class AddressSet {
   readonly #ipv4 = new BlockList();
   readonly #ipv6 = new BlockList();
+  readonly #prefixes: Record<Block["family"], number[]> = { ipv4: [], ipv6: [] };
 
   /** Blocks that are none are left out: a set never lets in more than it says. */
   constructor(blocks: readonly string[]) {
@@ -27,7 +28,17 @@ export class AddressSet {
       if (block === undefined) continue;
       const list = block.family === "ipv4" ? this.#ipv4 : this.#ipv6;
       list.addSubnet(block.address, block.prefix, block.family);
+      this.#prefixes[block.family].push(block.prefix);
     }
+  }
+
+  /** True where this set is of one block, and all of the other block lies in it. */
+  covers(text: string): boolean {
+    const block = blockOf(text);
+    if (block === undefined) return false;
+    const [prefix, other] = this.#prefixes[block.family];
+    if (prefix === undefined || other !== undefined || prefix > block.prefix) return false;
+    return (block.family === "ipv4" ? this.#ipv4 : this.#ipv6).check(block.address, block.family);
   }
 
   /**

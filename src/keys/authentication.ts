@@ -4,14 +4,12 @@ import { LRUCache } from "lru-cache";
 import { GatewayError } from "../errors.js";
 import type { KeyRow, KeyStore } from "../store/store.js";
 import type { Caller } from "./caller.js";
-import { callerOf } from "./key-caller.js";
+import { namesOf, type Standing, standingOf } from "./standing.js";
 import { digestOf, hintOf, shapeOf } from "./secret.js";
 
 /** What is known of one secret of an existing key. */
 interface Entry {
-  readonly caller: Caller;
-  readonly revision: number;
-  readonly revoked: boolean;
+  readonly standing: Standing;
   /** When the secret ends: with its key, or as an old secret after a rotation. */
   readonly endMs: number;
   readonly checkedMs: number;
@@ -45,7 +43,7 @@ export class Authentication {
   readonly #entries: LRUCache<string, Entry>;
   /** When each secret was found to belong to no key. */
   readonly #unknown: LRUCache<string, number>;
-  /** The cached secrets of each key: at most a few. */
+  /** The cached secrets of each key, and of those that it made. */
   readonly #secretsByKey = new Map<string, Set<string>>();
   readonly #lookups = new Map<string, Promise<Caller>>();
   #lookupCount = 0;
@@ -60,7 +58,7 @@ export class Authentication {
     this.#sweptMs = options.nowMs();
     this.#entries = new LRUCache({
       max: options.cacheEntriesMax,
-      dispose: (entry, secret) => this.#unlink(entry.caller.keyId, secret),
+      dispose: (entry, secret) => this.#unlink(entry.standing, secret),
     });
     this.#unknown = new LRUCache({ max: options.cacheEntriesMax });
   }
@@ -110,45 +108,33 @@ export class Authentication {
     const digest = digestOf(this.#pepper, secret);
     const row = await this.#keys.findByDigest(digest);
     const nowMs = this.#nowMs();
-    const current = generation === this.#generation;
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
-      if (current) this.#unknown.set(secret, nowMs);
+      if (generation === this.#generation) this.#unknown.set(secret, nowMs);
       throw invalidKey(secret);
     }
-    const caller = this.#callerOf(row, secret);
-    const entry: Entry = {
-      caller,
-      revision: row.revision,
-      revoked: row.revokeTimeMs !== null,
-      endMs: Math.min(entryEndMs, caller.settings.expireTime?.getTime() ?? Infinity),
-      checkedMs: nowMs,
-    };
-    if (current) this.#remember(secret, entry);
+    const standing = await standingOf(row, this.#keys, this.#entries.peek(secret)?.standing);
+    const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
+    if (generation === this.#generation) this.#remember(secret, entry);
     return callerNow(entry, secret, nowMs);
   }
 
-  /** The same object for the same revision, so that what others keep beside it stays. */
-  #callerOf(row: KeyRow, secret: string): Caller {
-    const known = this.#entries.peek(secret);
-    return known !== undefined && known.caller.keyId === row.id && known.revision === row.revision
-      ? known.caller
-      : callerOf(row);
-  }
-
   #remember(secret: string, entry: Entry): void {
-    const keyId = entry.caller.keyId;
     // First the cache, whose `dispose` may take an older entry of the same secret out of the index.
     this.#entries.set(secret, entry);
-    const secrets = this.#secretsByKey.get(keyId);
-    if (secrets === undefined) this.#secretsByKey.set(keyId, new Set([secret]));
-    else secrets.add(secret);
+    for (const keyId of namesOf(entry.standing)) {
+      const secrets = this.#secretsByKey.get(keyId);
+      if (secrets === undefined) this.#secretsByKey.set(keyId, new Set([secret]));
+      else secrets.add(secret);
+    }
   }
 
-  #unlink(keyId: string, secret: string): void {
-    const secrets = this.#secretsByKey.get(keyId);
-    secrets?.delete(secret);
-    if (secrets?.size === 0) this.#secretsByKey.delete(keyId);
+  #unlink(standing: Standing, secret: string): void {
+    for (const keyId of namesOf(standing)) {
+      const secrets = this.#secretsByKey.get(keyId);
+      secrets?.delete(secret);
+      if (secrets?.size === 0) this.#secretsByKey.delete(keyId);
+    }
   }
 
   /** Drops what is no longer used, at most once in the time that it may live, so that secrets do not linger. */
@@ -175,13 +161,13 @@ function isFresh(sinceMs: number, nowMs: number, ttlMs: number): boolean {
 
 /** The time is looked at on each call: an entry may outlive its key. */
 function callerNow(entry: Entry, secret: string, nowMs: number): Caller {
-  if (entry.revoked) throw new GatewayError("ERROR_REASON_KEY_REVOKED", { key: hintOf(secret) });
+  if (entry.standing.revoked) throw new GatewayError("ERROR_REASON_KEY_REVOKED", { key: hintOf(secret) });
   if (nowMs >= entry.endMs)
     throw new GatewayError("ERROR_REASON_KEY_EXPIRED", {
       key: hintOf(secret),
       expired: new Date(entry.endMs).toISOString(),
     });
-  return entry.caller;
+  return entry.standing.caller;
 }
 
 /** Until when a rotation lets the secret of this digest live; undefined where it is none of the row's. */

@@ -10,11 +10,16 @@ export interface Caller {
   readonly keyId: string;
   readonly accountId: string;
   readonly key: Key;
+  /** The key's settings, with each limit lowered to those of its makers. */
   readonly settings: KeySettings;
+  /** The key that made this one, within whose settings it is used; undefined where an operator made it. */
+  readonly maker: Caller | undefined;
+  /** True for the caller's own key, and for each that made it or its maker. */
+  isUnder(keyId: string): boolean;
   /** True where the key carries the scope, itself or as an operator. */
   hasScope(scope: string): boolean;
   /** True where the key may use the model. */
   mayUseModel(model: string): boolean;
-  /** True where the key may be used from the address, an IP literal. */
+  /** True where the key may be used from the address, an IP literal; an empty one is not known. */
   mayComeFrom(address: string): boolean;
 }

@@ -1,7 +1,10 @@
-/** What a caller may do to keys: nobody reaches another account's keys, or rights above its own. */
+/** What a caller may do to keys: nobody reaches another account's keys, or grants what its own key has not. */
 import type { Key, KeySettings } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "./caller.js";
+import { newSettings, settingName } from "./key-settings.js";
+import { MAKERS_MAX } from "./standing.js";
+import { excessOf, inherited, isWithin } from "./within.js";
 
 /** A key to be made. */
 export interface KeyWish {
@@ -9,39 +12,94 @@ export interface KeyWish {
   readonly settings: KeySettings | undefined;
   /** A secret to import; empty or absent: one is made. */
   readonly secret?: string | undefined;
+  /** The key that makes it; absent: an operator does, or a settings file. */
+  readonly makerId?: string | undefined;
 }
 
 /**
- * Throws where the caller may not make such a key: for another account, as an operator's, or with a secret of its own
- * choice.
+ * The wish as it may be granted: a key of the caller's account, within the caller's own settings, which stand wherever
+ * the wish says nothing. An operator's wish stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
+ * and KEY_TOO_WIDE.
  */
-export function requireMayCreate(caller: Caller, wish: KeyWish): void {
-  if (caller.hasScope("operator")) return;
+export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
+  const settings = newSettings(wish.settings);
+  if (caller.hasScope("operator")) return { ...wish, settings };
   if (wish.accountId !== caller.accountId)
     throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
-  if (wish.secret !== undefined && wish.secret !== "") throw operatorMissing(caller);
-  requireMayGrant(caller, wish.settings);
+  if (wish.secret !== undefined && wish.secret !== "") throw scopeMissing(caller, "operator");
+  if (makerCount(caller) >= MAKERS_MAX) {
+    const problem = `stands at the end of ${MAKERS_MAX} keys that made each other, and makes no more`;
+    throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: "scopes", problem: `your key ${problem}` });
+  }
+  const granted = inherited(settings, boundsOf(caller));
+  requireMayGrant(caller, granted);
+  return { ...wish, settings: granted, makerId: caller.keyId };
 }
 
-/** Throws where the settings hold the operator's scope and the caller has it not. */
-export function requireMayGrant(caller: Caller, settings: KeySettings | undefined): void {
-  if (settings?.scopes.includes("operator") === true && !caller.hasScope("operator")) throw operatorMissing(caller);
+/** Throws SCOPE_MISSING or KEY_TOO_WIDE where the settings go beyond the caller's own. */
+export function requireMayGrant(caller: Caller, settings: KeySettings): void {
+  if (caller.hasScope("operator")) return;
+  for (const scope of settings.scopes) if (!caller.hasScope(scope)) throw scopeMissing(caller, scope);
+  for (let maker: Caller | undefined = caller; maker !== undefined; maker = maker.maker)
+    requireWithin(settings, maker.settings);
+}
+
+/** Throws where the caller may not see the key, or may not give it these settings: its own key only gets narrower. */
+export function requireMayChange(caller: Caller, key: Key, changed: KeySettings): void {
+  requireMaySee(caller, key);
+  if (key.id !== caller.keyId) requireMayGrant(caller, changed);
+  else if (!caller.hasScope("operator") && key.settings !== undefined) requireWithin(changed, key.settings);
+}
+
+function requireWithin(settings: KeySettings, most: KeySettings): void {
+  const excess = excessOf(settings, most);
+  if (excess === undefined) return;
+  const { field, problem } = excess;
+  throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: settingName(field), problem });
+}
+
+/** True where the caller may see the key: its own, one that it made, or one that may do no more than its own. */
+export function maySee(caller: Caller, key: Key): boolean {
+  if (caller.hasScope("operator")) return true;
+  if (key.accountId !== caller.accountId) return false;
+  return key.id === caller.keyId || key.makerId === caller.keyId || isWithinCaller(key, caller);
+}
+
+/** Throws RESOURCE_UNKNOWN where the caller may not see the key: it then may not end it either. */
+export function requireMaySee(caller: Caller, key: Key): void {
+  if (!maySee(caller, key)) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "key", id: key.id });
 }
 
 /**
- * Throws where the caller may not see or change the key. An operator's key is above those of its account: who could
- * rotate it would hold an operator's secret.
+ * Throws where the caller may not learn the key's new secret: that of a stronger key would be a way to what the
+ * caller's own may not do.
  */
-export function requireMayManage(caller: Caller, key: Key): void {
-  if (caller.hasScope("operator")) return;
-  if (key.accountId !== caller.accountId)
-    throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "key", id: key.id });
-  requireMayGrant(caller, key.settings);
+export function requireMayRotate(caller: Caller, key: Key): void {
+  requireMaySee(caller, key);
+  if (key.id !== caller.keyId && key.settings !== undefined) requireMayGrant(caller, key.settings);
 }
 
-function operatorMissing(caller: Caller): GatewayError {
-  return new GatewayError("ERROR_REASON_SCOPE_MISSING", {
-    scope: "operator",
-    scopes: caller.settings.scopes.join(" "),
-  });
+function isWithinCaller(key: Key, caller: Caller): boolean {
+  const { settings } = key;
+  return (
+    settings !== undefined && settings.scopes.every((scope) => caller.hasScope(scope)) && isUnderAll(settings, caller)
+  );
+}
+
+function isUnderAll(settings: KeySettings, caller: Caller | undefined): boolean {
+  return caller === undefined || (isWithin(settings, caller.settings) && isUnderAll(settings, caller.maker));
+}
+
+/** The caller's own settings and, where they say nothing, those of its makers. */
+function boundsOf(caller: Caller): KeySettings {
+  return caller.maker === undefined ? caller.settings : inherited(caller.settings, boundsOf(caller.maker));
+}
+
+function makerCount({ maker }: Caller): number {
+  return maker === undefined ? 0 : 1 + makerCount(maker);
+}
+
+function scopeMissing(caller: Caller, scope: string): GatewayError {
+  const scopes = caller.settings.scopes.join(" ");
+  return new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes });
 }

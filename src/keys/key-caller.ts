@@ -3,6 +3,7 @@ import { Key, KeySettings } from "../api/index.js";
 import type { KeyRow } from "../store/store.js";
 import { AddressSet } from "./address.js";
 import type { Caller } from "./caller.js";
+import { lowered } from "./within.js";
 import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";
 
 /** The key as the protocol shows it. Nothing of it leads to the secret. */
@@ -10,6 +11,7 @@ export function keyOf(row: KeyRow): Key {
   return {
     id: row.id,
     accountId: row.accountId,
+    makerId: row.makerId ?? "",
     settings: KeySettings.decode(row.settings),
     hint: row.hint,
     createTime: new Date(row.createTimeMs),
@@ -18,9 +20,10 @@ export function keyOf(row: KeyRow): Key {
 }
 
 /** The caller of a key's row, with all that its checks need worked out. */
-export function callerOf(row: KeyRow): Caller {
+export function callerOf(row: KeyRow, maker?: Caller): Caller {
   const settings = KeySettings.decode(row.settings);
-  return new KeyCaller({ ...keyOf(row), settings }, settings);
+  const bounded = maker === undefined ? settings : lowered(settings, maker.settings);
+  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker);
 }
 
 class KeyCaller implements Caller {
@@ -34,6 +37,7 @@ class KeyCaller implements Caller {
   constructor(
     readonly key: Key,
     readonly settings: KeySettings,
+    readonly maker: Caller | undefined,
   ) {
     this.keyId = key.id;
     this.accountId = key.accountId;
@@ -43,17 +47,24 @@ class KeyCaller implements Caller {
     this.#addresses = settings.addresses.length === 0 ? undefined : new AddressSet(settings.addresses);
   }
 
+  isUnder(keyId: string): boolean {
+    return this.keyId === keyId || this.maker?.isUnder(keyId) === true;
+  }
+
   hasScope(scope: string): boolean {
-    return this.#scopes.has(scope) || this.#scopes.has("operator");
+    if (!this.#scopes.has(scope) && !this.#scopes.has("operator")) return false;
+    return this.maker === undefined || this.maker.hasScope(scope);
   }
 
   mayUseModel(model: string): boolean {
     // Globs do not look at longer names, so that a denied one must not pass for not denied.
     if (model.length > MODEL_NAME_LENGTH_MAX) return false;
-    return !this.#modelsDenied.matches(model) && (this.#models === undefined || this.#models.matches(model));
+    if (this.#modelsDenied.matches(model) || this.#models?.matches(model) === false) return false;
+    return this.maker === undefined || this.maker.mayUseModel(model);
   }
 
   mayComeFrom(address: string): boolean {
-    return this.#addresses === undefined || this.#addresses.has(address);
+    if (this.#addresses?.has(address) === false) return false;
+    return this.maker === undefined || this.maker.mayComeFrom(address);
   }
 }

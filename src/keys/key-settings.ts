@@ -20,7 +20,7 @@ const TIME_MAX_MS = 253_402_300_799_999;
 type Check<Value> = (value: Value, param: string) => void;
 
 /** One rule for each setting, in the protocol's order: a new setting does not compile without one. */
-const CHECKS: { readonly [Field in keyof KeySettings]: Check<KeySettings[Field]> } = {
+const CHECKS: { readonly [Field in keyof Required<KeySettings>]: Check<KeySettings[Field]> } = {
   name: checkName,
   scopes: checkScopes,
   models: checkGlobs,
@@ -38,9 +38,16 @@ const CHECKS: { readonly [Field in keyof KeySettings]: Check<KeySettings[Field]>
   metadata: checkMetadata,
   retriesRunAnew: () => undefined,
   strict: () => undefined,
+  childrenEndWithIt: () => undefined,
+  endStreamsOnRevoke: () => undefined,
+  endStreamsOnExpiry: () => undefined,
 };
 
-/** The settings by their names in the protocol, such as `requests_per_minute`. */
+/** A setting's name in the protocol, such as `requests_per_minute`. */
+export function settingName(field: keyof KeySettings): string {
+  return snakeCase(field);
+}
+
 const FIELDS_BY_NAME: ReadonlyMap<string, keyof KeySettings> = new Map(
   fieldsOf(CHECKS).map((field) => [snakeCase(field), field]),
 );
@@ -166,6 +173,9 @@ export function emptySettings(): KeySettings {
     metadata: {},
     retriesRunAnew: false,
     strict: false,
+    childrenEndWithIt: false,
+    endStreamsOnRevoke: undefined,
+    endStreamsOnExpiry: false,
   };
 }
 

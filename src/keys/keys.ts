@@ -100,6 +100,7 @@ export class Keys {
     const row: KeyRow = {
       id: this.#makeId(),
       accountId: wish.accountId,
+      makerId: wish.makerId ?? null,
       settings: KeySettings.encode(settings).finish(),
       digest: digestOf(this.#pepper, secret),
       previousDigest: null,
@@ -129,11 +130,20 @@ export class Keys {
     return { keys: rows.map(keyOf), nextPageToken };
   }
 
-  /** Changes the settings that the mask names, such as `requests_per_minute`. A revoked key is not changed any more. */
-  async update(id: string, settings: KeySettings | undefined, mask: readonly string[]): Promise<Key> {
+  /**
+   * Changes the settings that the mask names, such as `requests_per_minute`. A revoked key is not changed any more.
+   * `permit` throws where the caller may not change such a key to such settings: it sees what is about to be written.
+   */
+  async update(
+    id: string,
+    settings: KeySettings | undefined,
+    mask: readonly string[],
+    permit: (key: Key, changed: KeySettings) => void = () => undefined,
+  ): Promise<Key> {
     const row = await this.#change(id, (row) => {
       requireAlive(row);
       const changed = maskedSettings(KeySettings.decode(row.settings), settings, mask);
+      permit(keyOf(row), changed);
       return { ...row, settings: KeySettings.encode(changed).finish() };
     });
     return keyOf(row);
@@ -148,12 +158,13 @@ export class Keys {
   }
 
   /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */
-  async rotate(id: string, graceSeconds: number): Promise<KeyWithSecret> {
+  async rotate(id: string, graceSeconds: number, permit: (key: Key) => void = () => undefined): Promise<KeyWithSecret> {
     if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX)
       throw invalid("grace_seconds", `must be a whole number from 0 to ${GRACE_SECONDS_MAX}`);
     const secret = makeSecret(this.#randomBytes);
     const row = await this.#change(id, (row) => {
       requireAlive(row);
+      permit(keyOf(row));
       return {
         ...row,
         digest: digestOf(this.#pepper, secret),

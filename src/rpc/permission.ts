@@ -12,8 +12,8 @@ export function scopeOf(permission: MethodPermission): string {
 export function requirePermission(permission: MethodPermission, caller: Caller, address: string): void {
   const scope = scopeOf(permission);
   if (scope !== "") requireScope(scope, caller);
-  const mayCome = address === "" ? caller.settings.addresses.length === 0 : caller.mayComeFrom(address);
-  if (!mayCome) throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
+  if (!caller.mayComeFrom(address))
+    throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
 }
 
 /** Throws SCOPE_MISSING. */

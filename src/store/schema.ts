@@ -248,10 +248,14 @@ DROP TABLE node;
 CREATE TABLE node (id TEXT PRIMARY KEY, beats INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/** The key that made a key. Null where an operator did, as for all before. */
+const MAKERS = "ALTER TABLE key ADD COLUMN maker_id TEXT";
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
   { version: 3, sql: ATTEMPT_LOG },
   { version: 4, sql: ONE_ROW },
   { version: 5, sql: BEATS },
+  { version: 6, sql: MAKERS },
 ];

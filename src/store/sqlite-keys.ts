@@ -9,6 +9,7 @@ import { placeholders } from "./token-columns.js";
 interface KeyColumns {
   readonly id: string;
   readonly account_id: string;
+  readonly maker_id: string | null;
   readonly settings: Buffer;
   readonly digest: Buffer;
   readonly previous_digest: Buffer | null;
@@ -38,7 +39,7 @@ export class SqliteKeys {
   constructor(database: Sqlite) {
     this.#insert = database.prepare(
       `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint, create_time_ms,
-       revoke_time_ms, revision, row_digest) VALUES (${placeholders(11)}) ON CONFLICT DO NOTHING`,
+       revoke_time_ms, revision, maker_id, row_digest) VALUES (${placeholders(12)}) ON CONFLICT DO NOTHING`,
     );
     this.#get = database.prepare<[string], KeyColumns>("SELECT * FROM key WHERE id = ?");
     this.#byDigest = database.prepare<[Uint8Array], KeyColumns>("SELECT * FROM key WHERE digest = ?");
@@ -51,7 +52,8 @@ export class SqliteKeys {
     );
     this.#replace = database.prepare(
       `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?, previous_until_ms = ?, hint = ?,
-       create_time_ms = ?, revoke_time_ms = ?, revision = ?, row_digest = ? WHERE id = ? AND revision = ?`,
+       create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?, row_digest = ?
+       WHERE id = ? AND revision = ?`,
     );
   }
 
@@ -93,7 +95,9 @@ function changeable(key: KeyRow): unknown[] {
     key.revokeTimeMs,
     key.revision,
   ];
-  return [...values, digestOf(key.id, ...values)];
+  // Rows of a schema that kept no maker say nothing of one, so that they fit their digests for ever.
+  const made = key.makerId === null ? [] : [key.makerId];
+  return [...values, key.makerId, digestOf(key.id, ...values, ...made)];
 }
 
 function toKey(row: KeyColumns | undefined): KeyRow | undefined {
@@ -101,6 +105,7 @@ function toKey(row: KeyColumns | undefined): KeyRow | undefined {
   return {
     id: row.id,
     accountId: row.account_id,
+    makerId: row.maker_id,
     settings: row.settings,
     digest: row.digest,
     previousDigest: row.previous_digest,

@@ -87,6 +87,8 @@ export interface ReceiptRow {
 export interface KeyRow {
   readonly id: string;
   readonly accountId: string;
+  /** The key that made it; null where an operator or a settings file did. */
+  readonly makerId: string | null;
   /** KeySettings as protobuf bytes. */
   readonly settings: Uint8Array;
   /** HMAC-SHA-256 of the secret. Unique. */

@@ -18,7 +18,12 @@ const ROWS = [
   {
     what: "key",
     sql: `SELECT id, row_digest, id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
-      create_time_ms, revoke_time_ms, revision FROM key`,
+      create_time_ms, revoke_time_ms, revision FROM key WHERE maker_id IS NULL`,
+  },
+  {
+    what: "key",
+    sql: `SELECT id, row_digest, id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
+      create_time_ms, revoke_time_ms, revision, maker_id FROM key WHERE maker_id IS NOT NULL`,
   },
 ] as const;
 

@@ -41,6 +41,9 @@ const NO_LIMITS = {
   metadata: {},
   retriesRunAnew: false,
   strict: false,
+  childrenEndWithIt: false,
+  endStreamsOnRevoke: true,
+  endStreamsOnExpiry: false,
 };
 
 describe("a good file", () => {
@@ -118,6 +121,9 @@ keys:
     strict: true
     metadata: { team: "a b", cost_center: 0042 }
     retries_run_anew: true
+    children_end_with_it: true
+    end_streams_on_revoke: false
+    end_streams_on_expiry: true
 `;
     expect(parseSettings(text, {}).keys[0]?.settings).toEqual({
       name: "all",
@@ -137,6 +143,9 @@ keys:
       strict: true,
       metadata: { team: "a b", cost_center: "0042" },
       retriesRunAnew: true,
+      childrenEndWithIt: true,
+      endStreamsOnRevoke: false,
+      endStreamsOnExpiry: true,
     });
   });
 

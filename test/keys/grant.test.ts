@@ -1,67 +1,80 @@
 /** What a caller may do to keys. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
-import { requireMayCreate, requireMayGrant, requireMayManage } from "../../src/keys/grant.js";
+import type { Caller } from "../../src/keys/caller.js";
+import { grantedWish, maySee, requireMayChange, requireMayRotate } from "../../src/keys/grant.js";
 import { callerOf } from "../../src/keys/key-caller.js";
+import { MAKERS_MAX } from "../../src/keys/standing.js";
 import { FOREIGN, refusalOf, settingsOf } from "./key-world.js";
 
-const callerWith = (scopes: string[]) =>
-  callerOf({
-    id: "key_1",
+function callerWith(settings: Partial<KeySettings>, id = "key_1", maker?: Caller): Caller {
+  const row = {
+    id,
     accountId: "acme",
-    settings: KeySettings.encode(settingsOf({ scopes })).finish(),
+    settings: KeySettings.encode(settingsOf(settings)).finish(),
     digest: new Uint8Array(32),
     previousDigest: null,
     previousUntilMs: null,
     hint: "sk-tg12...34",
+    makerId: maker?.keyId ?? null,
     createTimeMs: 1,
     revokeTimeMs: null,
     revision: 1,
-  });
-const manager = callerWith(["keys"]);
-const operator = callerWith(["operator"]);
-const keyWith = (accountId: string, scopes: string[]) => ({
+  };
+  return callerOf(row, maker);
+}
+
+const manager = callerWith({ scopes: ["keys", "chat"] });
+const operator = callerWith({ scopes: ["operator"] });
+const keyWith = (accountId: string, some: Partial<KeySettings>, makerId = "") => ({
   ...manager.key,
+  id: "key_2",
   accountId,
-  settings: settingsOf({ scopes }),
+  makerId,
+  settings: settingsOf(some),
 });
+const CHAT = settingsOf({ scopes: ["chat"] });
 
 test.each([
   {
     name: "makes a key of its account",
-    call: () => requireMayCreate(manager, { accountId: "acme", settings: undefined }),
+    call: () => grantedWish(manager, { accountId: "acme", settings: CHAT }),
     want: "",
   },
   {
     name: "makes no key of another account",
-    call: () => requireMayCreate(manager, { accountId: "other", settings: undefined }),
+    call: () => grantedWish(manager, { accountId: "other", settings: CHAT }),
     want: "RESOURCE_UNKNOWN",
   },
   {
     name: "imports no secret",
-    call: () => requireMayCreate(manager, { accountId: "acme", settings: undefined, secret: FOREIGN }),
+    call: () => grantedWish(manager, { accountId: "acme", settings: CHAT, secret: FOREIGN }),
     want: "SCOPE_MISSING",
   },
   {
     name: "makes no operator",
-    call: () =>
-      requireMayCreate(manager, { accountId: "acme", settings: settingsOf({ scopes: ["chat", "operator"] }) }),
+    call: () => grantedWish(manager, { accountId: "acme", settings: settingsOf({ scopes: ["chat", "operator"] }) }),
     want: "SCOPE_MISSING",
   },
   {
     name: "makes its own key no operator's",
-    call: () => requireMayGrant(manager, settingsOf({ scopes: ["operator"] })),
-    want: "SCOPE_MISSING",
+    call: () => requireMayChange(manager, manager.key, settingsOf({ scopes: ["operator"] })),
+    want: "KEY_TOO_WIDE",
   },
-  { name: "manages a key of its account", call: () => requireMayManage(manager, keyWith("acme", ["chat"])), want: "" },
+  { name: "rotates a key of its account", call: () => requireMayRotate(manager, keyWith("acme", CHAT)), want: "" },
   {
     name: "does not see a key of another account",
-    call: () => requireMayManage(manager, keyWith("other", ["chat"])),
+    call: () => requireMayRotate(manager, keyWith("other", CHAT)),
     want: "RESOURCE_UNKNOWN",
   },
   {
-    name: "does not get at an operator's key of its account",
-    call: () => requireMayManage(manager, keyWith("acme", ["operator"])),
+    name: "does not see an operator's key of its account",
+    call: () => requireMayRotate(manager, keyWith("acme", { scopes: ["operator"] })),
+    want: "RESOURCE_UNKNOWN",
+  },
+  {
+    name: "does not rotate a key that it made and that is stronger than itself by now",
+    call: () => requireMayRotate(manager, keyWith("acme", { scopes: ["usage"] }, manager.keyId)),
     want: "SCOPE_MISSING",
   },
 ])("a manager of keys $name", async ({ call, want }) => {
@@ -69,9 +82,50 @@ test.each([
   else expect((await refusalOf(call)).reason).toBe(`ERROR_REASON_${want}`);
 });
 
-test("an operator may do all of it", () => {
-  requireMayCreate(operator, { accountId: "other", settings: settingsOf({ scopes: ["operator"] }), secret: FOREIGN });
-  requireMayManage(operator, keyWith("other", ["operator"]));
-  requireMayGrant(operator, settingsOf({ scopes: ["operator"] }));
+test("an operator may do all of it, and is nobody's maker", () => {
+  const wish = { accountId: "other", settings: settingsOf({ scopes: ["operator"] }), secret: FOREIGN };
+  expect(grantedWish(operator, wish).makerId).toBeUndefined();
+  requireMayRotate(operator, keyWith("other", { scopes: ["operator"] }));
+  requireMayChange(operator, keyWith("other", {}), settingsOf({ scopes: ["operator"] }));
   expect(operator.hasScope("keys")).toBe(true);
+});
+
+describe("a key that a key made", () => {
+  const limited = callerWith({ scopes: ["keys", "chat"], models: ["gpt-*"], requestsPerMinute: 10n, concurrency: 2n });
+
+  test("has its maker's limits wherever it says nothing", () => {
+    const { settings, makerId } = grantedWish(limited, { accountId: "acme", settings: CHAT });
+    expect(settings).toMatchObject({ models: ["gpt-*"], requestsPerMinute: 10n, concurrency: 2n, scopes: ["chat"] });
+    expect(makerId).toBe(limited.keyId);
+  });
+
+  test("is used within the settings that its maker has now, though they were wider when it was made", () => {
+    const wide = callerWith({ scopes: ["chat"], requestsPerMinute: 100n, requestCostMaxNanos: 7n }, "key_2", limited);
+    const narrow = callerWith({ scopes: [], addresses: ["10.0.0.0/8"], requestCostMaxNanos: 5n }, "key_1");
+    expect(wide.settings).toMatchObject({ requestsPerMinute: 10n, concurrency: 2n, requestCostMaxNanos: 7n });
+    expect([wide.mayUseModel("gpt-5"), wide.mayUseModel("o4")]).toEqual([true, false]);
+    const cut = callerWith({ scopes: ["chat"], requestCostMaxNanos: 7n }, "key_2", narrow);
+    expect(cut.hasScope("chat")).toBe(false);
+    expect([cut.mayComeFrom("10.1.2.3"), cut.mayComeFrom("192.0.2.1"), cut.mayComeFrom("")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(cut.settings.requestCostMaxNanos).toBe(5n);
+  });
+
+  test("makes keys within its own and all its makers' settings, and not without end", async () => {
+    const child = callerWith({ scopes: ["keys", "chat"], requestsPerMinute: 5n, models: ["gpt-*"] }, "key_2", limited);
+    const wish = { accountId: "acme", settings: settingsOf({ scopes: ["chat"], models: ["gpt-5"] }) };
+    expect(grantedWish(child, wish).settings).toMatchObject({ requestsPerMinute: 5n, concurrency: 2n });
+    let last = limited;
+    for (let count = 0; count < MAKERS_MAX; count += 1) last = callerWith({ scopes: ["keys"] }, `key_${count}`, last);
+    expect((await refusalOf(() => grantedWish(last, wish))).reason).toBe("ERROR_REASON_KEY_TOO_WIDE");
+  });
+
+  test("is seen by its maker, and by who may do all that it may", () => {
+    expect(maySee(manager, keyWith("acme", { scopes: ["usage"] }, manager.keyId))).toBe(true);
+    expect(maySee(manager, keyWith("acme", { scopes: ["usage"] }))).toBe(false);
+    expect(maySee(limited, keyWith("acme", CHAT))).toBe(false);
+  });
 });

@@ -85,6 +85,7 @@ describe("a caller", () => {
       hint: "sk-tg12...34",
       createTimeMs: 1,
       revokeTimeMs: null,
+      makerId: null,
       revision: 1,
     });
 

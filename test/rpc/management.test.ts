@@ -255,9 +255,9 @@ describe("keys", () => {
     const strong = await core.makeKey("acme", { scopes: ["operator"] });
     const { id } = strong;
     const change = { id, settings: settings({ addresses: [] }), updateMask: ["addresses"] };
-    expect(await refused(call(member, keys.rotateKey, { id, graceSeconds: 0 }))).toBe(`${SCOPE_MISSING} operator`);
-    expect(await refused(call(member, keys.updateKey, change))).toBe(`${SCOPE_MISSING} operator`);
-    expect(await refused(call(member, keys.revokeKey, { id }))).toBe(`${SCOPE_MISSING} operator`);
+    expect(await refused(call(member, keys.rotateKey, { id, graceSeconds: 0 }))).toBe(RESOURCE_UNKNOWN);
+    expect(await refused(call(member, keys.updateKey, change))).toBe(RESOURCE_UNKNOWN);
+    expect(await refused(call(member, keys.revokeKey, { id }))).toBe(RESOURCE_UNKNOWN);
     expect((await call(strong.secret, keys.getCaller, { scope: "operator" })).key?.id).toBe(id);
   });
 

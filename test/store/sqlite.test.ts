@@ -362,6 +362,7 @@ function keyOf(given: Partial<KeyRow>): KeyRow {
     hint: "sk-a...b",
     createTimeMs: NOON_MS,
     revokeTimeMs: null,
+    makerId: null,
     revision: 1,
     ...given,
   };

@@ -44,6 +44,7 @@ beforeAll(async () => {
     hint: "sk-a...b",
     createTimeMs: NOON_MS,
     revokeTimeMs: NOON_MS,
+    makerId: null,
     revision: 1,
   });
   const live = new Set(["held"]);

@@ -87,5 +87,9 @@ export enum ErrorReason {
   ERROR_REASON_ANSWER_GONE = 41,
   /** ERROR_REASON_STREAM_GONE - The stream of this request is not kept, or not any more. Example: {"request": "req_1"} */
   ERROR_REASON_STREAM_GONE = 42,
+  /** ERROR_REASON_KEY_TOO_WIDE - A key would be granted more than the key that grants it has. Example: {"setting": "models", "problem": "..."} */
+  ERROR_REASON_KEY_TOO_WIDE = 60,
+  /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, and the request would use it. Example: {"account": "acme", "cause": "chargeback"} */
+  ERROR_REASON_ACCOUNT_FROZEN = 61,
   UNRECOGNIZED = -1,
 }

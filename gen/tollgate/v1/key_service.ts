@@ -61,6 +61,17 @@ export interface KeySettings {
    * parameters. Default: false; what was left out is told in the header x-tollgate-dropped.
    */
   strict: boolean;
+  /** True where the keys that this key makes end with it: with its revocation and its expiry, and so do theirs. */
+  childrenEndWithIt: boolean;
+  /**
+   * False where requests that run when the key is revoked may finish. Default: true, they end within a second and are
+   * charged for what came.
+   */
+  endStreamsOnRevoke?:
+    | boolean
+    | undefined;
+  /** True where requests that run when the key expires end within a second. Default: false, they may finish. */
+  endStreamsOnExpiry: boolean;
 }
 
 export interface KeySettings_MetadataEntry {
@@ -85,7 +96,11 @@ export interface Key {
     | Date
     | undefined;
   /** When it was revoked. Absent: it lives. */
-  revokeTime: Date | undefined;
+  revokeTime:
+    | Date
+    | undefined;
+  /** The key that made it, within whose settings it is used. Empty: an operator made it. */
+  makerId: string;
 }
 
 /** CreateKeyRequest is the request of CreateKey. */
@@ -219,6 +234,9 @@ function createBaseKeySettings(): KeySettings {
     metadata: {},
     retriesRunAnew: false,
     strict: false,
+    childrenEndWithIt: false,
+    endStreamsOnRevoke: undefined,
+    endStreamsOnExpiry: false,
   };
 }
 
@@ -295,6 +313,15 @@ export const KeySettings: MessageFns<KeySettings> = {
     }
     if (message.strict !== false) {
       writer.uint32(128).bool(message.strict);
+    }
+    if (message.childrenEndWithIt !== false) {
+      writer.uint32(168).bool(message.childrenEndWithIt);
+    }
+    if (message.endStreamsOnRevoke !== undefined) {
+      writer.uint32(176).bool(message.endStreamsOnRevoke);
+    }
+    if (message.endStreamsOnExpiry !== false) {
+      writer.uint32(184).bool(message.endStreamsOnExpiry);
     }
     return writer;
   },
@@ -451,6 +478,30 @@ export const KeySettings: MessageFns<KeySettings> = {
             message.strict = reader.bool();
             continue;
           }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.childrenEndWithIt = reader.bool();
+            continue;
+          }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.endStreamsOnRevoke = reader.bool();
+            continue;
+          }
+          case 23: {
+            if (tag !== 184) {
+              break;
+            }
+
+            message.endStreamsOnExpiry = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -522,7 +573,15 @@ export const KeySettings_MetadataEntry: MessageFns<KeySettings_MetadataEntry> = 
 };
 
 function createBaseKey(): Key {
-  return { id: "", accountId: "", settings: undefined, hint: "", createTime: undefined, revokeTime: undefined };
+  return {
+    id: "",
+    accountId: "",
+    settings: undefined,
+    hint: "",
+    createTime: undefined,
+    revokeTime: undefined,
+    makerId: "",
+  };
 }
 
 export const Key: MessageFns<Key> = {
@@ -544,6 +603,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.revokeTime !== undefined) {
       Timestamp.encode(toTimestamp(message.revokeTime), writer.uint32(50).fork()).join();
+    }
+    if (message.makerId !== "") {
+      writer.uint32(58).string(message.makerId);
     }
     return writer;
   },
@@ -607,6 +669,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.revokeTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.makerId = reader.string();
             continue;
           }
         }
@@ -1376,10 +1446,17 @@ export const GetCallerResponse: MessageFns<GetCallerResponse> = {
   },
 };
 
-/** KeyService manages the keys that clients carry. A caller with the scope `keys` manages its own account's. */
+/**
+ * KeyService manages the keys that clients carry. A caller with the scope `keys` manages those of its own account that
+ * it made or that may do no more than its own key; what it grants is within its own settings.
+ */
 export type KeyServiceService = typeof KeyServiceService;
 export const KeyServiceService = {
-  /** CreateKey makes a key, or imports one, and shows its secret this once. */
+  /**
+   * CreateKey makes a key, or imports one, and shows its secret this once.
+   *
+   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   */
   createKey: {
     path: "/tollgate.v1.KeyService/CreateKey" as const,
     requestStream: false as const,
@@ -1409,7 +1486,7 @@ export const KeyServiceService = {
     responseSerialize: (value: ListKeysResponse): Buffer => Buffer.from(ListKeysResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListKeysResponse => ListKeysResponse.decode(value),
   },
-  /** UpdateKey changes the settings that the mask names. */
+  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
   updateKey: {
     path: "/tollgate.v1.KeyService/UpdateKey" as const,
     requestStream: false as const,
@@ -1452,13 +1529,17 @@ export const KeyServiceService = {
 } as const;
 
 export interface KeyServiceServer extends UntypedServiceImplementation {
-  /** CreateKey makes a key, or imports one, and shows its secret this once. */
+  /**
+   * CreateKey makes a key, or imports one, and shows its secret this once.
+   *
+   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
   /** GetKey shows one key. Refuses with RESOURCE_UNKNOWN. */
   getKey: handleUnaryCall<GetKeyRequest, GetKeyResponse>;
   /** ListKeys lists keys, newest first. */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
-  /** UpdateKey changes the settings that the mask names. */
+  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
   updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
   /** RevokeKey ends a key for good. It holds from the next request on every node. Repeating it changes nothing. */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
@@ -1469,7 +1550,11 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
 }
 
 export interface KeyServiceClient extends Client {
-  /** CreateKey makes a key, or imports one, and shows its secret this once. */
+  /**
+   * CreateKey makes a key, or imports one, and shows its secret this once.
+   *
+   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   */
   createKey(
     request: CreateKeyRequest,
     callback: (error: ServiceError | null, response: CreateKeyResponse) => void,
@@ -1517,7 +1602,7 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListKeysResponse) => void,
   ): ClientUnaryCall;
-  /** UpdateKey changes the settings that the mask names. */
+  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
   updateKey(
     request: UpdateKeyRequest,
     callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,

@@ -33,6 +33,7 @@ const CALLER = callerOf({
   settings: KeySettings.encode(KeySettings.decode(new Uint8Array())).finish(),
   createTimeMs: 0,
   revokeTimeMs: null,
+  makerId: null,
   revision: 1,
 });
 
