@@ -96,10 +96,13 @@ function outputLimit(asked: number | undefined, model: ServedModel): number | un
 /** The dearest of the targets, since text and pictures count differently on different models. */
 function inputBound(request: WireRequest, model: ServedModel): number {
   const { contextTokens } = model;
+  const { textBytes, inputCount = 1 } = request.facts;
+  // What fills the context cannot become more.
+  const enoughBytes = contextTokens > 0 ? contextTokens * inputCount - textBytes : Infinity;
   let bound = 0;
   for (const { model: id } of model.targets) {
-    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasSpelledSigns);
-    const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: request.facts.textBytes + growth };
+    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasSpelledSigns, enoughBytes);
+    const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: textBytes + growth };
     bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
   }
   return bound;

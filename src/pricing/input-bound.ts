@@ -21,37 +21,92 @@ export interface InputModel {
 }
 
 /** The signs that take more bytes in Unicode's compatibility form (NFKC), and some beside them. */
-const GROWING = rangesOf(
+const GROWING =
   "a8-be 13f-149 1c4-1c6 2d8-2dd 344 37a-385 587 675-678 958-95f 9dc-9df a33-a36 a59-a5e b5c-b5d e33 " +
-    "eb3 edc-edd f43-fb9 1fc1-1fee 2033-2037 2057 2150-2189 222c-2230 247d-2487 2a0c 2adc 309b-309f 30ff " +
-    "3200-3243 327c-327d 32c0-32cb 32ff-33fe fa6c facf-fad7 fb13-fb4f fbdd-fdc7 fdf0-fdfc fe71-fe7f " +
-    "fef5-fefc 1d15e-1d164 1d1bb-1d1c0 1f12a 1f200-1f201 1f240-1f248",
-);
-const ESCAPE = /\\u([0-9a-f]{4})/gi;
+  "eb3 edc-edd f43-fb9 1fc1-1fee 2033-2037 2057 2150-2189 222c-2230 247d-2487 2a0c 2adc 309b-309f 30ff " +
+  "3200-3243 327c-327d 32c0-32cb 32ff-33fe fa6c facf-fad7 fb13-fb4f fbdd-fdc7 fdf0-fdfc fe71-fe7f " +
+  "fef5-fefc 1d15e-1d164 1d1bb-1d1c0 1f12a 1f200-1f201 1f240-1f248";
+/** The most that a byte of such a sign becomes: \ufdfa, of three bytes, becomes 33. */
+const GROWTH_PER_BYTE_MAX = 10;
+/** How much is looked at sign by sign. Beyond, every byte that is not plain ASCII may have grown as much as any can. */
+const EXACT_BYTES_MAX = 524_288;
+const PIECE_BYTES = 4_096;
 
-/** An expression for code points, given as hexadecimal ranges. */
-function rangesOf(ranges: string): RegExp {
-  const parts = ranges.split(" ").map((range) => range.replaceAll(/[0-9a-f]+/g, (hex) => `\\u{${hex}}`));
-  return new RegExp(`[${parts.join("")}]`, "gu");
+/** By code point, how many bytes longer it becomes. Higher ones do not grow. */
+const GROWTH = growthOf(GROWING.split(" "));
+
+/** Of code points that are given as ranges of hexadecimal numbers. */
+function growthOf(ranges: readonly string[]): Uint8Array {
+  const growth = new Uint8Array(0x1f249);
+  for (const range of ranges) {
+    const [first = "", last = first] = range.split("-");
+    for (let code = parseInt(first, 16); code <= parseInt(last, 16); code++) {
+      const sign = String.fromCodePoint(code);
+      growth[code] = Math.max(0, Buffer.byteLength(sign.normalize("NFKC")) - Buffer.byteLength(sign));
+    }
+  }
+  return growth;
 }
 
 /**
- * How many bytes longer a body may become where its model's tokenizer first writes signs by their compatibility form:
- * `\ufdfa` becomes 33 bytes of 3. 0 for a model whose tokenizer is public and does no such thing.
+ * How many bytes longer a body may become, at most, where its model's tokenizer first writes signs by their
+ * compatibility form: `\ufdfa` becomes 33 bytes of 3. 0 for a model whose tokenizer is public and does no such thing.
+ * `enoughBytes` is where it no longer matters how many there are.
  */
-export function growthBytes(body: () => Buffer, modelId: string, hasSpelledSigns?: boolean): number {
-  if (modelTokens(modelId).countsBytes) return 0;
+export function growthBytes(
+  body: () => Buffer,
+  modelId: string,
+  hasSpelledSigns?: boolean,
+  enoughBytes = Infinity,
+): number {
+  if (enoughBytes <= 0 || modelTokens(modelId).countsBytes) return 0;
   const bytes = body();
-  const escapes = hasSpelledSigns ?? bytes.includes("\\u");
-  if (!escapes && isAscii(bytes)) return 0;
-  const spelled = bytes.toString();
-  const text = escapes
-    ? spelled.replaceAll(ESCAPE, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-    : spelled;
   let growth = 0;
-  for (const [sign] of text.matchAll(GROWING))
-    growth += Math.max(0, Buffer.byteLength(sign.normalize("NFKC")) - Buffer.byteLength(sign));
+  let exactBytes = 0;
+  for (let start = 0; start < bytes.length && growth < enoughBytes; start += PIECE_BYTES) {
+    // An escape or a sign that goes on behind the piece belongs to it.
+    const end = Math.min(start + PIECE_BYTES, bytes.length);
+    const piece = bytes.subarray(start, Math.min(end + 1, bytes.length));
+    if (isAscii(piece) && (hasSpelledSigns === false || !piece.includes("\\u"))) continue;
+    exactBytes += end - start;
+    growth += exactBytes > EXACT_BYTES_MAX ? GROWTH_PER_BYTE_MAX * (end - start) : growthIn(bytes, start, end);
+  }
   return growth;
+}
+
+/** Of the signs and escapes that begin in a part of the bytes. */
+function growthIn(bytes: Buffer, start: number, end: number): number {
+  let growth = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0x5c && bytes[at + 1] === 0x75) growth += GROWTH[spelledAt(bytes, at)] ?? 0;
+    else if (byte >= 0xc2) growth += GROWTH[signAt(bytes, at, byte)] ?? 0;
+  }
+  return growth;
+}
+
+/** The code point of the UTF-8 sequence that begins at a place. */
+function signAt(bytes: Buffer, at: number, first: number): number {
+  const next = (place: number): number => (bytes[at + place] ?? 0) & 0x3f;
+  if (first < 0xe0) return ((first & 0x1f) << 6) | next(1);
+  if (first < 0xf0) return ((first & 0x0f) << 12) | (next(1) << 6) | next(2);
+  return ((first & 0x07) << 18) | (next(1) << 12) | (next(2) << 6) | next(3);
+}
+
+/** The code point that an escape of JSON spells, with the second half of a pair behind it. */
+function spelledAt(bytes: Buffer, at: number): number {
+  const high = hexAt(bytes, at + 2);
+  if (high < 0xd800 || high > 0xdbff) return high;
+  return (high - 0xd800) * 0x400 + (hexAt(bytes, at + 8) - 0xdc00) + 0x10000;
+}
+
+function hexAt(bytes: Buffer, start: number): number {
+  let value = 0;
+  for (let at = start; at < start + 4; at++) {
+    const byte = bytes[at] ?? 0;
+    value = value * 16 + (byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x57);
+  }
+  return value;
 }
 
 /**

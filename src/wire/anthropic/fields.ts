@@ -8,7 +8,7 @@ import {
   MODEL,
   number,
   OBJECT,
-  OBJECTS,
+  TOOLS,
   TEXT,
   TEXTS,
 } from "../json/field.js";
@@ -25,7 +25,7 @@ export const FIELDS: FieldChecks = new Map<string, FieldCheck>([
   ["top_p", number(0, 1)],
   ["top_k", COUNT],
   ["stop_sequences", TEXTS],
-  ["tools", OBJECTS],
+  ["tools", TOOLS],
   ["tool_choice", OBJECT],
   ["thinking", OBJECT],
   ["output_config", OBJECT],

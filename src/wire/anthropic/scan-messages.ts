@@ -1,6 +1,7 @@
 /** The pass over the messages of a body: who speaks, how much of it is media, and which thoughts are of our making. */
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
+import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { isOurs } from "./signature.js";
 
@@ -52,7 +53,11 @@ export class MessageScan {
     const { cursor } = this;
     let index = 0;
     cursor.enterArray();
-    for (; cursor.nextItem(); index++) this.message(`messages[${index}]`);
+    for (; cursor.nextItem(); index++) {
+      if (index === MESSAGES_MAX) this.refuse(tooManyMessages("messages"));
+      if (this.problem === undefined) this.message(`messages[${index}]`);
+      else cursor.skip();
+    }
     if (index === 0) return wrongValue("messages", "it must hold at least one message");
     return this.problem;
   }
@@ -76,6 +81,7 @@ export class MessageScan {
 
   private checkStrictly(role: string, blocks: readonly Block[], path: string): void {
     blocks.forEach(({ type, isCited }, place) => {
+      if (this.problem !== undefined) return;
       const at = `${path}.content[${place}]`;
       if (role === "assistant" && type === "document")
         this.refuse(wrongValue(at, "a document cannot stand in a message of the assistant"));
@@ -98,6 +104,10 @@ export class MessageScan {
     cursor.enterArray();
     while (cursor.nextItem()) {
       const start = cursor.at;
+      if (this.problem !== undefined) {
+        cursor.skip();
+        continue;
+      }
       blocks.push(this.block(`${path}[${blocks.length}]`));
       items.push({ start, end: cursor.at });
     }

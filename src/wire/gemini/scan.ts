@@ -2,7 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
-import { MODEL_CHARACTERS_MAX } from "../json/field.js";
+import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { claimKey, type Member } from "../json/splice.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
@@ -79,11 +79,7 @@ function readMember(cursor: JsonCursor, name: string, counts: Counts, limits: Li
       cursor.skip();
       return wrongValue(name, `it must be an array of contents, not ${kind}`);
     }
-    const start = cursor.at;
-    countMedia(cursor, counts);
-    const isEmpty =
-      kind === "array" && /^\[\s*\]$/.test(cursor.bytes.toString("latin1", start, Math.min(cursor.at, start + 64)));
-    return isEmpty ? wrongValue(name, "it must hold at least one content") : undefined;
+    return kind === "array" ? readContents(cursor, counts) : countMedia(cursor, counts);
   }
   if (name === "systemInstruction" && kind === "object") {
     countMedia(cursor, counts);
@@ -96,6 +92,14 @@ function readMember(cursor: JsonCursor, name: string, counts: Counts, limits: Li
   if (kind === "object") return readConfig(cursor, limits);
   cursor.skip();
   return wrongValue(name, `it must be an object, not ${kind}`);
+}
+
+function readContents(cursor: JsonCursor, counts: Counts): GatewayError | undefined {
+  let count = 0;
+  cursor.enterArray();
+  for (; cursor.nextItem(); count++) countMedia(cursor, counts);
+  if (count > MESSAGES_MAX) return tooManyMessages("contents");
+  return count === 0 ? wrongValue("contents", "it must hold at least one content") : undefined;
 }
 
 function readConfig(cursor: JsonCursor, limits: Limits): GatewayError | undefined {
@@ -126,14 +130,17 @@ function countOf(json: string): number | "absent" | undefined {
 }
 
 /** Passes the value that comes next and counts the media in it, as deep as a body may nest. */
-function countMedia(cursor: JsonCursor, counts: Counts): void {
+function countMedia(cursor: JsonCursor, counts: Counts): undefined {
   const kind = cursor.kind();
   if (kind === "array") {
     cursor.enterArray();
     while (cursor.nextItem()) countMedia(cursor, counts);
-    return;
+    return undefined;
   }
-  if (kind !== "object") return cursor.skip();
+  if (kind !== "object") {
+    cursor.skip();
+    return undefined;
+  }
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     const name = fieldName(key);
@@ -141,6 +148,7 @@ function countMedia(cursor: JsonCursor, counts: Counts): void {
     else if ((name === "inlineData" || name === "fileData") && cursor.kind() === "object") readMedia(cursor, counts);
     else countMedia(cursor, counts);
   }
+  return undefined;
 }
 
 function readMedia(cursor: JsonCursor, counts: Counts): void {

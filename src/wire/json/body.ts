@@ -1,7 +1,10 @@
 /** The one pass over a client's body: its top level, of which each member is seen, and none twice. */
 import type { GatewayError } from "../../errors.js";
-import { invalid, JsonCursor } from "./cursor.js";
+import { BODY_NODES_MAX, invalid, JsonCursor } from "./cursor.js";
 import { claimKey, type Member } from "./splice.js";
+
+/** No wire has more than a hundred fields of its own. */
+export const BODY_MEMBERS_MAX = 1_000;
 
 /** A body whose bytes were all looked at. */
 interface ScannedBody {
@@ -22,9 +25,10 @@ export function scanBody(
   body: Buffer,
   read: (cursor: JsonCursor, name: string) => GatewayError | undefined,
   nameOf: (key: string) => string = itself,
+  nodesMax = BODY_NODES_MAX,
 ): ScannedBody {
   if (body.length === 0) throw invalid("it is empty");
-  const cursor = new JsonCursor(body);
+  const cursor = new JsonCursor(body, nodesMax);
   if (cursor.kind() !== "object") throw invalid("no JSON object");
   const open = cursor.at;
   const members: Member[] = [];
@@ -34,6 +38,7 @@ export function scanBody(
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     const name = nameOf(key);
     claimKey(names, name);
+    if (members.length === BODY_MEMBERS_MAX) throw invalid(`it has more than ${BODY_MEMBERS_MAX} members; send fewer`);
     const start = cursor.memberStart;
     const valueStart = cursor.at;
     const problem = read(cursor, name);

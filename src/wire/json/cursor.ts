@@ -5,7 +5,9 @@ import { longStrings } from "./long-string.js";
 
 /** A greater bound would cost the cursor its small arrays. */
 export const JSON_DEPTH_MAX = 64;
+/** The most values of any JSON that is read here, and of a request whose values are more than numbers. */
 export const JSON_NODES_MAX = 1_000_000;
+export const BODY_NODES_MAX = 100_000;
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
@@ -59,7 +61,10 @@ export class JsonCursor {
   private readonly isObject = new Uint8Array(JSON_DEPTH_MAX);
   private readonly isFresh = new Uint8Array(JSON_DEPTH_MAX);
 
-  constructor(readonly bytes: Buffer) {
+  constructor(
+    readonly bytes: Buffer,
+    private readonly nodesMax = JSON_NODES_MAX,
+  ) {
     if (!isUtf8(bytes)) throw invalid("not valid UTF-8");
     this.skipSpace();
   }
@@ -215,7 +220,7 @@ export class JsonCursor {
   }
 
   private countNode(): void {
-    if (++this.nodes > JSON_NODES_MAX) throw invalid(`more than ${JSON_NODES_MAX} values`);
+    if (++this.nodes > this.nodesMax) throw invalid(`it holds more than ${this.nodesMax} values; send fewer`);
   }
 
   private skipSpace(): void {

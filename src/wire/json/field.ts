@@ -31,11 +31,20 @@ export const TEXT: FieldCheck = { kinds: ["string"], must: "a string", read: any
 export const FLAG: FieldCheck = { kinds: ["boolean"], must: "true or false", read: (cursor) => cursor.readBoolean() };
 export const OBJECT: FieldCheck = { kinds: ["object"], must: "an object", read: anything };
 export const CHOICE: FieldCheck = { kinds: ["string", "object"], must: "a string or an object", read: anything };
-export const OBJECTS: FieldCheck = {
+/** The most tools of a request, and the most messages; no upstream takes as many. */
+export const TOOLS_MAX = 2_000;
+export const MESSAGES_MAX = 20_000;
+export const TOOLS: FieldCheck = {
   kinds: ["array"],
-  must: "an array of objects",
-  read: (cursor) => readAll(cursor, "object"),
+  must: `an array of at most ${TOOLS_MAX} objects`,
+  read: (cursor) => readAll(cursor, "object", TOOLS_MAX),
 };
+
+/** The refusal of more messages than are read. */
+export function tooManyMessages(param: string): GatewayError {
+  return wrongValue(param, `it must hold at most ${MESSAGES_MAX} messages`);
+}
+
 export const TEXTS: FieldCheck = {
   kinds: ["array"],
   must: "an array of strings",

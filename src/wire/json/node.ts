@@ -21,8 +21,8 @@ const NO_MEMBERS: ReadonlyMap<string, JsonNode> = new Map();
 const NO_ITEMS: readonly JsonNode[] = [];
 
 /** Reads a whole body. Throws BODY_INVALID. */
-export function readTree(bytes: Buffer): JsonNode {
-  const cursor = new JsonCursor(bytes);
+export function readTree(bytes: Buffer, nodesMax?: number): JsonNode {
+  const cursor = new JsonCursor(bytes, nodesMax);
   const root = readNode(cursor);
   cursor.finish();
   return root;

@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { mediaBytesIn } from "../openai-media.js";
+import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 
 /** What is counted on the way. */
@@ -19,8 +20,9 @@ export function scanMessages(cursor: JsonCursor, counts: MessageCounts): Gateway
   let problem: GatewayError | undefined;
   cursor.enterArray();
   for (; cursor.nextItem(); index++) {
-    const found = scanMessage(cursor, counts, index);
-    problem ??= found;
+    if (index === MESSAGES_MAX) problem ??= tooManyMessages("messages");
+    if (problem === undefined) problem = scanMessage(cursor, counts, index);
+    else cursor.skip();
   }
   if (index === 0) return wrongValue("messages", "it must hold at least one message", "empty_array");
   return problem;
@@ -60,8 +62,9 @@ function scanContent(cursor: JsonCursor, counts: MessageCounts, index: number): 
   let problem: GatewayError | undefined;
   cursor.enterArray();
   for (let place = 0; cursor.nextItem(); place++) {
-    const found = scanPart(cursor, counts, index, place);
-    problem ??= found;
+    // A refusal costs a hundred times what it takes to pass a value, so the first is the only one.
+    if (problem === undefined) problem = scanPart(cursor, counts, index, place);
+    else cursor.skip();
   }
   return problem;
 }

@@ -10,6 +10,9 @@ import { foreignProblem, promptOf } from "./prompt.js";
 
 export const WIRE_NAME = "openai-completions";
 
+/** A prompt may be a list of tokens, as long as the longest context that such models have. */
+const COMPLETION_NODES_MAX = 200_000;
+
 /** A request of this wire. */
 class CompletionRequest implements WireRequest {
   readonly facts: RequestFacts;
@@ -50,7 +53,7 @@ export function readRequest(source: SourceBody): WireRequest {
 }
 
 function asCompletion(source: SourceBody): CompletionRequest {
-  const root = readTree(source.body);
+  const root = readTree(source.body, COMPLETION_NODES_MAX);
   if (root.kind !== "object") throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "no JSON object" });
   // Two equal keys are refused here.
   const members = readMembers(new JsonCursor(source.body));

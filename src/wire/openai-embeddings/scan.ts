@@ -1,7 +1,7 @@
 /** The one pass over a body that asks for vectors: what the gateway must know, and where the model's name stands. */
 import { GatewayError } from "../../errors.js";
 import { scanBody } from "../json/body.js";
-import type { JsonCursor, JsonKind } from "../json/cursor.js";
+import { JSON_NODES_MAX, type JsonCursor, type JsonKind } from "../json/cursor.js";
 import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import type { Member } from "../json/splice.js";
@@ -37,10 +37,11 @@ interface InputSize {
 /** Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
   const found: Found = { model: undefined, input: undefined, encoding: "float", dimensions: undefined };
-  const { open, members, refusal } = scanBody(body, (cursor, key) => {
+  const read = (cursor: JsonCursor, key: string): GatewayError | undefined => {
     const problem = readMember(cursor, key, found);
     return problem === undefined ? undefined : wrongValue(key, problem);
-  });
+  };
+  const { open, members, refusal } = scanBody(body, read, undefined, JSON_NODES_MAX);
   if (refusal !== undefined) throw refusal;
   const { model, input, encoding, dimensions } = found;
   if (model === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "model" });

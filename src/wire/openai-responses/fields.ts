@@ -9,7 +9,7 @@ import {
   MODEL,
   number,
   OBJECT,
-  OBJECTS,
+  TOOLS,
   TEXT,
   TEXTS,
 } from "../json/field.js";
@@ -27,7 +27,7 @@ export const FIELDS: FieldChecks = new Map<string, FieldCheck>([
   ["store", FLAG],
   ["background", FLAG],
   ["parallel_tool_calls", FLAG],
-  ["tools", OBJECTS],
+  ["tools", TOOLS],
   ["include", TEXTS],
   ["tool_choice", CHOICE],
   ["conversation", CHOICE],

@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { mediaBytesIn, mediaBytesOf } from "../openai-media.js";
+import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
 import { isOurs } from "./signature.js";
 import { keptItem } from "./stateless.js";
@@ -60,8 +61,9 @@ export function scanInput(cursor: JsonCursor, found: Found): GatewayError | unde
   cursor.enterArray();
   for (let place = 0; cursor.nextItem(); place++) {
     const start = cursor.at;
-    const wrongItem = scanItem(cursor, found, place);
-    problem ??= wrongItem;
+    if (place === MESSAGES_MAX) problem ??= tooManyMessages("input");
+    if (problem === undefined) problem = scanItem(cursor, found, place);
+    else cursor.skip();
     found.items.push({ start, end: cursor.at });
   }
   if (found.items.length === 0) return wrongValue("input", "it must hold at least one item", "empty_array");
@@ -132,8 +134,8 @@ function scanContent(cursor: JsonCursor, found: Found, path: string): GatewayErr
   let problem: GatewayError | undefined;
   cursor.enterArray();
   for (let place = 0; cursor.nextItem(); place++) {
-    const wrongPart = scanPart(cursor, found, `${path}[${place}]`);
-    problem ??= wrongPart;
+    if (problem === undefined) problem = scanPart(cursor, found, `${path}[${place}]`);
+    else cursor.skip();
   }
   return problem;
 }

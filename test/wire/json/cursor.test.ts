@@ -102,7 +102,7 @@ describe("what is refused", () => {
   test("more values than the bound", () => {
     const values = (count: number): Buffer => Buffer.from(`[${"1,".repeat(count - 1)}1]`);
     expect(problemOf(values(JSON_NODES_MAX - 1))).toBeUndefined();
-    expect(problemOf(values(JSON_NODES_MAX))).toBe(`more than ${JSON_NODES_MAX} values`);
+    expect(problemOf(values(JSON_NODES_MAX))).toBe(`it holds more than ${JSON_NODES_MAX} values; send fewer`);
   });
 });
 
