@@ -7,6 +7,7 @@ import type { Hold } from "../ledger/ledger.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel, openHold, reserve } from "./admission.js";
 import { generatedTokens, totalTokens } from "./count.js";
+import type { Ending } from "./charge.js";
 import type { GatewayCall } from "./gateway.js";
 import { kindOf } from "./kind.js";
 import { type AnswerBatch, Meter, type Outcome } from "./meter.js";
@@ -76,7 +77,7 @@ async function conclude(
   failure: GatewayError | undefined,
   call: GatewayCall,
 ): Promise<Outcome> {
-  const counting = meter.outcome(failure === undefined);
+  const counting = meter.outcome(endingOf(failure, call));
   const outcome = counting instanceof Promise ? await counting : counting;
   const { upstream, attempts, attemptLog } = meter;
   const settled = hold.settle({ upstream, attempts, attemptLog, ...outcome });
@@ -84,4 +85,9 @@ async function conclude(
   failpoint("before_last_bytes");
   if (failure === undefined && !call.signal.aborted) meter.end(outcome);
   return outcome;
+}
+
+function endingOf(failure: GatewayError | undefined, call: GatewayCall): Ending {
+  if (failure === undefined) return "finished";
+  return call.signal.aborted ? "left" : "failed";
 }

@@ -1,19 +1,17 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
 import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
-import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import { costNanos } from "../pricing/price.js";
-import { countTokens } from "../pricing/tokens.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
-import { countUsage, totalTokens } from "./count.js";
+import { type Charge, chargeOf, type Ending } from "./charge.js";
 import { Notes } from "./notes.js";
 import type { Plan } from "./plan.js";
-import { doubtOf, isTooLow, mustCompare, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
+import type { UsageDoubt } from "./usage-doubt.js";
 
 const DROPPED_CHARACTERS_MAX = 1_000;
 const EMPTY = Buffer.alloc(0);
@@ -139,47 +137,13 @@ export class Meter implements AnswerReceiver {
     if (this.options.stream) this.#see(performance.now());
   }
 
-  /** What the answer used and costs, however it ended. `ended`: well, so that its report should have come. */
-  outcome(ended: boolean): Outcome | Promise<Outcome> {
-    const report = this.#report;
-    if (report === undefined) return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
-    const { usage, text } = report;
+  /** What the answer used and costs, however it ended. Never rejects. */
+  outcome(ending: Ending): Outcome | Promise<Outcome> {
     const { request, model, plan } = this.options;
-    const doubt = doubtOf(report, model.contextTokens * (request.facts.inputCount ?? 1), ended);
-    if (request.embedding !== undefined) return this.#vectors(report, doubt);
-    if (text === "") {
-      // A request for no output at all only warms a cache, and has what it asked for.
-      const isWarming = request.facts.outputTokensMax === 0;
-      const generated = isWarming || (usage !== undefined && usage.reasoningTokens + usage.audioOutputTokens > 0n);
-      if (usage === undefined || doubt !== undefined || !generated) return this.#none(doubt);
-      return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
-    }
-    if (usage === undefined || doubt !== undefined) {
-      if (ended || doubt !== "zero") this.#doubt = doubt;
-      const counting = countUsage(request, text, this.#modelId, plan.inputTokensMax);
-      return counting.then((counted) => this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED));
-    }
-    if (mustCompare(report, ended)) return this.#compared(usage, text, ended);
-    return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
-  }
-
-  /** The report, or the count of the output where the report is too low to be true. */
-  async #compared(usage: Usage, text: string, ended: boolean): Promise<Outcome> {
-    const counted = await countTokens(text, this.#modelId);
-    if (!isTooLow(usage, counted)) return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
-    if (ended) this.#doubt = "missing";
-    return this.#outcome(withCountedOutput(usage, BigInt(counted)), UsageSource.USAGE_SOURCE_COUNTED);
-  }
-
-  /** Vectors are made of what was read, and nothing is generated: a report that is missing is made good by a count. */
-  async #vectors({ usage, complete }: AnswerReport, doubt: UsageDoubt | undefined): Promise<Outcome> {
-    if (!complete) return this.#none(doubt);
-    const isTrue = usage !== undefined && doubt === undefined && totalTokens(usage) > 0;
-    if (isTrue) return this.#outcome(usage, UsageSource.USAGE_SOURCE_REPORTED);
-    // Some upstreams never tell the usage of vectors; only a false one is a lie.
-    if (usage !== undefined) this.#doubt = doubt ?? "zero";
-    const counted = await countUsage(this.options.request, "", this.#modelId, this.options.plan.inputTokensMax);
-    return this.#outcome(counted, UsageSource.USAGE_SOURCE_COUNTED);
+    const { contextTokens } = model;
+    const { inputTokensMax } = plan;
+    const charging = chargeOf(this.#report, ending, { request, modelId: this.#modelId, contextTokens, inputTokensMax });
+    return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
   }
 
   /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
@@ -207,22 +171,16 @@ export class Meter implements AnswerReceiver {
     return { ...outcome, usage: reported };
   }
 
-  /** Nothing was generated. An answer without content owes no usage, so only a false one is a lie. */
-  #none(doubt: UsageDoubt | undefined): Outcome {
-    if (doubt !== "missing") this.#doubt = doubt;
-    return this.#outcome(NO_USAGE, UsageSource.USAGE_SOURCE_NONE);
-  }
-
   /** The model that answers, as its upstream names it: its name tells its tokenizer. */
   get #modelId(): string {
     return this.#target?.model ?? this.options.model.id;
   }
 
-  #outcome(usage: Usage, usageSource: UsageSource): Outcome {
+  #outcome({ usage, usageSource, doubt }: Charge): Outcome {
     const { model, hold } = this.options;
     const free = usageSource === UsageSource.USAGE_SOURCE_NONE;
     const cost = free ? 0n : costNanos(usage, model.price);
-    if (cost > hold.amountNanos) this.#doubt ??= "above_hold";
+    this.#doubt = doubt ?? (cost > hold.amountNanos ? "above_hold" : undefined);
     return { usage, usageSource, costNanos: cost };
   }
 

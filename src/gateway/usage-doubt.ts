@@ -16,21 +16,17 @@ const CONTEXT_TOKENS_UNKNOWN = 10_000_000;
 
 /** What is wrong with the report of an answer at first sight. `ended`: well, so that its usage should have come. */
 export function doubtOf(report: AnswerReport, contextTokens: number, ended: boolean): UsageDoubt | undefined {
-  const { usage, usageBroken, text } = report;
+  const { usage, usageBroken, text, made } = report;
   if (usageBroken === true) return "broken";
   // A cut answer never came to tell its usage: no lie.
   if (usage === undefined) return ended ? "missing" : undefined;
   const generated = generatedTokens(usage);
   const total = totalTokens(usage);
+  if (made === "content" && total === 0) return "zero";
   // A stream that was cut may have been told its input alone.
   if (text !== "" && (total === Number(generated) || (ended && generated === 0n))) return "zero";
   const most = CONTEXTS_MAX * (contextTokens > 0 ? contextTokens : CONTEXT_TOKENS_UNKNOWN);
   return total > most ? "absurd" : undefined;
-}
-
-/** True where the report may be older than the text, and must be compared with a count. */
-export function mustCompare(report: AnswerReport, ended: boolean): boolean {
-  return (!ended && !report.complete) || report.usageEarly === true;
 }
 
 /** True where so few generated tokens cannot have made a text of `countedTokens`, whatever the tokenizer. */

@@ -1,6 +1,7 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
 import type { Event } from "../api/index.js";
 import { GrowingText } from "./growing-text.js";
+import type { Made } from "./wire.js";
 
 /** Where what reads a part of an answer puts what it finds. */
 export interface Collector {
@@ -8,10 +9,15 @@ export interface Collector {
   readonly isTyped: boolean;
   add(event: Event): void;
   addText(text: string): void;
+  /** Something came that is no text: a picture, a call that the upstream ran itself, a sealed thought. */
+  noteContent(): void;
 }
 
 export class AnswerCollector implements Collector {
   readonly grown = new GrowingText();
+  /** True once the upstream told anything of what it generates. */
+  protected hasBegun = false;
+  private hasContent = false;
   private events: Event[] = [];
 
   /** `isTyped` says whether steps are kept; the text is gathered either way. */
@@ -21,12 +27,21 @@ export class AnswerCollector implements Collector {
     return this.grown.toString();
   }
 
+  get made(): Made {
+    if (this.hasContent || this.grown.length > 0) return "content";
+    return this.hasBegun ? "begun" : "nothing";
+  }
+
   add(event: Event): void {
     if (this.isTyped) this.events.push(event);
   }
 
   addText(text: string): void {
     this.grown.add(text);
+  }
+
+  noteContent(): void {
+    this.hasContent = true;
   }
 
   /** The steps since the last time. */

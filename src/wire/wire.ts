@@ -140,8 +140,15 @@ export interface StreamDecoder {
   readonly report: AnswerReport;
 }
 
+/**
+ * How far an answer came. `begun`: the upstream generates, though nothing of it may be seen, as while it thinks in
+ * secret. `content`: something was delivered, of whatever kind: text, a call, a picture, a thought that is sealed.
+ */
+export type Made = "nothing" | "begun" | "content";
+
 /** What is known of an answer, for the meter. It grows while the answer comes. */
 export interface AnswerReport {
+  readonly made: Made;
   /** The last usage that the upstream told, in normal form. */
   readonly usage: Usage | undefined;
   /** True where that usage holds what can be no count. */

@@ -142,6 +142,7 @@ const counted = { state: "settled", source: "COUNTED" } as const;
 // Ten tokens read and four answered, as the fake upstream reports.
 const reported = { state: "settled", source: "REPORTED", costNanos: 500n } as const;
 const ten = { words: 10 };
+const silent = { usageIs: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } };
 // Some local models take roles that our typed form does not know.
 const strangeRole = {
   messages: [
@@ -186,8 +187,16 @@ const WAYS: readonly Way[] = [
     status: 200,
     ...counted,
   },
-  { name: "an empty answer, whole", fake: { text: "" }, status: 200, ...free },
-  { name: "an empty answer, streamed", fake: { text: "" }, more: STREAM, status: 200, ...free },
+  { name: "an empty answer that reports no output, whole", fake: { text: "", ...silent }, status: 200, ...free },
+  {
+    name: "an empty answer that reports no output, streamed",
+    fake: { text: "", ...silent },
+    more: STREAM,
+    status: 200,
+    ...free,
+  },
+  { name: "an empty answer that reports output, whole", fake: { text: "" }, status: 200, ...reported },
+  { name: "an empty answer that reports output, streamed", fake: { text: "" }, more: STREAM, status: 200, ...reported },
   { name: "a client that leaves a whole answer", fake: { hang: true }, leave: "before the head", ...free },
   {
     name: "a client that leaves a silent stream",

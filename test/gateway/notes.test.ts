@@ -33,7 +33,7 @@ async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, ste
   const grown = new GrowingText();
   for (const [place, piece] of pieces.entries()) {
     grown.add(piece);
-    notes.see({ usage, complete: false, text: grown.toString(), grown }, nowMs + place * stepMs);
+    notes.see({ usage, made: "begun", complete: false, text: grown.toString(), grown }, nowMs + place * stepMs);
   }
   const notedAtOnce = noted;
   // The tokenizer answers in order, and the last note follows its count.

@@ -75,6 +75,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
 
   /** The beginning of a message; a whole answer begins as a stream does. */
   start(message: JsonObject): void {
+    this.hasBegun = true;
     this.counts.note(message["usage"]);
     if (!this.isTyped) return;
     const value = { id: textOf(message["id"]), model: textOf(message["model"]), createTime: undefined };
@@ -108,6 +109,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   }
 
   addPart(part: Part): void {
+    this.noteContent();
     if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
   }
 

@@ -104,6 +104,7 @@ export class BlockReader {
   /** A block that only the wire understands, with the input that came after its beginning. */
   private opaque({ start, input }: Block): void {
     this.to.addText(input);
+    this.to.noteContent();
     if (!this.to.isTyped) return;
     const json = JSON.stringify(input === "" ? start : { ...start, input: parsed(input) ?? {} });
     this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json } }));

@@ -19,7 +19,6 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
   complete = false;
   readonly tools: AskedTools;
   private readonly blocks = new BlockReader(this);
-  private hasStarted = false;
   private hasEnded = false;
   private reason = "";
   private stopString: string | undefined;
@@ -78,8 +77,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
 
   /** The wire names neither the answer nor the model. */
   private start(): void {
-    if (!this.isTyped || this.hasStarted) return;
-    this.hasStarted = true;
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    if (!this.isTyped) return;
     const value = { id: this.ids(), model: this.asked?.facts.model ?? "", createTime: undefined };
     this.add({ kind: { $case: "start", value } });
   }

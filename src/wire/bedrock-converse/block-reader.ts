@@ -94,6 +94,7 @@ export class BlockReader {
   }
 
   private redacted(data: string): void {
+    this.to.noteContent();
     if (!this.to.isTyped) return;
     const part = partOf({ $case: "redactedThinking", value: { data } });
     this.to.add({ kind: { $case: "part", value: { candidate: 0, part } } });

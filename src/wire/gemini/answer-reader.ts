@@ -91,6 +91,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
 
   private readerFor(named: unknown, place: number): CandidateReader {
     const index = placeOf(named, CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
+    this.hasBegun = true;
     const known = this.candidates.get(index);
     if (known !== undefined) return known;
     const made = new CandidateReader(index, this);

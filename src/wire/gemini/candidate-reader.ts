@@ -145,8 +145,7 @@ export class CandidateReader {
     const data = objectOf(part["inlineData"]);
     if (data === undefined) return false;
     const mediaType = textOf(data["mimeType"]);
-    // A picture without a word is an answer too, and must not look like none.
-    this.collector.addText(`[${mediaType}]`);
+    this.collector.noteContent();
     if (!this.collector.isTyped) return true;
     const inline = { mediaType, data: Buffer.from(textOf(data["data"]), "base64") };
     const source = { $case: "inline" as const, value: inline };
@@ -167,6 +166,7 @@ export class CandidateReader {
   }
 
   private addPart(part: Part): void {
+    this.collector.noteContent();
     this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
   }
 }

@@ -31,7 +31,11 @@ function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const tokens = tokenCount(objectOf(answer?.["usageMetadata"])?.["promptTokenCount"]);
   // Where it tells no usage, the gateway counts.
   const usage = tokens === undefined ? undefined : { ...NO_USAGE, inputTokens: BigInt(tokens) };
-  return { report: { usage, complete: true, text: "" }, events: () => [], embeddings: () => embeddings };
+  return {
+    report: { usage, complete: true, text: "", made: "content" },
+    events: () => [],
+    embeddings: () => embeddings,
+  };
 }
 
 function readVector(entry: unknown): Embedding {

@@ -24,7 +24,6 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
   isDone = false;
   /** True once the upstream closed. */
   isClosed = false;
-  private hasStarted = false;
   /** Nearly always one. */
   private readonly candidates: CandidateReader[] = [];
   /** What made-up ids of calls are told apart by. */
@@ -78,8 +77,8 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
   }
 
   private start(chunk: JsonObject): void {
-    if (this.hasStarted) return;
-    this.hasStarted = true;
+    if (this.hasBegun) return;
+    this.hasBegun = true;
     const id = textOf(chunk["id"]);
     const created = chunk["created"];
     this.answerId = `${id} ${typeof created === "number" ? created : ""}`;

@@ -103,6 +103,7 @@ export class CandidateReader {
     const audio = objectOf(delta["audio"]);
     if (audio !== undefined) {
       this.audio ??= new AnswerAudio();
+      this.collector.noteContent();
       this.collector.addText(this.audio.read(audio));
     }
     const { images } = delta;
@@ -185,6 +186,7 @@ export class CandidateReader {
   }
 
   private addPart(part: Part): void {
+    this.collector.noteContent();
     if (this.collector.isTyped) this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
   }
 }

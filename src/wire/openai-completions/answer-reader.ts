@@ -25,7 +25,6 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
   usageBroken = false;
   isDone = false;
   isClosed = false;
-  private hasStarted = false;
   /** The choices that began, each with whether it ended. */
   private readonly choices = new Map<number, boolean>();
 
@@ -68,8 +67,8 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
   }
 
   private start(chunk: JsonObject): void {
-    if (this.hasStarted) return;
-    this.hasStarted = true;
+    if (this.hasBegun) return;
+    this.hasBegun = true;
     const value = { id: textOf(chunk["id"]), model: textOf(chunk["model"]), createTime: timeOf(chunk["created"]) };
     this.add({ kind: { $case: "start", value } });
   }

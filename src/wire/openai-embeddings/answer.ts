@@ -22,7 +22,13 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const usage = objectOf(answer["usage"]);
   const fits = encoding === undefined || spans.every((span) => span.encoding === encoding);
   return {
-    report: { usage: decodeUsage(usage), usageBroken: hasBrokenCount(usage, COUNTS), complete: true, text: "" },
+    report: {
+      usage: decodeUsage(usage),
+      usageBroken: hasBrokenCount(usage, COUNTS),
+      complete: true,
+      text: "",
+      made: "content",
+    },
     events: () => [startOf(answer)],
     embeddings: () => inOrder(entries, spans),
     ...(fits ? {} : { source: rejoin(body, spans, (span) => vectorText(readVector(span), encoding)) }),

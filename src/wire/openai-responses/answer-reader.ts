@@ -78,7 +78,12 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     super.add(event);
   }
 
+  begun(): void {
+    this.hasBegun = true;
+  }
+
   addPart(part: Part): void {
+    this.noteContent();
     this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
   }
 

@@ -12,6 +12,8 @@ import { decodeProof } from "./signature.js";
 /** Where a reader puts what it finds. */
 export interface ItemCollector extends Collector {
   readonly tools: AskedTools;
+  /** An item began: the model generates. */
+  begun(): void;
   addPart(part: Part): void;
 }
 
@@ -105,6 +107,7 @@ export class ItemsReader {
     const isCall = custom || type === "function_call";
     const item: Item = { type, call: isCall ? this.calls++ : -1, told: "", part: undefined, hasEnded: false };
     this.items.set(place, item);
+    this.to.begun();
     if (isCall) this.startCall(item, start, custom);
     return item;
   }
@@ -187,7 +190,9 @@ export class ItemsReader {
   }
 
   private opaque(whole: JsonObject): void {
-    if (!this.to.isTyped || textOf(whole["type"]) === "") return;
+    if (textOf(whole["type"]) === "") return;
+    this.to.noteContent();
+    if (!this.to.isTyped) return;
     this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(whole) } }));
   }
 }

@@ -120,7 +120,7 @@ test("a picture alone is an answer, and no empty one", () => {
   expect(partsOf(events)).toMatchObject([
     { source: { value: { mediaType: "image/png", data: Buffer.from("hello") } } },
   ]);
-  expect(report.text).not.toBe("");
+  expect(report.made).toBe("content");
 });
 
 test("a refused prompt is an answer of nothing", () => {

@@ -1,0 +1,148 @@
+/**
+ * What an answer is charged by. A plausible report is charged, whatever the answer's shape. Free are only a failed
+ * attempt, and an answer that reports no output and delivered nothing. A caller that leaves pays for the input and for
+ * what came, from the first event of generation on.
+ */
+import { type Usage, UsageSource } from "../api/index.js";
+import { NO_USAGE } from "../api/usage.js";
+import { countTokens } from "../pricing/tokens.js";
+import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
+import { countUsage, generatedTokens, totalTokens } from "./count.js";
+import { doubtOf, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
+
+/** How an answer ended: well, because its caller left, or because its upstream failed. */
+export type Ending = "finished" | "left" | "failed";
+
+/** What must be known of a request to charge its answer. */
+export interface ChargeTerms {
+  readonly request: WireRequest;
+  /** The model that answered, as its upstream names it: its name tells its tokenizer. */
+  readonly modelId: string;
+  /** The model's context; zero where that is not known. */
+  readonly contextTokens: number;
+  readonly inputTokensMax: number;
+}
+
+/** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
+export interface Charge {
+  readonly usage: Usage;
+  /** With NONE nothing is charged. */
+  readonly usageSource: UsageSource;
+  readonly doubt: UsageDoubt | undefined;
+}
+
+/** `compare`: by the report, unless what came is more than it can be. */
+export type Basis = "free" | "report" | "count" | "compare";
+
+/**
+ * What the upstream reported: nothing, what cannot be true, no output, a count that may be older than the answer, or a
+ * final one.
+ */
+export type ReportKind = "none" | "doubtful" | "zero" | "early" | "final";
+
+function row(nothing: Basis, begun: Basis, content: Basis): Readonly<Record<Made, Basis>> {
+  return { nothing, begun, content };
+}
+
+type ByReport = Readonly<Record<ReportKind, Readonly<Record<Made, Basis>>>>;
+
+/** The whole rule. A caller that leaves after all was told pays as one that stays: that answer has finished. */
+const BASES: Readonly<Record<Ending, ByReport>> = {
+  finished: {
+    none: row("free", "free", "count"),
+    doubtful: row("free", "free", "count"),
+    zero: row("free", "free", "report"),
+    early: row("compare", "compare", "compare"),
+    final: row("report", "report", "report"),
+  },
+  left: {
+    none: row("free", "count", "count"),
+    doubtful: row("free", "count", "count"),
+    zero: row("free", "compare", "compare"),
+    early: row("compare", "compare", "compare"),
+    final: row("report", "report", "report"),
+  },
+  failed: {
+    none: row("free", "free", "count"),
+    doubtful: row("free", "free", "count"),
+    zero: row("free", "free", "compare"),
+    early: row("free", "free", "compare"),
+    final: row("free", "free", "report"),
+  },
+};
+
+/** What an answer is charged by, of which so much came, and which ended so. */
+export function basisOf(report: ReportKind, made: Made, ending: Ending): Basis {
+  return BASES[ending][report][made];
+}
+
+/** What to charge for an answer, however it ended. Never rejects, since a settlement depends on it. */
+export function chargeOf(
+  report: AnswerReport | undefined,
+  ending: Ending,
+  terms: ChargeTerms,
+): Charge | Promise<Charge> {
+  if (report === undefined) return free(undefined);
+  const { request, contextTokens } = terms;
+  const hasFinished = ending === "finished";
+  const doubt = doubtOf(report, contextTokens * (request.facts.inputCount ?? 1), hasFinished);
+  const isOver = hasFinished || report.complete;
+  const kind = kindOf(report, doubt, isOver);
+  // A request for no output at all only warms a cache, and a finished one has what it asked for.
+  const made = hasFinished && request.facts.outputTokensMax === 0 ? "content" : report.made;
+  const basis = basisOf(kind, made, ending === "left" && isOver ? "finished" : ending);
+  // Vectors are made of what was read: nothing is generated, and no usage without input is true.
+  if (request.embedding !== undefined && basis !== "free") return chargeVectors(report, doubt, terms);
+  const { usage } = report;
+  if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
+  if (basis === "count" || usage === undefined) {
+    // Of an answer that was cut, its report may not have come yet: that is no lie.
+    return counted(report.text, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
+  }
+  if (basis === "compare" && report.text !== "") return compared(usage, report.text, hasFinished, terms);
+  return reported(usage);
+}
+
+function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
+  const { usage } = report;
+  if (usage === undefined) return "none";
+  if (doubt !== undefined) return "doubtful";
+  if (generatedTokens(usage) === 0n) return "zero";
+  return isOver && report.usageEarly !== true ? "final" : "early";
+}
+
+function free(doubt: UsageDoubt | undefined): Charge {
+  return { usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_NONE, doubt };
+}
+
+function reported(usage: Usage): Charge {
+  return { usage, usageSource: UsageSource.USAGE_SOURCE_REPORTED, doubt: undefined };
+}
+
+async function counted(text: string, doubt: UsageDoubt | undefined, terms: ChargeTerms): Promise<Charge> {
+  const usage = await countUsage(terms.request, text, terms.modelId, terms.inputTokensMax);
+  return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
+}
+
+/** The report, or the count of the output where the report is too low to be true. */
+async function compared(usage: Usage, text: string, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
+  const tokens = await countTokens(text, terms.modelId);
+  if (!isTooLow(usage, tokens)) return reported(usage);
+  return {
+    usage: withCountedOutput(usage, BigInt(tokens)),
+    usageSource: UsageSource.USAGE_SOURCE_COUNTED,
+    doubt: hasFinished ? "missing" : undefined,
+  };
+}
+
+/** A report of vectors that is missing is made good by a count. */
+function chargeVectors(
+  { usage }: AnswerReport,
+  doubt: UsageDoubt | undefined,
+  terms: ChargeTerms,
+): Charge | Promise<Charge> {
+  // Some upstreams never tell the usage of vectors; only a false one is a lie.
+  if (usage === undefined) return counted("", undefined, terms);
+  if (doubt !== undefined || totalTokens(usage) === 0) return counted("", doubt ?? "zero", terms);
+  return reported(usage);
+}
