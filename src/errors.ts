@@ -218,6 +218,15 @@ export const REASONS = {
     retry: true,
     say: (m) => `The upstream of the model '${m["model"]}' failed${m["problem"] ? `: ${m["problem"]}` : ""}.`,
   },
+  ERROR_REASON_UPSTREAM_CREDENTIAL: {
+    grpc: status.UNAVAILABLE,
+    http: 502,
+    type: "server_error",
+    code: "upstream_credential",
+    retry: false,
+    say: (m) =>
+      `The upstream of the model '${m["model"]}' does not let the gateway in${m["problem"] ? `: ${m["problem"]}` : ""}. Your operator must mend that; until then use another model.`,
+  },
   ERROR_REASON_UPSTREAM_UNAVAILABLE: {
     ...UNAVAILABLE,
     code: "upstream_unavailable",

@@ -17,6 +17,7 @@ export const azure = chatFamily({
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   pricedAs: "azure",
+  refusals: [{ status: 404, code: "DeploymentNotFound", kind: "model" }],
   countsLikeOurs: true,
   keyHeader: "api-key",
   generatePath: (deployment) =>

@@ -27,6 +27,7 @@ export interface ChatFamily {
   readonly generatePath?: Family["generatePath"];
   readonly modelsPath?: string | undefined;
   readonly counter?: Counter;
+  readonly refusals?: Family["refusals"];
 }
 
 export function chatFamily(says: ChatFamily): Family {
@@ -59,6 +60,7 @@ export function chatFamily(says: ChatFamily): Family {
     modelsPath: "modelsPath" in says ? says.modelsPath : "/models",
     readModels: readModelList,
     ...(says.counter === undefined ? {} : { counter: says.counter }),
+    ...(says.refusals === undefined ? {} : { refusals: says.refusals }),
     connect: undefined,
     builtInModels: [],
   };

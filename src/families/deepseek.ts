@@ -8,6 +8,8 @@ export const deepseek = chatFamily({
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   pricedAs: "deepseek",
+  // Its page of error codes says of 402 that the account has run out of balance, and gives no other cause.
+  refusals: [{ status: 402, kind: "no_funds" }],
   dialect: {
     outputTokensField: "max_tokens",
     newLimit: false,

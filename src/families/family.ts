@@ -1,6 +1,7 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
 import type { Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
 import type { Upstream } from "../upstream/upstream.js";
+import type { RefusalRow } from "../wire/upstream-refusal.js";
 
 /** What a model is asked for: to answer in a chat, to go on with a text, or to turn texts into vectors. */
 export type ModelKind = "chat" | "completion" | "embedding";
@@ -62,6 +63,8 @@ export interface Family extends Speech {
   requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
   /** How the family is asked for each kind beside a chat; absent where it cannot be. */
   readonly endpoints?: Readonly<Partial<Record<Exclude<ModelKind, "chat">, Speech>>>;
+  /** What its refusals mean beside those that its wire knows; absent where the wire knows them all. */
+  readonly refusals?: readonly RefusalRow[];
   /** Kinds of models by the start of their name, where nothing else tells; the first that fits holds. */
   readonly modelKinds?: readonly { readonly startsWith: string; readonly kind: ModelKind }[];
   /** How the family counts the input of a request itself; absent where it does not. */

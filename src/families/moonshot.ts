@@ -8,6 +8,11 @@ export const moonshot = chatFamily({
   // Nobody says whether it stops, so an answer is read to its end, and what it says it used is what is charged.
   abortStopsBilling: false,
   pricedAs: "moonshotai",
+  refusals: [
+    { code: "exceeded_current_quota_error", kind: "no_funds" },
+    { code: "invalid_authentication_error", kind: "credential" },
+    { status: 404, code: "resource_not_found_error", kind: "model" },
+  ],
   dialect: {
     developerRole: false,
     thinkingField: "reasoning_content",

@@ -8,6 +8,8 @@ export const openrouter = chatFamily({
   // Only some of those behind it stop (not Bedrock, Groq, Google or Mistral), and nobody knows before which answers.
   abortStopsBilling: false,
   pricedAs: "openrouter",
+  // Of 403 its page of errors knows one cause: the input was flagged. A 402 may be about the size of one request.
+  refusals: [{ status: 403, kind: "request" }],
   dialect: {
     outputTokensField: "max_tokens",
     developerRole: false,

@@ -2,6 +2,7 @@
  * Qwen, at the international address of Alibaba's Model Studio; the others are a `base_url` of the settings. Sources:
  * alibabacloud.com/help/en/model-studio/deep-thinking, docs.qwencloud.com (QwQ and QVQ answer as streams alone).
  */
+import { rowsOf } from "../wire/upstream-refusal.js";
 import { chatFamily } from "./chat-family.js";
 
 export const qwen = chatFamily({
@@ -12,6 +13,12 @@ export const qwen = chatFamily({
   abortStopsBilling: false,
   // The package of prices does not know it, so the settings say what its models cost.
   pricedAs: undefined,
+  refusals: [
+    { code: "Arrearage", kind: "no_funds" },
+    { code: "InvalidApiKey", kind: "credential" },
+    ...rowsOf("access", ["AccessDenied.Unpurchased", "Model.AccessDenied", "AllocationQuota.FreeTierOnly"], 403),
+    { status: 404, code: "ModelNotFound", kind: "model" },
+  ],
   dialect: {
     outputTokensField: "max_tokens",
     newLimit: false,

@@ -37,10 +37,11 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const outputTokens = gateRefusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
   const mostNanos = gateRefusal === undefined ? heldNanos : plan.amountNanos;
+  const routeMs = steps.routing.nowMs();
   const { stream, candidateCount } = request.facts;
   const { strict } = call.caller.settings;
   const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
-  const foresight = foresee(request, model, asking, steps.nowMs());
+  const foresight = foresee(request, model, asking, routeMs, call.caller.accountId);
   const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
   const mayAsk = kind === "chat" && foresight.refusals.size === 0;
@@ -49,8 +50,8 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
   const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
-  const route = likelyOrder(targetsFor(model, kind), steps.nowMs()).map((target) =>
-    estimatedTarget(target, foresight.refusals.get(target), steps.nowMs()),
+  const route = likelyOrder(targetsFor(model, kind), routeMs).map((target) =>
+    estimatedTarget(target, foresight.refusals.get(target), routeMs),
   );
   return {
     model: model.id,
@@ -73,7 +74,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
 function estimatedTarget(target: Target, refused: GatewayError | undefined, nowMs: number): EstimatedTarget {
   const { served, model, priority, weight } = target;
   const { refusal, refusalMessage, refusalMetadata } = refused === undefined ? ADMITTED : refusedBy(refused);
-  const health = served.health.state(nowMs);
+  const health = target.health.state(nowMs);
   return { upstream: served.id, model, priority, weight, health, refusal, refusalMessage, refusalMetadata };
 }
 

@@ -55,8 +55,10 @@ export async function generate(
     const createTime = new Date(steps.nowMs());
     const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
     const { acceptWire } = asked;
-    const { strict } = call.caller.settings;
-    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, signal: call.signal };
+    const { caller, signal } = call;
+    const { strict } = caller.settings;
+    const { accountId } = caller;
+    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal };
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
     steps.metrics.running -= 1;

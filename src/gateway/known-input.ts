@@ -33,7 +33,7 @@ export async function toldInput(
   call: GatewayCall,
   steps: Steps,
 ): Promise<KnownInput | undefined> {
-  const tokens = await steps.routing.count(request, model, call.signal);
+  const tokens = await steps.routing.count(request, model, call.caller.accountId, call.signal);
   return tokens === undefined ? undefined : { tokens, source: TokenSource.TOKEN_SOURCE_UPSTREAM };
 }
 

@@ -12,6 +12,14 @@ export class ModelCounts {
   readonly cost = new Map<string, number>();
 }
 
+/** An upstream, or one model there, that is set aside. */
+export interface UpstreamAside {
+  readonly upstream: string;
+  /** Empty where it is the whole upstream. */
+  readonly model: string;
+  readonly cause: string;
+}
+
 /** Adds to one count of a model. */
 export function count(counts: Map<string, number>, name: string, amount = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + amount);
@@ -29,6 +37,12 @@ export class Metrics {
   );
   readonly firstTokenSeconds = new Timing("tollgate_first_token_seconds", "Time to the first batch.", "model", SECONDS);
   readonly attempts = new Tally("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
+  readonly setAside = new Tally("tollgate_upstream_set_aside_total", "Times that upstreams were set aside.", [
+    "upstream",
+    "cause",
+  ]);
+  /** What is set aside now; read when Prometheus asks. */
+  readAsides: () => readonly UpstreamAside[] = () => [];
   /** How many requests to models run now. */
   running = 0;
   readonly usageDoubts = this.#counter(
@@ -64,6 +78,8 @@ export class Metrics {
     this.registry.registerMetric(this.httpSeconds);
     this.registry.registerMetric(this.attempts);
     this.registry.registerMetric(this.firstTokenSeconds);
+    this.registry.registerMetric(this.setAside);
+    this.#asides();
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
@@ -80,6 +96,20 @@ export class Metrics {
 
   text(): Promise<string> {
     return this.registry.metrics();
+  }
+
+  #asides(): void {
+    const read = (): readonly UpstreamAside[] => this.readAsides();
+    const gauge = new Gauge({
+      name: "tollgate_upstream_aside",
+      help: "1 for each upstream, or model there, that is set aside for somebody and not back yet.",
+      labelNames: ["upstream", "model", "cause"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { upstream, model, cause } of read()) gauge.set({ upstream, model, cause }, 1);
+      },
+    });
   }
 
   #read(name: string, help: string, label: string, of: (counts: ModelCounts) => ReadonlyMap<string, number>): void {

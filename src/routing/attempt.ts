@@ -167,9 +167,9 @@ class Attempt implements UpstreamHandler {
 
   /** An upstream refuses in one envelope at most of its addresses. */
   #refusal(body: Buffer): GatewayError {
-    const { wire } = this.plan.target.served.family;
+    const { wire, refusals } = this.plan.target.served.family;
     const decodeError = this.#wire.decodeError ?? wire.decodeError;
-    return decodeError(this.#status, this.#headers, body);
+    return decodeError(this.#status, this.#headers, body, refusals);
   }
 
   #endStream(): void {

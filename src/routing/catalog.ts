@@ -35,14 +35,19 @@ export function createModelCatalog(routing: Routing): ModelCatalog {
   };
 }
 
-export function createUpstreamBoard(routing: Routing, nowMs: () => number): UpstreamBoard {
+export function createUpstreamBoard(routing: Routing): UpstreamBoard {
   const show = (served: ServedUpstream): Upstream => ({
     id: served.id,
     family: served.family.name,
     baseUrl: served.baseUrl,
-    health: served.health.state(nowMs()),
-    coolingMs: BigInt(Math.ceil(served.health.coolingMs(nowMs()))),
+    health: served.health.state(routing.nowMs()),
+    coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
+    asides: served.health.asides(routing.nowMs()).map(({ model, cause, coolingMs }) => ({
+      model,
+      cause,
+      coolingMs: BigInt(Math.ceil(coolingMs)),
+    })),
     models: [...routing.table.models.values()]
       .filter((model) => model.targets.some((target) => target.served === served))
       .map((model) => model.id)

@@ -67,7 +67,7 @@ function ask(
           const answer = Buffer.concat(chunks);
           try {
             if (status === 200) resolve(counter.read(answer));
-            else reject(family.wire.decodeError(status, head, answer));
+            else reject(family.wire.decodeError(status, head, answer, family.refusals));
           } catch (error) {
             reject(new Error("the count cannot be read", { cause: error }));
           }

@@ -1,110 +1,68 @@
-/** The health of one upstream: when to set it aside, for how long, and how much may be tried again. */
+/** The health of an upstream, and of each model there: whom a target is set aside for, and when it may be tried. */
+import { Ejection, type EjectionCause, type EjectionChange, type EjectionRule, type Evidence } from "./ejection.js";
+import { FailureShare } from "./failure-share.js";
+import { Probes } from "./probes.js";
 
-const FAILURES_TO_COOL = 5;
-const WINDOW_MS = 30_000;
-const WINDOW_REQUESTS_MIN = 20;
-const COOL_MS = 30_000;
-const COOL_MS_MAX = 300_000;
+const FAILING: EjectionRule = { failuresMin: 5, firstMs: 30_000, mostMs: 300_000, needsProof: true };
+const REFUSED: EjectionRule = { failuresMin: 1, firstMs: 30_000, mostMs: 300_000, needsProof: true };
+// A wait that one answer asks for holds back others no longer than this, whatever it asks.
+const RATE_LIMITED: EjectionRule = { failuresMin: 1, firstMs: 1_000, mostMs: 60_000, needsProof: false };
+/** A client that leaves sooner was not kept waiting. */
+const ABANDONED_MS_MIN = 10_000;
 // Retries may be a tenth of the requests, and a few more so that a quiet gateway can retry at all.
 const RETRY_SHARE = 0.1;
 const RETRY_RESERVE = 3;
 
 export type HealthState = "healthy" | "cooling" | "refused";
 
-/** Counts what an upstream's answers say of its health. Time comes in as milliseconds of one clock. */
-export class Health {
-  #consecutiveFailures = 0;
-  #ejections = 0;
-  #coolUntilMs = 0;
-  #waitUntilMs = 0;
-  #refused = false;
-  #probing = false;
-  #windowStartMs = 0;
-  #windowRequests = 0;
-  #windowFailures = 0;
+/** Told of each change: of a model there, or of the whole upstream, where `model` is undefined. */
+export type HealthObserver = (model: string | undefined, change: EjectionChange) => void;
+
+/** What is set aside, as operators read it. */
+export interface Aside {
+  /** Empty where it is the whole upstream. */
+  readonly model: string;
+  readonly cause: EjectionCause;
+  readonly coolingMs: number;
+}
+
+/** What concerns all models of an upstream: whether it can be reached, and takes our credential. */
+export class UpstreamHealth {
+  readonly failing: Ejection;
+  readonly credential: Ejection;
+  readonly share = new FailureShare();
+  readonly probes = new Probes();
+  readonly #targets = new Map<string, TargetHealth>();
+  #begun = 0;
   #retryTokens = RETRY_RESERVE;
   running = 0;
 
-  state(nowMs: number): HealthState {
-    if (this.#refused) return "refused";
-    return this.coolingMs(nowMs) > 0 ? "cooling" : "healthy";
+  constructor(private readonly observe: HealthObserver = () => undefined) {
+    const onChange = (change: EjectionChange): void => observe(undefined, change);
+    this.failing = new Ejection(FAILING, onChange);
+    this.credential = new Ejection(REFUSED, onChange);
   }
 
-  /** How long it stays set aside, in milliseconds. */
-  coolingMs(nowMs: number): number {
-    return Math.max(0, this.#coolUntilMs - nowMs, this.#waitUntilMs - nowMs);
+  /** The health of one model there, by the upstream's own name for it. */
+  of(model: string): TargetHealth {
+    let target = this.#targets.get(model);
+    if (target === undefined) {
+      target = new TargetHealth(this, (change) => this.observe(model, change));
+      this.#targets.set(model, target);
+    }
+    return target;
   }
 
-  /** How long the upstream itself asked to wait, in milliseconds; 0 where it did not. */
-  waitMs(nowMs: number): number {
-    return Math.max(0, this.#waitUntilMs - nowMs);
+  /** The token of the attempt begun last. */
+  get latestToken(): number {
+    return this.#begun;
   }
 
-  /** True where a request may go there now. After a pause one request is let through, to see. */
-  admits(nowMs: number): boolean {
-    if (this.state(nowMs) !== "healthy") return false;
-    return !(this.#recovering() && this.#probing);
-  }
-
-  begin(nowMs: number): void {
+  begin(nowMs: number): number {
     this.running += 1;
-    this.#probing = this.#recovering();
     this.#retryTokens = Math.min(RETRY_RESERVE + 100, this.#retryTokens + RETRY_SHARE);
-    if (nowMs - this.#windowStartMs > WINDOW_MS) {
-      this.#windowStartMs = nowMs;
-      this.#windowRequests = 0;
-      this.#windowFailures = 0;
-    }
-    this.#windowRequests += 1;
-  }
-
-  end(): void {
-    this.running -= 1;
-    this.#probing = false;
-  }
-
-  succeed(nowMs: number): void {
-    this.#consecutiveFailures = 0;
-    // What was sent before it was set aside proves nothing of now.
-    if (nowMs >= this.#coolUntilMs) this.#ejections = 0;
-  }
-
-  /** The upstream failed: no connection, a 5xx, too slow. */
-  fail(nowMs: number): void {
-    this.#consecutiveFailures += 1;
-    this.#windowFailures += 1;
-    const mostFail = this.#windowRequests >= WINDOW_REQUESTS_MIN && this.#windowFailures * 2 > this.#windowRequests;
-    if (this.#consecutiveFailures >= FAILURES_TO_COOL || this.#recovering() || mostFail) {
-      this.#ejections += 1;
-      this.#consecutiveFailures = 0;
-      this.#windowRequests = 0;
-      this.#windowFailures = 0;
-      this.#coolUntilMs = nowMs + Math.min(COOL_MS * this.#ejections, COOL_MS_MAX);
-    }
-  }
-
-  /** The upstream asks to wait: its own rate limit is reached. */
-  wait(nowMs: number, durationMs: number): void {
-    this.#waitUntilMs = Math.max(this.#waitUntilMs, nowMs + Math.min(durationMs, COOL_MS_MAX));
-  }
-
-  /** The upstream does not take our credential: only an operator can mend that. */
-  refuse(): void {
-    this.#refused = true;
-  }
-
-  /** Takes it back into use at once. */
-  reset(): void {
-    this.#refused = false;
-    this.#probing = false;
-    this.#waitUntilMs = 0;
-    this.#coolUntilMs = 0;
-    this.#ejections = 0;
-    this.#consecutiveFailures = 0;
-    this.#retryTokens = RETRY_RESERVE;
-    // Else the next failure, in a window of failures, would set it aside again.
-    this.#windowRequests = 0;
-    this.#windowFailures = 0;
+    this.share.begin(nowMs);
+    return ++this.#begun;
   }
 
   /** Takes one retry out of the budget; false where there is none left. */
@@ -114,7 +72,196 @@ export class Health {
     return true;
   }
 
-  #recovering(): boolean {
-    return this.#ejections > 0;
+  /** `refused` until our credential was taken again; `cooling` where it, or each model there that was asked for, is. */
+  state(nowMs: number): HealthState {
+    if (this.credential.isAside(nowMs)) return "refused";
+    return this.coolingMs(nowMs) > 0 ? "cooling" : "healthy";
+  }
+
+  /** How long it, or else the model there that is back first, stays set aside, in milliseconds. */
+  coolingMs(nowMs: number): number {
+    const ownMs = Math.max(this.failing.remainingMs(nowMs), this.credential.remainingMs(nowMs));
+    const asked = [...this.#targets.values()].filter((target) => target.isAsked);
+    if (ownMs > 0 || asked.length === 0) return ownMs;
+    return Math.min(...asked.map((target) => target.ownCoolingMs(nowMs)));
+  }
+
+  /** All that is set aside there. */
+  asides(nowMs: number): readonly Aside[] {
+    const own = [this.failing, this.credential].map((ejection) => ({ model: "", ejection }));
+    const all = [...own, ...[...this.#targets].flatMap(([model, target]) => target.ejections(model))];
+    return all
+      .filter(({ ejection }) => ejection.isAside(nowMs))
+      .map(({ model, ejection }) => ({ model, cause: ejection.cause, coolingMs: ejection.remainingMs(nowMs) }));
+  }
+
+  /** Takes it, and all its models, back into use at once. */
+  reset(): void {
+    this.failing.reset();
+    this.credential.reset();
+    this.share.reset();
+    this.probes.reset();
+    this.#retryTokens = RETRY_RESERVE;
+    for (const target of this.#targets.values()) target.reset();
+  }
+}
+
+/** The health of one model at one upstream, the upstream's own within. */
+export class TargetHealth {
+  readonly #failing: Ejection;
+  readonly #rate: Ejection;
+  readonly #missing: Ejection;
+  readonly #share = new FailureShare();
+  readonly #probes = new Probes();
+  /** True once a request went there. */
+  isAsked = false;
+
+  constructor(
+    readonly upstream: UpstreamHealth,
+    onChange: (change: EjectionChange) => void,
+  ) {
+    this.#failing = new Ejection(FAILING, onChange);
+    this.#rate = new Ejection(RATE_LIMITED, onChange);
+    this.#missing = new Ejection(REFUSED, onChange);
+  }
+
+  /** True where this account's request may go there now. After its time aside, one probe a second may. */
+  admits(nowMs: number, accountId: string): boolean {
+    const cause = this.#concern(nowMs, accountId);
+    if (cause === undefined) return true;
+    return this.#remainingMs(nowMs, accountId) === 0 && this.#probeWaitMs(nowMs, accountId) === 0;
+  }
+
+  /** How long until this account's request may go there where nobody else is left to ask, in milliseconds. */
+  nextTryMs(nowMs: number, accountId: string): number {
+    return Math.min(this.#remainingMs(nowMs, accountId), this.#probeWaitMs(nowMs, accountId));
+  }
+
+  /** Why it is set aside for this account; undefined where it is not. */
+  causeFor(nowMs: number, accountId: string): EjectionCause | undefined {
+    return this.#concern(nowMs, accountId)?.cause;
+  }
+
+  /** An attempt begins. Its token is told with what it brings to light. */
+  begin(nowMs: number, accountId: string): number {
+    const { upstream } = this;
+    if (this.#concern(nowMs, accountId) !== undefined) this.#probesFor(nowMs, accountId).take(nowMs, accountId);
+    this.isAsked = true;
+    this.#share.begin(nowMs);
+    return upstream.begin(nowMs);
+  }
+
+  end(): void {
+    this.upstream.running -= 1;
+  }
+
+  /** The first of an answer that a client can see has come. */
+  visible(token: number, accountId: string): void {
+    const { upstream } = this;
+    upstream.failing.visible(token, accountId);
+    upstream.credential.visible(token, accountId);
+    this.#failing.visible(token, accountId);
+    this.#rate.visible(token, accountId);
+    this.#missing.visible(token, accountId);
+  }
+
+  /** It answered well. */
+  succeed(token: number, accountId: string): void {
+    const { upstream } = this;
+    this.answered(token, accountId);
+    upstream.credential.succeed(token, accountId);
+    this.#rate.succeed(token, accountId);
+    this.#missing.succeed(token, accountId);
+  }
+
+  /** It refused a request as wrong: it is there, which says nothing of our credential or of its rate. */
+  answered(token: number, accountId: string): void {
+    this.upstream.failing.succeed(token, accountId);
+    this.#failing.succeed(token, accountId);
+  }
+
+  /** It failed. Where no answer came that is the upstream's, else the model's. */
+  fail(evidence: Evidence, hasAnswered: boolean): void {
+    const { upstream } = this;
+    const [ejection, share] = hasAnswered ? [this.#failing, this.#share] : [upstream.failing, upstream.share];
+    const by = ejection.isStale(evidence.token) ? undefined : share.failed(evidence.accountId);
+    const asideNow = ejection.against("failing", evidence, upstream.latestToken, by === undefined ? {} : { by });
+    if (!asideNow) return;
+    share.reset();
+    (hasAnswered ? this.#probes : upstream.probes).reset();
+  }
+
+  /** The client gave up before anything was visible; it counts as a failure where it waited long. */
+  abandoned(evidence: Evidence, waitedMs: number, hasAnswered: boolean): void {
+    if (waitedMs >= ABANDONED_MS_MIN) this.fail(evidence, hasAnswered);
+  }
+
+  /** Its own limit is reached; `askedMs` is how long it asks to wait. */
+  rateLimited(evidence: Evidence, askedMs: number | undefined): void {
+    const isAside = this.#rate.against("rate_limited", evidence, this.upstream.latestToken, { askedMs });
+    if (isAside) this.#probes.reset();
+  }
+
+  /** It refused what only an operator can mend: our credential, our account, or the name of the model. */
+  refuse(evidence: Evidence, cause: "credential" | "no_funds" | "access" | "model_unknown"): void {
+    const { upstream } = this;
+    const isOfAll = cause === "credential" || cause === "no_funds";
+    const ejection = isOfAll ? upstream.credential : this.#missing;
+    if (ejection.against(cause, evidence, upstream.latestToken)) (isOfAll ? upstream.probes : this.#probes).reset();
+  }
+
+  spendRetry(): boolean {
+    return this.upstream.spendRetry();
+  }
+
+  state(nowMs: number): HealthState {
+    if (this.upstream.credential.isAside(nowMs)) return "refused";
+    const coolingMs = Math.max(this.upstream.failing.remainingMs(nowMs), this.ownCoolingMs(nowMs));
+    return coolingMs > 0 ? "cooling" : "healthy";
+  }
+
+  ownCoolingMs(nowMs: number): number {
+    return Math.max(this.#failing.remainingMs(nowMs), this.#rate.remainingMs(nowMs), this.#missing.remainingMs(nowMs));
+  }
+
+  ejections(model: string): readonly { readonly model: string; readonly ejection: Ejection }[] {
+    return [this.#failing, this.#rate, this.#missing].map((ejection) => ({ model, ejection }));
+  }
+
+  reset(): void {
+    this.#failing.reset();
+    this.#rate.reset();
+    this.#missing.reset();
+    this.#share.reset();
+    this.#probes.reset();
+  }
+
+  /** What sets it aside for this account; the upstream's first, as nothing of the model counts without it. */
+  #concern(nowMs: number, accountId: string): Ejection | undefined {
+    const { credential, failing } = this.upstream;
+    if (credential.concerns(nowMs, accountId)) return credential;
+    if (failing.concerns(nowMs, accountId)) return failing;
+    if (this.#failing.concerns(nowMs, accountId)) return this.#failing;
+    if (this.#missing.concerns(nowMs, accountId)) return this.#missing;
+    return this.#rate.concerns(nowMs, accountId) ? this.#rate : undefined;
+  }
+
+  #remainingMs(nowMs: number, accountId: string): number {
+    const { credential, failing } = this.upstream;
+    let mostMs = 0;
+    for (const ejection of [credential, failing, this.#failing, this.#missing, this.#rate])
+      if (ejection.concerns(nowMs, accountId)) mostMs = Math.max(mostMs, ejection.remainingMs(nowMs));
+    return mostMs;
+  }
+
+  #probeWaitMs(nowMs: number, accountId: string): number {
+    return this.#probesFor(nowMs, accountId).waitMs(nowMs, accountId);
+  }
+
+  /** All models of an upstream that is set aside share its probes. */
+  #probesFor(nowMs: number, accountId: string): Probes {
+    const { credential, failing, probes } = this.upstream;
+    const isOfAll = credential.concerns(nowMs, accountId) || failing.concerns(nowMs, accountId);
+    return isOfAll ? probes : this.#probes;
   }
 }

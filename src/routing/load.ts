@@ -4,7 +4,8 @@ import type { ModelSettings, Settings, UpstreamSettings } from "../config/settin
 import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import { Health } from "./health.js";
+import type { EjectionChange } from "./ejection.js";
+import { UpstreamHealth } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { RouteTable } from "./routing.js";
 
@@ -25,7 +26,10 @@ export interface LoadOptions {
   /** What a model can by its name, as far as it is known. */
   readonly facts: (model: string) => Promise<ModelFacts>;
   readonly dearest: (prices: readonly Price[]) => Price;
+  /** The time of day. */
   readonly nowMs: () => number;
+  /** Told what becomes of an upstream's health, or of a model's there. */
+  readonly onHealth: (upstreamId: string, model: string | undefined, change: EjectionChange) => void;
 }
 
 export interface Loaded {
@@ -67,8 +71,9 @@ export function connectUpstreams(
     }
     const connected = family.connect?.() ?? options.connect(baseUrl ?? "");
     const upstream = authorized(wanted.id, family, connected, apiKey, baseUrl ?? "", options.environment);
-    const health = new Health();
-    upstreams.set(wanted.id, { id: wanted.id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health });
+    const { id } = wanted;
+    const health = new UpstreamHealth((model, change) => options.onHealth(id, model, change));
+    upstreams.set(id, { id, family, baseUrl: baseUrl ?? "", upstream, headers, credential, health });
   }
   return upstreams;
 }
@@ -216,7 +221,8 @@ class ServedModels {
     for (const { upstream, model: name, weight, priority } of model.targets) {
       const served = this.upstreams.get(upstream);
       const own = { ...this.known.get(name), ...model.facts };
-      if (served !== undefined) targets.push({ served, model: name, facts: own, weight, priority });
+      if (served !== undefined)
+        targets.push({ served, model: name, health: served.health.of(name), facts: own, weight, priority });
     }
     targets.sort((a, b) => a.priority - b.priority);
     return {

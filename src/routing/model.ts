@@ -3,7 +3,7 @@ import type { Price } from "../api/index.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import type { Health } from "./health.js";
+import type { TargetHealth, UpstreamHealth } from "./health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
 export interface ServedUpstream {
@@ -16,7 +16,7 @@ export interface ServedUpstream {
   readonly headers: Readonly<Record<string, string>>;
   /** What each request is proven with, where headers alone do not; undefined elsewhere. */
   readonly credential: string | undefined;
-  readonly health: Health;
+  readonly health: UpstreamHealth;
 }
 
 /** One upstream as one model uses it. */
@@ -24,6 +24,8 @@ export interface Target {
   readonly served: ServedUpstream;
   /** The model as the upstream names it. */
   readonly model: string;
+  /** That of the model at the upstream, shared by all that reach it there. */
+  readonly health: TargetHealth;
   /** What is known of it, and what the settings say of it. */
   readonly facts: ModelFacts;
   readonly weight: number;

@@ -3,7 +3,7 @@ import { GatewayError } from "../errors.js";
 import { type ModelKind, type Speech, speechFor } from "../families/family.js";
 import type { OwnedFields, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
-import { nextTargets } from "./pick.js";
+import { firstTargets } from "./pick.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
 
@@ -84,7 +84,13 @@ export interface Foresight {
 }
 
 /** Writes the bodies that the targets would be asked with, and sends none. */
-export function foresee(request: WireRequest, model: ServedModel, asking: Asking, nowMs: number): Foresight {
+export function foresee(
+  request: WireRequest,
+  model: ServedModel,
+  asking: Asking,
+  nowMs: number,
+  accountId: string,
+): Foresight {
   const targets = targetsFor(model, asking.kind);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
@@ -95,7 +101,7 @@ export function foresee(request: WireRequest, model: ServedModel, asking: Asking
       refusals.set(target, withModel(GatewayError.from(error), model.id));
     }
   }
-  const first = nextTargets(targets, [], nowMs);
+  const first = firstTargets(targets, nowMs, accountId);
   const [one] = first;
   const isRefused = one !== undefined && first.every((target) => refusals.has(target));
   return { refusals, refusal: isRefused ? refusals.get(one) : undefined };

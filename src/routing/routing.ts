@@ -7,8 +7,10 @@ import type { AnswerReport } from "../wire/wire.js";
 import { ANSWERED, runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
 import { Gathering } from "./gathering.js";
+import type { TargetHealth } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { pickTarget } from "./pick.js";
+import { type Left, nextAfter, nobody, teach } from "./lesson.js";
+import { pickProbe, pickTarget } from "./pick.js";
 import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
 /** The models and upstreams of one version of the settings. */
@@ -28,10 +30,13 @@ export interface AnswerReceiver extends BatchReceiver {
 export interface RunOptions extends Asking {
   /** The wire whose bytes the caller takes; empty where it takes events. */
   readonly acceptWire: string;
+  /** Whose request it is: what it brings to light of a target counts as this account's. */
+  readonly accountId: string;
   readonly signal: CancelSignal;
 }
 
 export interface RoutingOptions {
+  /** A clock that only goes forward. */
   readonly nowMs: () => number;
   readonly random: () => number;
   readonly timeouts: AttemptTimeouts;
@@ -46,14 +51,6 @@ const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 2_000;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
-/** Reasons after which another try, or another target, can succeed. */
-const WORTH_RETRYING: ReadonlySet<string> = new Set([
-  "ERROR_REASON_UPSTREAM_FAILED",
-  "ERROR_REASON_UPSTREAM_UNAVAILABLE",
-  "ERROR_REASON_UPSTREAM_TIMEOUT",
-  "ERROR_REASON_UPSTREAM_RATE_LIMITED",
-]);
-
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
   #drains = 0;
@@ -62,6 +59,11 @@ export class Routing {
 
   get table(): RouteTable {
     return this.#table;
+  }
+
+  /** The time by which targets are set aside; it has nothing to do with the time of day. */
+  nowMs(): number {
+    return this.options.nowMs();
   }
 
   /** Puts new settings in force; requests that run keep their targets. */
@@ -79,16 +81,16 @@ export class Routing {
   /** Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. */
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
     const tried: Target[] = [];
-    const gate = new FirstBatchGate(receiver);
+    const gate = new FirstBatchGate(receiver, options.accountId);
     const targets = targetsFor(model, options.kind);
     let last: GatewayError | undefined;
+    let told: GatewayError | undefined;
     for (let attempt = 1; attempt <= RETRIES_MAX + 1; attempt += 1) {
-      const nowMs = this.options.nowMs();
-      const target = pickTarget(targets, tried, nowMs, this.options.random) ?? again(last, tried, nowMs);
+      const target = this.#next(targets, tried, last, options);
       if (target === undefined) break;
       if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
-        if (!target.served.health.spendRetry()) break;
+        if (!target.health.spendRetry()) break;
         await this.#backOff(last, attempt, options.signal);
       }
       tried.push(target);
@@ -97,19 +99,55 @@ export class Routing {
       receiver.ended(failure);
       if (failure === undefined) return;
       last = failure.error;
-      if (gate.open || !WORTH_RETRYING.has(last.reason)) break;
+      // While one target may still answer, that another does not let us in is not what the client must know.
+      if (told === undefined || last.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") told = last;
+      if (gate.open || options.signal.aborted || !nextAfter(last).goesOn) break;
     }
-    throw withModel(last ?? nobody(model, this.options.nowMs()), model.id);
+    throw withModel(this.#verdict(told, targets, tried, options.accountId), model.id);
+  }
+
+  /** Who is asked next: one that is well, the last one again where that can help, else one that is set aside. */
+  #next(
+    targets: readonly Target[],
+    tried: readonly Target[],
+    last: GatewayError | undefined,
+    { accountId }: RunOptions,
+  ): Target | undefined {
+    const nowMs = this.options.nowMs();
+    const well = pickTarget(targets, tried, nowMs, accountId, this.options.random);
+    if (well !== undefined) return well;
+    const isWell = (target: Target): boolean => target.health.admits(nowMs, accountId);
+    const again = last !== undefined && nextAfter(last).repeats ? tried.find(isWell) : undefined;
+    return again ?? pickProbe(targets, tried, nowMs, accountId);
+  }
+
+  /** What the client is told: that we are not let in only where that holds of every target. */
+  #verdict(
+    told: GatewayError | undefined,
+    targets: readonly Target[],
+    tried: readonly Target[],
+    accountId: string,
+  ): GatewayError {
+    if (told !== undefined && told.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") return told;
+    const untried = targets.filter((target) => !tried.includes(target));
+    if (told !== undefined && untried.length === 0) return told;
+    const withheld = nobody(untried, this.options.nowMs(), accountId);
+    return withheld.reason === "ERROR_REASON_UPSTREAM_CREDENTIAL" ? (told ?? withheld) : withheld;
   }
 
   /**
    * How many tokens the request's input has, as a target's own upstream counts; undefined where none can be asked.
    * Rejects where the request is refused.
    */
-  async count(request: WireRequest, model: ServedModel, signal: CancelSignal): Promise<number | undefined> {
+  async count(
+    request: WireRequest,
+    model: ServedModel,
+    accountId: string,
+    signal: CancelSignal,
+  ): Promise<number | undefined> {
     const nowMs = this.options.nowMs();
     const able = model.targets.filter(({ served }) => served.family.counter !== undefined);
-    const target = pickTarget(able, [], nowMs, this.options.random);
+    const target = pickTarget(able, [], nowMs, accountId, this.options.random);
     if (target === undefined) return undefined;
     try {
       return await countAtUpstream(request, target, signal);
@@ -124,10 +162,13 @@ export class Routing {
     options: RunOptions,
     gate: FirstBatchGate,
   ): Promise<AttemptFailure | undefined> {
-    const { health, family } = target.served;
-    const speech = speechFor(family, request, options.kind);
+    const { health } = target;
+    const { accountId, signal } = options;
+    const speech = speechFor(target.served.family, request, options.kind);
     const gathering = mustGather(target, options) ? new Gathering(gate) : undefined;
-    health.begin(this.options.nowMs());
+    const startMs = this.options.nowMs();
+    const token = health.begin(startMs, accountId);
+    gate.begin(health, token);
     let failure: AttemptFailure | undefined;
     try {
       failure = await runAttempt(
@@ -139,7 +180,7 @@ export class Routing {
           form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
           strict: options.strict,
           timeouts: this.options.timeouts,
-          signal: options.signal,
+          signal,
           mayDrain: () => this.#takeDrain(target),
           drained: () => this.#endDrain(target),
         },
@@ -151,29 +192,12 @@ export class Routing {
       failure = { error: GatewayError.from(error), status: ANSWERED };
     }
     health.end();
-    this.#learn(target, failure?.error);
+    const nowMs = this.options.nowMs();
+    const hasLeft = failure !== undefined && isOfClient(failure.error, signal);
+    const left: Left | undefined = hasLeft ? { waitedMs: nowMs - startMs, isVisible: gate.open } : undefined;
+    teach(health, { nowMs, token, accountId }, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
-  }
-
-  /** What an answer says of the upstream's health. A request that was wrong says that it is well. */
-  #learn(target: Target, failure: GatewayError | undefined): void {
-    const { health } = target.served;
-    const nowMs = this.options.nowMs();
-    switch (failure?.reason) {
-      case "ERROR_REASON_CANCELLED":
-        return;
-      case "ERROR_REASON_UPSTREAM_RATE_LIMITED":
-        return health.wait(nowMs, failure.retryAfterMs ?? 1_000);
-      case "ERROR_REASON_UPSTREAM_FAILED":
-        if (failure.metadata["credential"] !== undefined) return health.refuse();
-        return health.fail(nowMs);
-      case "ERROR_REASON_UPSTREAM_UNAVAILABLE":
-      case "ERROR_REASON_UPSTREAM_TIMEOUT":
-        return health.fail(nowMs);
-      default:
-        return health.succeed(nowMs);
-    }
   }
 
   async #backOff(error: GatewayError, attempt: number, signal: CancelSignal): Promise<void> {
@@ -195,28 +219,34 @@ export class Routing {
   }
 }
 
-/** Why no target could be tried at all: the upstreams asked us to wait, or none takes our credential. */
-function nobody(model: ServedModel, nowMs: number): GatewayError {
-  const waits = model.targets.map((target) => target.served.health.waitMs(nowMs)).filter((waitMs) => waitMs > 0);
-  if (waits.length === 0) return new GatewayError("ERROR_REASON_UPSTREAM_UNAVAILABLE");
-  return new GatewayError("ERROR_REASON_UPSTREAM_RATE_LIMITED", { retry_after_ms: String(Math.min(...waits)) });
-}
-
-/** The same target once more, where it is the only one and what went wrong may have passed. */
-function again(last: GatewayError | undefined, tried: readonly Target[], nowMs: number): Target | undefined {
-  if (last === undefined || last.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED") return undefined;
-  return tried.find((target) => target.served.health.admits(nowMs));
+/** True where the client ended the attempt, by leaving or by its deadline. */
+function isOfClient(error: GatewayError, signal: CancelSignal): boolean {
+  return error.reason === "ERROR_REASON_CANCELLED" || (signal.aborted && error === signal.reason);
 }
 
 /** Holds pings back until something visible came, so that a target that fails before can still be left for another. */
 class FirstBatchGate implements BatchReceiver {
   open = false;
+  #health: TargetHealth | undefined;
+  #token = 0;
 
-  constructor(private readonly receiver: AnswerReceiver) {}
+  constructor(
+    private readonly receiver: AnswerReceiver,
+    private readonly accountId: string,
+  ) {}
+
+  /** An attempt begins whose batches come next. */
+  begin(health: TargetHealth, token: number): void {
+    this.#health = health;
+    this.#token = token;
+  }
 
   take(batch: Batch): boolean {
-    if (!this.open && (batch.error !== undefined || !batch.visible)) return true;
-    this.open = true;
+    if (!this.open) {
+      if (batch.error !== undefined || !batch.visible) return true;
+      this.open = true;
+      this.#health?.visible(this.#token, this.accountId);
+    }
     return this.receiver.take(batch);
   }
 

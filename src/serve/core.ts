@@ -14,7 +14,7 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import { knownFacts } from "../models/facts.js";
 import type { Log } from "../observe/log.js";
-import type { Metrics } from "../observe/metrics.js";
+import type { Metrics, UpstreamAside } from "../observe/metrics.js";
 import { dearest } from "../pricing/dearest.js";
 import { knownModels } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
@@ -32,6 +32,7 @@ import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
+import { HealthLog } from "./health-log.js";
 import { makeRequestId } from "./request-id.js";
 import { RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
@@ -41,6 +42,7 @@ import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
 const TIMEOUTS = { firstTokenMs: 120_000, wholeMs: 600_000, idleMs: 30_000, totalMs: 600_000, drainMs: 60_000 };
 // A stream holds a connection to its upstream for as long as it runs.
 const CONNECTIONS_MAX = 10_000;
+const monotonicMs = (): number => performance.now();
 const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
 
 export interface CoreOptions {
@@ -73,8 +75,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const ledger = startLedger(store, options);
   await ledger.start();
   const shown = await firstStart({ keys, ledger }, environment.operatorKey, options.demo);
-  const routing = createRouting(metrics, nowMs);
-  const keeper = new RouteKeeper(routing, loadOptions(nowMs), log);
+  const routing = createRouting(metrics);
+  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
+  const keeper = new RouteKeeper(routing, loadOptions(nowMs, log, metrics), log);
   const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
   const limits = new Limits({ coordination });
   const wires = new Map(
@@ -92,7 +95,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     gateway,
     replays,
     models: createModelCatalog(routing),
-    upstreams: createUpstreamBoard(routing, nowMs),
+    upstreams: createUpstreamBoard(routing),
     requestIds: makeRequestId,
     nowMs,
     frontToken,
@@ -166,9 +169,9 @@ function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, m
   });
 }
 
-function createRouting(metrics: Metrics, nowMs: () => number): Routing {
+function createRouting(metrics: Metrics): Routing {
   return new Routing({
-    nowMs,
+    nowMs: monotonicMs,
     random: Math.random,
     timeouts: TIMEOUTS,
     onAttempt: (target, error) => {
@@ -182,10 +185,18 @@ function createRouting(metrics: Metrics, nowMs: () => number): Routing {
   });
 }
 
-function loadOptions(nowMs: () => number): LoadOptions {
+function asidesOf(routing: Routing): readonly UpstreamAside[] {
+  return [...routing.table.upstreams.values()].flatMap(({ id, health }) =>
+    health.asides(routing.nowMs()).map(({ model, cause }) => ({ upstream: id, model, cause })),
+  );
+}
+
+function loadOptions(nowMs: () => number, log: Log, metrics: Metrics): LoadOptions {
+  const healthLog = new HealthLog(log, metrics, monotonicMs);
+  const onHealth: LoadOptions["onHealth"] = (upstream, model, change) => healthLog.note(upstream, model, change);
   const connect = (baseUrl: string): Upstream => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX });
   const known: LoadOptions["known"] = (pricedAs, ids) => knownModels(pricedAs, ids, nowMs());
-  return { families, environment: process.env, connect, known, facts: knownFacts, dearest, nowMs };
+  return { families, environment: process.env, connect, known, facts: knownFacts, dearest, nowMs, onHealth };
 }
 
 /** Puts the settings file in force, and each change of it that is valid. */

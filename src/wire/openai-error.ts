@@ -4,7 +4,7 @@ import { listOf, objectOf, parsed, textOf } from "./json/value.js";
 import type { WireError } from "./wire.js";
 import { redacted } from "./redact.js";
 import { retryAfterMs } from "./retry-after.js";
-import { kindOf, refusalText, upstreamRefusal } from "./upstream-refusal.js";
+import { kindOf, type RefusalRow, refusalText, rowsOf, upstreamRefusal } from "./upstream-refusal.js";
 
 /** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
 interface Said {
@@ -19,14 +19,36 @@ interface Said {
 const NOTHING_SAID: Said = { message: "", type: "", param: "", code: "", status: undefined };
 
 const CONTEXT_TOO_LONG = /maximum context length|context[_ ]length[_ ]exceeded|prompt is too long|context window/i;
-const NO_FUNDS = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
-const KEY_REFUSED = /api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]key/i;
-const MODEL_UNKNOWN = /^(model_not_found|model_not_exist|not_found_model|unknown_model|invalid_model)$/i;
+const OUR_MONEY = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
+const OUR_KEY = /api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]key/i;
+
+/**
+ * Codes of OpenAI's, and of the many that took over its wire. Sources: platform.openai.com/docs/guides/error-codes,
+ * console.groq.com/docs/errors, and the servers' own sources for Ollama and vLLM.
+ */
+const ROWS: readonly RefusalRow[] = [
+  ...rowsOf("no_funds", ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]),
+  ...rowsOf("credential", [
+    "invalid_api_key",
+    "account_deactivated",
+    "organization_restricted",
+    "unsupported_country_region_territory",
+  ]),
+  ...rowsOf("model", ["model_not_found", "model_not_exist", "not_found_model", "unknown_model", "invalid_model"]),
+  ...rowsOf("model", ["model_decommissioned"]),
+  ...rowsOf("model", ["not_found_error", "NotFoundError"], 404),
+  ...rowsOf("context", ["context_length_exceeded"]),
+];
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+export function decodeError(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
   const text = refusalText(body);
-  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
+  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
 }
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
@@ -45,16 +67,18 @@ export function errorText(error: GatewayError): string {
   return JSON.stringify({ error: { message, type, param, code } });
 }
 
-function refusalOf(status: number, said: Said, waitMs: number | undefined): GatewayError {
+function refusalOf(
+  status: number,
+  said: Said,
+  waitMs: number | undefined,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
   const { message, type, code, param } = said;
-  const named = `${code} ${type} ${message}`;
-  const contextSaid = CONTEXT_TOO_LONG.test(message) ? "message" : undefined;
-  const kind = kindOf(status, {
-    noFunds: NO_FUNDS.test(named),
-    keyRefused: KEY_REFUSED.test(named),
-    modelUnknown: status < 500 && (MODEL_UNKNOWN.test(code) || MODEL_UNKNOWN.test(type)),
-    contextTooLong: code === "context_length_exceeded" ? "code" : contextSaid,
-  });
+  const words = {
+    ours: OUR_MONEY.test(message) || OUR_KEY.test(message),
+    contextTooLong: CONTEXT_TOO_LONG.test(message),
+  };
+  const kind = kindOf(status, [code, type], [...rows, ...ROWS], words);
   const contextParam = param || "messages";
   return upstreamRefusal({ kind, status, names: [code, type], message, param, code, contextParam, waitMs });
 }
@@ -101,8 +125,7 @@ function word(value: unknown): string {
 /** The status that an error inside a stream would have had. */
 function statusOf({ type, code, message }: Said): number {
   const named = `${type} ${code}`;
-  if (/context_length_exceeded/.test(named)) return 400;
-  if (NO_FUNDS.test(named)) return 402;
+  if (ROWS.some((row) => row.status === undefined && (row.code === code || row.code === type))) return 400;
   if (/rate_limit|too_many_requests/i.test(named)) return 429;
   if (/overloaded|unavailable/i.test(named)) return 503;
   if (/timeout/i.test(named)) return 504;

@@ -3,10 +3,16 @@ import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js"
 
 /** What a refusal is about, and so who can do something about it. */
 export type RefusalKind =
+  /** Our account at the upstream has no money left. */
   | "no_funds"
+  /** The upstream does not take our credential. */
   | "credential"
+  /** Our account may not use this model. */
   | "access"
+  /** The upstream does not have the model. */
   | "model"
+  /** This one request may not be made: nothing says that others may not. */
+  | "forbidden"
   | "context"
   | "size"
   | "request"
@@ -15,13 +21,23 @@ export type RefusalKind =
   | "unavailable"
   | "failure";
 
-/** What the words of a refusal say beside its status. */
+/**
+ * What a status, a machine-readable code, or both together mean. A code counts only where the wire has its place, never
+ * in a sentence: an upstream may repeat in a sentence what a client wrote.
+ */
+export interface RefusalRow {
+  /** Absent where the code says it whatever 4xx it comes with. */
+  readonly status?: number;
+  /** Absent where the status alone says it. */
+  readonly code?: string;
+  readonly kind: RefusalKind;
+}
+
+/** What the sentence of a refusal seems to say. It decides about its own request and about nothing else. */
 export interface RefusalWords {
-  readonly noFunds: boolean;
-  readonly keyRefused: boolean;
-  readonly modelUnknown: boolean;
-  /** That the context is too long: by the message, which counts where the status blames the request, or by its code. */
-  readonly contextTooLong: "message" | "code" | undefined;
+  /** That the trouble is between the gateway and its upstream, and so nothing for a client to read. */
+  readonly ours: boolean;
+  readonly contextTooLong: boolean;
 }
 
 /** A refusal as an upstream told it. Text is empty where it told none that a client may read. */
@@ -48,15 +64,31 @@ export function refusalText(body: Buffer): string {
   return body.subarray(0, BODY_BYTES_MAX).toString("utf8");
 }
 
-/** By the status, and by the words where they say more: many upstreams answer 400 to whatever they refuse. */
-export function kindOf(status: number, words: RefusalWords): RefusalKind {
-  if (status >= 400 && status < 500 && words.noFunds) return "no_funds";
+/** By the first row that fits, else by the status, else by the words where the status only blames the request. */
+export function kindOf(
+  status: number,
+  codes: readonly string[],
+  rows: readonly RefusalRow[],
+  words: RefusalWords,
+): RefusalKind {
+  const row = status >= 400 && status < 500 ? rowOf(status, codes, rows) : undefined;
+  if (row !== undefined) return row.kind;
   const kind = kindOfStatus(status);
-  if (kind === "no_funds" || kind === "credential") return kind;
-  if (status === 400 && words.keyRefused) return "credential";
-  if (words.modelUnknown) return "model";
-  if (words.contextTooLong === "code") return "context";
-  return (kind === "request" || kind === "size") && words.contextTooLong === "message" ? "context" : kind;
+  if (kind !== "request" && kind !== "size") return kind;
+  if (words.ours) return "forbidden";
+  return words.contextTooLong ? "context" : kind;
+}
+
+function rowOf(status: number, codes: readonly string[], rows: readonly RefusalRow[]): RefusalRow | undefined {
+  return rows.find(
+    (row) =>
+      (row.status === undefined || row.status === status) && (row.code === undefined || codes.includes(row.code)),
+  );
+}
+
+/** Rows of one kind, by their codes. */
+export function rowsOf(kind: RefusalKind, codes: readonly string[], status?: number): readonly RefusalRow[] {
+  return codes.map((code) => (status === undefined ? { code, kind } : { status, code, kind }));
 }
 
 export function kindOfStatus(status: number): RefusalKind {
@@ -65,10 +97,10 @@ export function kindOfStatus(status: number): RefusalKind {
     case 422:
       return "request";
     case 401:
-    case 403:
       return "credential";
     case 402:
-      return "no_funds";
+    case 403:
+      return "forbidden";
     case 408:
     case 504:
       return "timeout";
@@ -84,23 +116,39 @@ export function kindOfStatus(status: number): RefusalKind {
   }
 }
 
+/** What an upstream refused with, as the cause of the refusal for our client: for the log, and for the routes. */
+export class UpstreamRefusal extends Error {
+  constructor(
+    readonly kind: RefusalKind,
+    /** 0 where it told none, amid a stream. */
+    readonly status: number,
+    names: readonly string[],
+  ) {
+    const said = [status === 0 ? "" : String(status), ...names].filter((name) => name !== "");
+    super(`the upstream said ${said.join(" ")}`);
+    this.name = "UpstreamRefusal";
+  }
+}
+
 /** The refusal for our client. Its cause tells the log what the upstream said, in names. */
 export function upstreamRefusal(told: ToldRefusal): GatewayError {
   const { kind, status, names } = told;
-  const said = [status === 0 ? "" : String(status), ...names].filter((name) => name !== "");
-  const cause = new Error(`the upstream said ${said.join(" ")}`);
+  const cause = new UpstreamRefusal(kind, status, names);
   const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
     new GatewayError(reason, metadata, { cause });
   const wait: ErrorMetadata = told.waitMs === undefined ? {} : { retry_after_ms: String(told.waitMs) };
   switch (kind) {
     case "no_funds":
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its account has no funds", credential: "no_funds" });
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no funds" });
     case "credential":
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "its credential was refused", credential: "refused" });
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });
     case "access":
-      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it gives us no access to the model" });
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no access to the model" });
+    case "forbidden":
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: `the request was refused with status ${status}` });
     case "model":
-      return refuse("ERROR_REASON_MODEL_UNKNOWN");
+      // We list the model, so it is not the client's mistake.
+      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it does not have the model" });
     case "context":
       return refuse("ERROR_REASON_CONTEXT_TOO_LONG", { ...shown(told), param: told.contextParam });
     case "size":

@@ -1,6 +1,7 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
 import type { Answer, Embedding, EmbedResponse, Event, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
+import type { RefusalRow } from "./upstream-refusal.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
@@ -238,8 +239,16 @@ export interface UpstreamWire {
   decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder;
   /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
   decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
-  /** What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. */
-  decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError;
+  /**
+   * What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. `rows` are
+   * what the upstream's family adds to the wire's own codes; they count first.
+   */
+  decodeError(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    rows?: readonly RefusalRow[],
+  ): GatewayError;
 }
 
 /** One wire format, both directions. decode(encode(x)) = x on what it models; on its own wire nothing is lost. */

@@ -38,7 +38,7 @@ const OPENAI: Readonly<Record<Meaning, readonly [number, string, string]>> = {
   rejected: [400, "invalid_request_error", "invalid_value"],
   context: [400, "invalid_request_error", "context_length_exceeded"],
   "too large": [413, "invalid_request_error", "request_too_large"],
-  model: [404, "invalid_request_error", "model_not_found"],
+  credential: [502, "server_error", "upstream_credential"],
   "rate limit": [429, "requests", "rate_limit_exceeded"],
   unavailable: [503, "server_error", "upstream_unavailable"],
   timeout: [504, "server_error", "upstream_timeout"],
@@ -49,7 +49,7 @@ const ANTHROPIC: Readonly<Record<Meaning, readonly [number, string]>> = {
   rejected: [400, "invalid_request_error"],
   context: [400, "invalid_request_error"],
   "too large": [413, "request_too_large"],
-  model: [404, "not_found_error"],
+  credential: [502, "api_error"],
   "rate limit": [429, "rate_limit_error"],
   unavailable: [529, "overloaded_error"],
   timeout: [504, "timeout_error"],
@@ -60,7 +60,7 @@ const GOOGLE: Readonly<Record<Meaning, readonly [number, string]>> = {
   rejected: [400, "INVALID_ARGUMENT"],
   context: [400, "INVALID_ARGUMENT"],
   "too large": [413, "INVALID_ARGUMENT"],
-  model: [404, "NOT_FOUND"],
+  credential: [502, "UNAVAILABLE"],
   "rate limit": [429, "RESOURCE_EXHAUSTED"],
   unavailable: [503, "UNAVAILABLE"],
   timeout: [504, "DEADLINE_EXCEEDED"],
@@ -75,9 +75,7 @@ function openAiEnvelope(
 ): Envelope {
   const [status, type, code] = OPENAI[means];
   const message = expect.any(String) as unknown;
-  // An unknown model is one of the client's parameters.
-  const told = means === "model" ? "model" : param;
-  return { status, envelope: { error: { message, type, code: own ?? code, param: told } } };
+  return { status, envelope: { error: { message, type, code: own ?? code, param } } };
 }
 
 const chat: ErrorFormat = {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { type ErrorFormat, errorFormats } from "./error-formats.js";
-import { SECRET, type UpstreamError, upstreamErrors } from "./upstream-errors.js";
+import { type Meaning, SECRET, type UpstreamError, upstreamErrors } from "./upstream-errors.js";
 
 /** A row of the table in one client format, with an upstream of its own: refusals are remembered. */
 interface Case {
@@ -23,6 +23,9 @@ const CASES = errorFormats.flatMap((format) =>
     id: `${format.name}-${place}`,
   })),
 );
+
+/** Meanings after which the same request may succeed. */
+const AGAIN: ReadonlySet<Meaning> = new Set(["failed", "rate limit", "unavailable", "timeout"]);
 
 /** Most of the time is the gateway's own between its tries, so many cases wait at once. */
 const AT_ONCE = 64;
@@ -128,7 +131,7 @@ test.each(CASES)("$title", async (one) => {
     expect(status, "an upstream's refusal of our credential is never the client's").not.toBe(401);
     if (row.says !== undefined) expect(text).toContain(row.says);
     expect(waitMs(headers), "the wait").toBe(row.waitMs);
-    expect(headers.get("x-should-retry")).toMatch(/^(true|false)$/);
+    expect(headers.get("x-should-retry"), "whether to try again").toBe(String(AGAIN.has(row.means)));
     for (const leak of [SECRET, "10.0.0.7", "<html", "127.0.0.1", "req_of_the_upstream", "undefined"])
       expect(text).not.toContain(leak);
   }

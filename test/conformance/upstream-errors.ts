@@ -5,7 +5,7 @@ export type Meaning =
   | "rejected"
   | "context"
   | "too large"
-  | "model"
+  | "credential"
   | "rate limit"
   | "unavailable"
   | "timeout"
@@ -78,16 +78,20 @@ const OPENAI: readonly UpstreamError[] = [
   {
     ...openAi(401, BAD, "invalid_api_key", null, `Incorrect API key: ${SECRET}.`),
     name: "a wrong key",
-    means: "failed",
+    means: "credential",
   },
-  { ...openAi(401, BAD, null), name: "a missing key", means: "failed" },
-  { ...openAi(403, "request_forbidden", "unsupported_country_region_territory"), name: "a country", means: "failed" },
-  { ...openAi(404, BAD, "model_not_found"), name: "a model that is unknown", means: "model" },
+  { ...openAi(401, BAD, null), name: "a missing key", means: "credential" },
+  {
+    ...openAi(403, "request_forbidden", "unsupported_country_region_territory"),
+    name: "a country",
+    means: "credential",
+  },
+  { ...openAi(404, BAD, "model_not_found"), name: "a model that is unknown", means: "failed" },
   { ...openAi(404, BAD, "unknown_url"), name: "an address that is unknown", means: "failed" },
   { ...openAi(409, BAD, null), name: "a conflict", means: "failed" },
   { ...openAi(413, BAD, null), name: "a body that is too large", means: "too large" },
   { ...openAi(422, BAD, null), name: "a body that cannot be processed", means: "rejected", says: "Told." },
-  { ...openAi(429, "insufficient_quota", "insufficient_quota"), name: "an account without funds", means: "failed" },
+  { ...openAi(429, "insufficient_quota", "insufficient_quota"), name: "an account without funds", means: "credential" },
   {
     ...openAi(429, "tokens", "rate_limit_exceeded", null, "Limit reached. Please try again in 1.2s."),
     name: "a rate limit",
@@ -101,7 +105,7 @@ const OPENAI: readonly UpstreamError[] = [
   { ...openAi(504, "server_error", null), name: "a time that ran out", means: "timeout" },
   { family: "openai", name: "HTML with 502", status: 502, body: HTML, means: "failed" },
   { family: "openai", name: "HTML with 503", status: 503, body: HTML, means: "unavailable" },
-  { family: "openai", name: "HTML with 401", status: 401, body: HTML, means: "failed" },
+  { family: "openai", name: "HTML with 401", status: 401, body: HTML, means: "credential" },
   { family: "openai", name: "HTML with 200", status: 200, body: HTML, means: "failed" },
   { family: "openai", name: "no body with 500", status: 500, body: "", means: "failed" },
   { family: "openai", name: "no body with 200", status: 200, body: "", means: "failed" },
@@ -126,7 +130,7 @@ const OPENAI: readonly UpstreamError[] = [
   {
     ...openAi(402, "unknown_error", "invalid_request_error", null, "Insufficient Balance"),
     name: "DeepSeek's empty account",
-    means: "failed",
+    means: "credential",
   },
   {
     family: "openai",
@@ -162,11 +166,15 @@ const ANTHROPIC: readonly UpstreamError[] = [
     param: "messages",
     says: "prompt is too long: 210000 tokens > 200000 maximum",
   },
-  { ...anthropic(400, BAD, "Your credit balance is too low."), name: "an account without credit", means: "failed" },
-  { ...anthropic(401, "authentication_error", `invalid x-api-key ${SECRET}`), name: "a wrong key", means: "failed" },
-  { ...anthropic(402, "billing_error"), name: "a payment", means: "failed" },
-  { ...anthropic(403, "permission_error"), name: "a permission", means: "failed" },
-  { ...anthropic(404, "not_found_error", "model: claude-9"), name: "a model that is unknown", means: "model" },
+  { ...anthropic(400, BAD, "Your credit balance is too low."), name: "an account without credit", means: "credential" },
+  {
+    ...anthropic(401, "authentication_error", `invalid x-api-key ${SECRET}`),
+    name: "a wrong key",
+    means: "credential",
+  },
+  { ...anthropic(402, "billing_error"), name: "a payment", means: "credential" },
+  { ...anthropic(403, "permission_error"), name: "a permission", means: "credential" },
+  { ...anthropic(404, "not_found_error", "model: claude-9"), name: "a model that is unknown", means: "failed" },
   { ...anthropic(409, "conflict_error"), name: "a conflict", means: "failed" },
   { ...anthropic(413, "request_too_large"), name: "a body that is too large", means: "too large" },
   {
@@ -184,7 +192,7 @@ const ANTHROPIC: readonly UpstreamError[] = [
       type: "error",
       error: { type: "rate_limit_error", message: "Told.", details: { error_code: "contract_spend_limit_reached" } },
     },
-    means: "failed",
+    means: "credential",
   },
   { ...anthropic(500, "api_error"), name: "a fault", means: "failed" },
   { ...anthropic(504, "timeout_error"), name: "a time that ran out", means: "timeout" },
@@ -197,7 +205,7 @@ const ANTHROPIC: readonly UpstreamError[] = [
       ["overloaded_error", "unavailable"],
       ["rate_limit_error", "rate limit"],
       ["api_error", "failed"],
-      ["authentication_error", "failed"],
+      ["authentication_error", "credential"],
       ["invalid_request_error", "rejected"],
       ["timeout_error", "timeout"],
     ] as const
@@ -244,7 +252,7 @@ const GEMINI: readonly UpstreamError[] = [
       `API key not valid: ${SECRET}`,
     ),
     name: "a wrong key, which Google calls a wrong argument",
-    means: "failed",
+    means: "credential",
   },
   {
     ...google(
@@ -257,9 +265,9 @@ const GEMINI: readonly UpstreamError[] = [
     means: "context",
     param: "contents",
   },
-  { ...google(401, "UNAUTHENTICATED"), name: "no credential", means: "failed" },
-  { ...google(403, "PERMISSION_DENIED"), name: "a permission", means: "failed" },
-  { ...google(404, "NOT_FOUND"), name: "a model that is unknown", means: "model" },
+  { ...google(401, "UNAUTHENTICATED"), name: "no credential", means: "credential" },
+  { ...google(403, "PERMISSION_DENIED"), name: "a permission", means: "credential" },
+  { ...google(404, "NOT_FOUND"), name: "a model that is unknown", means: "failed" },
   {
     ...google(429, "RESOURCE_EXHAUSTED", [rpc("RetryInfo", { retryDelay: "34.4s" })]),
     name: "a rate limit",

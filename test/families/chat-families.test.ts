@@ -235,13 +235,13 @@ describe("refusals", () => {
       name: "deepseek",
       status: 402,
       body: { error: { message: "Insufficient Balance", type: "unknown_error", code: "invalid_request_error" } },
-      want: { reason: "ERROR_REASON_UPSTREAM_FAILED", metadata: { credential: "no_funds" } },
+      want: { reason: "ERROR_REASON_UPSTREAM_CREDENTIAL" },
     },
     {
       name: "azure",
       status: 401,
       body: { error: { code: "401", message: "Access denied due to invalid subscription key" } },
-      want: { reason: "ERROR_REASON_UPSTREAM_FAILED", metadata: { credential: "refused" } },
+      want: { reason: "ERROR_REASON_UPSTREAM_CREDENTIAL" },
     },
     {
       name: "ollama",
@@ -251,7 +251,7 @@ describe("refusals", () => {
     },
   ])("$name's $status is $want.reason", ({ name, status, body, want }) => {
     const { message, ...others } = { message: undefined, metadata: {}, ...want };
-    const error = named(name).wire.decodeError(status, {}, Buffer.from(JSON.stringify(body)));
+    const error = named(name).wire.decodeError(status, {}, Buffer.from(JSON.stringify(body)), named(name).refusals);
     expect(error).toMatchObject({ reason: others.reason });
     expect(error.metadata).toMatchObject(others.metadata);
     if (message !== undefined) expect(error.metadata["message"]).toBe(message);

@@ -70,6 +70,9 @@ const upstream = {
   reason: "UPSTREAM_FAILED",
 };
 
+const refusal = (code: string): string =>
+  JSON.stringify({ error: { message: "Told.", type: code, param: null, code } });
+
 const CONTEXT = JSON.stringify({
   error: {
     message: "too long: 130211 tokens",
@@ -234,15 +237,43 @@ export const ROWS: readonly Row[] = [
     body: chat(script({ status: 504 })),
     reason: "UPSTREAM_TIMEOUT",
   },
-  // Last, since it sets the upstream aside for good.
-  { name: "an upstream that refuses our credential", ...upstream, body: chat(script({ status: 401 })) },
+  {
+    name: "an upstream that does not have the model",
+    ...upstream,
+    body: chat(script({ status: 404, body: refusal("model_not_found") })),
+  },
+  {
+    name: "an upstream that refuses our credential",
+    ...upstream,
+    code: "upstream_credential",
+    reason: "UPSTREAM_CREDENTIAL",
+    retry: false,
+    body: chat(script({ status: 401 })),
+  },
+  {
+    name: "an upstream where our account has no funds",
+    ...upstream,
+    code: "upstream_credential",
+    reason: "UPSTREAM_CREDENTIAL",
+    retry: false,
+    body: chat(script({ status: 429, body: refusal("insufficient_quota") })),
+  },
+  {
+    name: "an upstream that forbids the request",
+    ...upstream,
+    code: "upstream_credential",
+    reason: "UPSTREAM_CREDENTIAL",
+    retry: false,
+    body: chat(script({ status: 403 })),
+  },
+  // The rows before it set that upstream aside.
   {
     name: "no healthy upstream",
     ...serverError,
     http: 503,
     code: "upstream_unavailable",
     grpc: status.UNAVAILABLE,
-    body: chat("x"),
+    body: chat("x", { model: "gone-1" }),
     reason: "UPSTREAM_UNAVAILABLE",
   },
 ];

@@ -94,6 +94,7 @@ const UPSTREAM: Upstream = {
   coolingMs: 0n,
   running: 0n,
   models: ["alpha"],
+  asides: [],
 };
 
 function getModel(id: string, caller: Caller): Model {

@@ -47,6 +47,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/families/family.ts",
     "src/upstream/upstream.ts",
     "src/wire/wire.ts",
+    // What a refusal is about, by which its target's health is judged.
+    "src/wire/upstream-refusal.ts",
     // Forms only: what the settings say, and who asks for the list of models.
     "src/config/settings.ts",
     "src/keys/caller.ts",

@@ -66,7 +66,7 @@ export enum ErrorReason {
   ERROR_REASON_BUDGET_EXCEEDED = 22,
   /** ERROR_REASON_INTERNAL - The gateway failed. Example: {} */
   ERROR_REASON_INTERNAL = 23,
-  /** ERROR_REASON_UPSTREAM_FAILED - The upstream failed, or refused the gateway's own credential. Example: {"model": "gpt-5.4"} */
+  /** ERROR_REASON_UPSTREAM_FAILED - The upstream failed. Example: {"model": "gpt-5.4", "problem": "it answered with status 500"} */
   ERROR_REASON_UPSTREAM_FAILED = 24,
   /** ERROR_REASON_UPSTREAM_UNAVAILABLE - No target of the model is healthy. Example: {"model": "gpt-5.4"} */
   ERROR_REASON_UPSTREAM_UNAVAILABLE = 25,
@@ -87,6 +87,11 @@ export enum ErrorReason {
   ERROR_REASON_ANSWER_GONE = 41,
   /** ERROR_REASON_STREAM_GONE - The stream of this request is not kept, or not any more. Example: {"request": "req_1"} */
   ERROR_REASON_STREAM_GONE = 42,
+  /**
+   * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or its account there has no funds or no access; only
+   * the operator can mend it. Example: {"model": "gpt-5.4", "problem": "its account has no funds"}
+   */
+  ERROR_REASON_UPSTREAM_CREDENTIAL = 43,
   /** ERROR_REASON_KEY_TOO_WIDE - A key would be granted more than the key that grants it has. Example: {"setting": "models", "problem": "..."} */
   ERROR_REASON_KEY_TOO_WIDE = 60,
   /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, and the request would use it. Example: {"account": "acme", "cause": "chargeback"} */

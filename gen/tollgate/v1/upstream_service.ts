@@ -27,7 +27,10 @@ export interface Upstream {
   family: string;
   /** Its address, without credentials. */
   baseUrl: string;
-  /** How it stands: healthy, cooling (set aside for a while) or refused (it does not take our credential). */
+  /**
+   * How it stands: healthy, cooling (it, or each of its models that was asked for, is set aside for a while) or refused
+   * (it did not take our credential, and no request succeeded since).
+   */
   health: string;
   /** How long it stays set aside, in milliseconds. */
   coolingMs: bigint;
@@ -35,6 +38,21 @@ export interface Upstream {
   running: bigint;
   /** The models it serves. */
   models: string[];
+  /** What of it is set aside, for some accounts or for all, and why. */
+  asides: UpstreamAside[];
+}
+
+/** UpstreamAside is an upstream, or one model there, that is set aside. */
+export interface UpstreamAside {
+  /** The model, as the upstream names it; empty where it is the whole upstream. */
+  model: string;
+  /**
+   * Why: failing, rate_limited, credential (it does not take ours), no_funds, access (our account may not use the model)
+   * or model_unknown (it does not have the model).
+   */
+  cause: string;
+  /** How long yet, in milliseconds; 0 where it waits for a request that shows that it is well. */
+  coolingMs: bigint;
 }
 
 /** ListUpstreamsRequest is the request of ListUpstreams. */
@@ -60,7 +78,7 @@ export interface ResetUpstreamResponse {
 }
 
 function createBaseUpstream(): Upstream {
-  return { id: "", family: "", baseUrl: "", health: "", coolingMs: 0n, running: 0n, models: [] };
+  return { id: "", family: "", baseUrl: "", health: "", coolingMs: 0n, running: 0n, models: [], asides: [] };
 }
 
 export const Upstream: MessageFns<Upstream> = {
@@ -91,6 +109,9 @@ export const Upstream: MessageFns<Upstream> = {
     }
     for (const v of message.models) {
       writer.uint32(58).string(v!);
+    }
+    for (const v of message.asides) {
+      UpstreamAside.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -162,6 +183,85 @@ export const Upstream: MessageFns<Upstream> = {
             }
 
             message.models.push(reader.string());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.asides.push(UpstreamAside.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpstreamAside(): UpstreamAside {
+  return { model: "", cause: "", coolingMs: 0n };
+}
+
+export const UpstreamAside: MessageFns<UpstreamAside> = {
+  encode(message: UpstreamAside, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.cause !== "") {
+      writer.uint32(18).string(message.cause);
+    }
+    if (message.coolingMs !== 0n) {
+      if (BigInt.asUintN(64, message.coolingMs) !== message.coolingMs) {
+        throw new globalThis.Error("value provided for field message.coolingMs of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.coolingMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpstreamAside {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpstreamAside();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.coolingMs = reader.uint64() as bigint;
             continue;
           }
         }

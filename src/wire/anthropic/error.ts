@@ -3,7 +3,7 @@ import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../redact.js";
 import { retryAfterMs } from "../retry-after.js";
-import { kindOf, refusalText, upstreamRefusal } from "../upstream-refusal.js";
+import { kindOf, type RefusalRow, refusalText, rowsOf, upstreamRefusal } from "../upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 /** What an upstream said; empty where it said nothing that can be shown. */
@@ -14,8 +14,8 @@ interface Said {
 }
 
 const CONTEXT_TOO_LONG = /prompt is too long|exceed(s|ed)? (the )?context (limit|window)|maximum context length/i;
-const NO_FUNDS = /credit balance|spend[_ ]limit[_ ]reached|insufficient[_ ](balance|funds|credits)/i;
-const KEY_REFUSED = /(invalid|incorrect) (x-)?api[- _]key|invalid bearer token/i;
+const OURS =
+  /credit balance|insufficient[_ ](balance|funds|credits)|(invalid|incorrect) (x-)?api[- _]key|invalid bearer token/i;
 /** An upstream names the parameter before its complaint, as in `messages.0.content: ...`. */
 const NAMED_PARAM = /^([a-z_]+(?:\.[a-z0-9_]+){0,12}):\s/i;
 
@@ -33,11 +33,29 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ["overloaded_error", 529],
 ]);
 
+/** Codes of the wire. Source: docs.claude.com/en/api/errors. */
+const ROWS: readonly RefusalRow[] = [
+  ...rowsOf("no_funds", ["billing_error"]),
+  ...rowsOf("no_funds", [
+    "enforced_spend_limit_reached",
+    "contract_spend_limit_reached",
+    "linked_organization_spend_limit_reached",
+  ]),
+  ...rowsOf("credential", ["authentication_error"]),
+  ...rowsOf("access", ["permission_error"]),
+  ...rowsOf("model", ["not_found_error"], 404),
+];
+
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+export function decodeError(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
   const text = refusalText(body);
   const value = objectOf(parsed(text));
-  return refusalOf(status, saidIn(value?.["error"] ?? value), retryAfterMs(headers, text));
+  return refusalOf(status, saidIn(value?.["error"] ?? value), retryAfterMs(headers, text), rows);
 }
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
@@ -46,13 +64,14 @@ export function decodeToldError(told: unknown): GatewayError {
   return refusalOf(STATUSES.get(said.type) ?? 500, said, undefined);
 }
 
-function refusalOf(status: number, { message, type, code }: Said, waitMs: number | undefined): GatewayError {
-  const kind = kindOf(status, {
-    noFunds: NO_FUNDS.test(`${code} ${type} ${message}`),
-    keyRefused: KEY_REFUSED.test(message),
-    modelUnknown: status === 404 && type === "not_found_error",
-    contextTooLong: CONTEXT_TOO_LONG.test(message) ? "message" : undefined,
-  });
+function refusalOf(
+  status: number,
+  { message, type, code }: Said,
+  waitMs: number | undefined,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
+  const words = { ours: OURS.test(message), contextTooLong: CONTEXT_TOO_LONG.test(message) };
+  const kind = kindOf(status, [type, code], [...rows, ...ROWS], words);
   const param = NAMED_PARAM.exec(message)?.[1] ?? "";
   return upstreamRefusal({ kind, status, names: [type, code], message, param, code, contextParam: "messages", waitMs });
 }

@@ -8,9 +8,8 @@ import { kindOfStatus, type RefusalKind, refusalText, upstreamRefusal } from "..
 /** What the makers of the models say, passed on; that Bedrock's own words are the first ones is remembered. */
 const CONTEXT_TOO_LONG =
   /(input|prompt) is too long|too many (input )?tokens|exceeds? the .{0,40}context|maximum context length/i;
-/** A validation that is about the model's name and not about what is asked of it; remembered too. */
-const MODEL_UNKNOWN = /model identifier is invalid|could not (resolve|find) the foundation model/i;
-const PASSED = /(security token|signature|credentials?).{0,60}(expired|invalid|not match|incorrect)/i;
+/** The whole sentence of a validation that is about the model's name alone: Bedrock has no code for it. */
+const MODEL_UNKNOWN = /^The provided model identifier is invalid\.?$/;
 
 /** What each kind of error means, whatever status it comes with. */
 const KINDS: ReadonlyMap<string, RefusalKind> = new Map<string, RefusalKind>([
@@ -23,6 +22,10 @@ const KINDS: ReadonlyMap<string, RefusalKind> = new Map<string, RefusalKind>([
   ["expiredtoken", "credential"],
   ["incompletesignature", "credential"],
   ["missingauthenticationtoken", "credential"],
+  ["invalidclienttokenid", "credential"],
+  ["notauthorized", "credential"],
+  ["optinrequired", "credential"],
+  ["requestexpired", "credential"],
   ["resourcenotfound", "model"],
   ["modeltimeout", "timeout"],
   ["throttling", "rate"],
@@ -65,7 +68,6 @@ function refusal(name: string, status: number, message: string, waitMs: number |
 function kindOfName(word: string, status: number, message: string): RefusalKind {
   const kind = KINDS.get(word.replace(/Exception$|Error$/, "").toLowerCase()) ?? kindOfStatus(status);
   if (kind !== "request" && kind !== "size") return kind;
-  if (PASSED.test(message)) return "credential";
   if (MODEL_UNKNOWN.test(message)) return "model";
   return CONTEXT_TOO_LONG.test(message) ? "context" : kind;
 }

@@ -3,12 +3,36 @@ import type { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
 import { redacted } from "../redact.js";
 import { retryAfterMs } from "../retry-after.js";
-import { kindOf, refusalText, upstreamRefusal } from "../upstream-refusal.js";
+import { kindOf, type RefusalRow, refusalText, rowsOf, upstreamRefusal } from "../upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
-const NO_FUNDS = /billing (account|is|has|to be)|BILLING_(DISABLED|NOT_ACTIVE)|prepayment credits/i;
-const KEY_REFUSED = /api[_ ]key[_ ](not[_ ]valid|invalid|expired|not[_ ]found)|ACCESS_TOKEN/i;
+const OURS =
+  /billing (account|is|has|to be)|prepayment credits|api[_ ]key[_ ](not[_ ]valid|invalid|expired|not[_ ]found)/i;
+
+/** Google's own reasons for refusing whoever asks. Source: google/api/error_reason.proto. */
+const ROWS: readonly RefusalRow[] = [
+  ...rowsOf("no_funds", ["BILLING_DISABLED"]),
+  ...rowsOf("credential", [
+    "UNAUTHENTICATED",
+    "API_KEY_INVALID",
+    "API_KEY_SERVICE_BLOCKED",
+    "API_KEY_HTTP_REFERRER_BLOCKED",
+    "API_KEY_IP_ADDRESS_BLOCKED",
+    "API_KEY_ANDROID_APP_BLOCKED",
+    "API_KEY_IOS_APP_BLOCKED",
+    "ACCESS_TOKEN_EXPIRED",
+    "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+    "ACCESS_TOKEN_TYPE_UNSUPPORTED",
+    "ACCOUNT_STATE_INVALID",
+    "CREDENTIALS_MISSING",
+    "CONSUMER_INVALID",
+    "CONSUMER_SUSPENDED",
+    "SERVICE_DISABLED",
+    "USER_PROJECT_DENIED",
+  ]),
+  ...rowsOf("model", ["NOT_FOUND"], 404),
+];
 
 /** The HTTP status that a status of Google's stands for. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
@@ -47,6 +71,8 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [504, "DEADLINE_EXCEEDED"],
 ]);
 
+const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
+
 /** What an upstream said; empty where it said nothing that can be shown. */
 interface Said {
   readonly message: string;
@@ -60,9 +86,14 @@ interface Said {
 }
 
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
-export function decodeError(status: number, headers: Readonly<Record<string, string>>, body: Buffer): GatewayError {
+export function decodeError(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
   const text = refusalText(body);
-  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text));
+  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
 }
 
 /** What an error inside a stream, or inside an answer that says 200, means. */
@@ -72,15 +103,15 @@ export function decodeToldError(told: unknown): GatewayError {
   return refusalOf(status, said, retryAfterMs({}, JSON.stringify(told) ?? ""));
 }
 
-function refusalOf(status: number, { message, name, reasons, field }: Said, waitMs: number | undefined): GatewayError {
+function refusalOf(
+  status: number,
+  { message, name, reasons, field }: Said,
+  waitMs: number | undefined,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
   const names = [name, ...reasons];
-  const named = `${names.join(" ")} ${message}`;
-  const kind = kindOf(status, {
-    noFunds: NO_FUNDS.test(named),
-    keyRefused: KEY_REFUSED.test(named),
-    modelUnknown: status === 404 && name === "NOT_FOUND",
-    contextTooLong: CONTEXT_TOO_LONG.test(message) ? "message" : undefined,
-  });
+  const words = { ours: OURS.test(message), contextTooLong: CONTEXT_TOO_LONG.test(message) };
+  const kind = kindOf(status, names, [...rows, ...ROWS], words);
   return upstreamRefusal({ kind, status, names, message, param: field, code: "", contextParam: "contents", waitMs });
 }
 
@@ -95,7 +126,10 @@ function saidIn(value: unknown): Said {
     message: redacted(textOf(error?.["message"] ?? body?.["error"])),
     name: textOf(error?.["status"]),
     code: typeof code === "number" && code >= 400 && code <= 599 ? code : undefined,
-    reasons: details.map((detail) => textOf(detail["reason"])),
+    reasons: details
+      .filter((detail) => detail["@type"] === ERROR_INFO)
+      .map((detail) => textOf(detail["reason"]))
+      .filter((reason) => /^[A-Z][A-Z0-9_]{1,62}$/.test(reason)),
     field: /^[\w.[\]]{1,200}$/.test(field) ? field : "",
   };
 }

@@ -7,7 +7,15 @@ const envelope = (type: string, message: string, details?: object): Buffer =>
   Buffer.from(JSON.stringify({ type: "error", error: { type, message, details }, request_id: "req_up" }));
 
 describe("an upstream's error", () => {
-  test.each<{ status: number; type: string; message?: string; details?: object; reason: string; metadata?: object }>([
+  test.each<{
+    status: number;
+    type: string;
+    message?: string;
+    details?: object;
+    reason: string;
+    kind?: string;
+    metadata?: object;
+  }>([
     {
       status: 400,
       type: "invalid_request_error",
@@ -25,19 +33,19 @@ describe("an upstream's error", () => {
       status: 400,
       type: "invalid_request_error",
       message: "Your credit balance is too low",
-      reason: "UPSTREAM_FAILED",
-      metadata: { credential: "no_funds" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "forbidden",
     },
     {
       status: 401,
       type: "authentication_error",
       message: "invalid x-api-key",
-      reason: "UPSTREAM_FAILED",
-      metadata: { credential: "refused" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "credential",
     },
-    { status: 402, type: "billing_error", reason: "UPSTREAM_FAILED", metadata: { credential: "no_funds" } },
-    { status: 403, type: "permission_error", reason: "UPSTREAM_FAILED", metadata: { credential: "refused" } },
-    { status: 404, type: "not_found_error", message: "model: x", reason: "MODEL_UNKNOWN" },
+    { status: 402, type: "billing_error", reason: "UPSTREAM_CREDENTIAL", kind: "no_funds" },
+    { status: 403, type: "permission_error", reason: "UPSTREAM_CREDENTIAL", kind: "access" },
+    { status: 404, type: "not_found_error", message: "model: x", reason: "UPSTREAM_FAILED", kind: "model" },
     { status: 404, type: "", reason: "UPSTREAM_FAILED" },
     { status: 413, type: "request_too_large", reason: "BODY_TOO_LARGE" },
     { status: 429, type: "rate_limit_error", reason: "UPSTREAM_RATE_LIMITED", metadata: { retry_after_ms: "7000" } },
@@ -45,15 +53,17 @@ describe("an upstream's error", () => {
       status: 429,
       type: "rate_limit_error",
       details: { error_code: "enforced_spend_limit_reached" },
-      reason: "UPSTREAM_FAILED",
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "no_funds",
     },
     { status: 500, type: "api_error", reason: "UPSTREAM_FAILED" },
     { status: 504, type: "timeout_error", reason: "UPSTREAM_TIMEOUT" },
     { status: 529, type: "overloaded_error", reason: "UPSTREAM_UNAVAILABLE" },
-  ])("$status $type $message", ({ status, type, message = "No.", details, reason, metadata = {} }) => {
+  ])("$status $type $message", ({ status, type, message = "No.", details, reason, kind, metadata = {} }) => {
     const error = wire.decodeError(status, { "retry-after": "7" }, envelope(type, message, details));
     expect(error.reason).toBe(`ERROR_REASON_${reason}`);
     expect(error.metadata).toMatchObject(metadata);
+    if (kind !== undefined) expect(error.cause).toMatchObject({ kind });
   });
 
   test("tells no client a key, an address or a page", () => {

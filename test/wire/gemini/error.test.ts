@@ -1,34 +1,37 @@
 /** Errors: what an upstream's mean for our client, and ours in Google's envelope. */
 import { expect, test } from "vitest";
 import { GatewayError, type ReasonName } from "../../../src/errors.js";
+import type { RefusalKind } from "../../../src/wire/upstream-refusal.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 
 const says = (status: string, message = "m", details: object[] = []): object => ({
   error: { code: 1, message, status, details },
 });
 
-test.each<{ name: string; status: number; body: unknown; reason: string; credential?: string }>([
+const INVALID = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
+
+test.each<{ name: string; status: number; body: unknown; reason: string; kind?: RefusalKind }>([
   {
     name: "a bad key",
     status: 400,
-    body: says("INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [{ reason: "API_KEY_INVALID" }]),
-    reason: "UPSTREAM_FAILED",
-    credential: "refused",
+    body: says("INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [INVALID]),
+    reason: "UPSTREAM_CREDENTIAL",
+    kind: "credential",
   },
-  { name: "no key", status: 401, body: says("UNAUTHENTICATED"), reason: "UPSTREAM_FAILED", credential: "refused" },
+  { name: "no key", status: 401, body: says("UNAUTHENTICATED"), reason: "UPSTREAM_CREDENTIAL", kind: "credential" },
   {
     name: "a leaked key",
     status: 403,
-    body: says("PERMISSION_DENIED"),
-    reason: "UPSTREAM_FAILED",
-    credential: "refused",
+    body: says("PERMISSION_DENIED", "Your API key was reported as leaked."),
+    reason: "UPSTREAM_CREDENTIAL",
+    kind: "forbidden",
   },
   {
-    name: "no funds",
+    name: "no funds in words alone",
     status: 429,
     body: says("RESOURCE_EXHAUSTED", "Your prepayment credits are depleted."),
-    reason: "UPSTREAM_FAILED",
-    credential: "no_funds",
+    reason: "UPSTREAM_RATE_LIMITED",
+    kind: "rate",
   },
   { name: "a wrong request", status: 400, body: says("INVALID_ARGUMENT"), reason: "UPSTREAM_REJECTED" },
   {
@@ -37,7 +40,7 @@ test.each<{ name: string; status: number; body: unknown; reason: string; credent
     body: says("INVALID_ARGUMENT", "The input token count (9) exceeds the maximum number of tokens allowed (5)."),
     reason: "CONTEXT_TOO_LONG",
   },
-  { name: "no such model", status: 404, body: says("NOT_FOUND"), reason: "MODEL_UNKNOWN" },
+  { name: "no such model", status: 404, body: says("NOT_FOUND"), reason: "UPSTREAM_FAILED", kind: "model" },
   { name: "a wrong address", status: 404, body: "<html>404</html>", reason: "UPSTREAM_FAILED" },
   { name: "a large body", status: 413, body: "", reason: "BODY_TOO_LARGE" },
   { name: "a rate limit", status: 429, body: says("RESOURCE_EXHAUSTED"), reason: "UPSTREAM_RATE_LIMITED" },
@@ -45,12 +48,12 @@ test.each<{ name: string; status: number; body: unknown; reason: string; credent
   { name: "slowness", status: 504, body: says("DEADLINE_EXCEEDED"), reason: "UPSTREAM_TIMEOUT" },
   { name: "a failure", status: 500, body: says("INTERNAL"), reason: "UPSTREAM_FAILED" },
   { name: "a page", status: 502, body: "<!doctype html><p>secret.google.com", reason: "UPSTREAM_FAILED" },
-])("an upstream's $name", ({ status, body, reason, credential }) => {
+])("an upstream's $name", ({ status, body, reason, kind }) => {
   for (const told of [body, [body]]) {
     const text = typeof told === "string" ? told : JSON.stringify(told);
     const error = wire.decodeError(status, {}, Buffer.from(text));
     expect(error.reason).toBe(`ERROR_REASON_${reason}`);
-    expect(error.metadata["credential"]).toBe(credential);
+    if (kind !== undefined) expect(error.cause).toMatchObject({ kind });
     expect(error.message).not.toMatch(/google\.com|html/);
   }
 });

@@ -1,6 +1,7 @@
 /** Errors: what an upstream's refusal means, what of it a client may read, and our own envelope. */
 import { describe, expect, test } from "vitest";
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../../../src/errors.js";
+import type { RefusalKind } from "../../../src/wire/upstream-refusal.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
 
 interface Case {
@@ -9,6 +10,7 @@ interface Case {
   readonly headers?: Record<string, string>;
   readonly body: unknown;
   readonly reason: string;
+  readonly kind?: RefusalKind;
   readonly metadata?: ErrorMetadata;
 }
 
@@ -76,8 +78,9 @@ describe("what an upstream's error means", () => {
       name: "a model that it does not have",
       status: 404,
       body: envelope("No model.", { code: "model_not_found" }),
-      reason: "MODEL_UNKNOWN",
-      metadata: {},
+      reason: "UPSTREAM_FAILED",
+      kind: "model",
+      metadata: { problem: "it does not have the model" },
     },
     {
       name: "an address that it does not have",
@@ -90,36 +93,41 @@ describe("what an upstream's error means", () => {
       name: "our key",
       status: 401,
       body: envelope("Incorrect API key: sk-abcdef123", { code: "invalid_api_key" }),
-      reason: "UPSTREAM_FAILED",
-      metadata: { problem: "its credential was refused", credential: "refused" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "credential",
+      metadata: { problem: "its credential was refused" },
     },
     {
       name: "our key's rights",
       status: 403,
       body: "",
-      reason: "UPSTREAM_FAILED",
-      metadata: { problem: "its credential was refused", credential: "refused" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "forbidden",
+      metadata: { problem: "the request was refused with status 403" },
     },
     {
       name: "our key, as Google says it",
       status: 400,
       body: [{ error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" } }],
-      reason: "UPSTREAM_FAILED",
-      metadata: { problem: "its credential was refused", credential: "refused" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "forbidden",
+      metadata: { problem: "the request was refused with status 400" },
     },
     {
       name: "our money",
       status: 402,
       body: envelope("Insufficient Balance"),
-      reason: "UPSTREAM_FAILED",
-      metadata: { problem: "its account has no funds", credential: "no_funds" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "forbidden",
+      metadata: { problem: "the request was refused with status 402" },
     },
     {
       name: "our money, as OpenAI says it",
       status: 429,
       body: envelope("You exceeded your quota", { type: "insufficient_quota", code: "insufficient_quota" }),
-      reason: "UPSTREAM_FAILED",
-      metadata: { problem: "its account has no funds", credential: "no_funds" },
+      reason: "UPSTREAM_CREDENTIAL",
+      kind: "no_funds",
+      metadata: { problem: "its account has no funds" },
     },
     {
       name: "its limit",
@@ -193,9 +201,10 @@ describe("what an upstream's error means", () => {
       reason: "UPSTREAM_FAILED",
       metadata: { problem: "it answered with status 302" },
     },
-  ])("$name", ({ status, headers, body, reason, metadata }) => {
+  ])("$name", ({ status, headers, body, reason, kind, metadata }) => {
     const error = decode(status, body, headers);
     expect(error.reason).toBe(`ERROR_REASON_${reason}`);
+    if (kind !== undefined) expect(error.cause).toMatchObject({ kind });
     if (metadata !== undefined) expect(error.metadata).toEqual(metadata);
   });
 });

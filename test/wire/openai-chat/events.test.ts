@@ -55,7 +55,7 @@ describe("errors", () => {
   test("an error that comes whole in place of a stream is told", () => {
     const body = JSON.stringify({ error: { message: "x", type: "insufficient_quota", code: "insufficient_quota" } });
     const read = readStream(Buffer.from(body), FACTS, "source", [5]);
-    expect(read.error?.metadata["credential"]).toBe("no_funds");
+    expect(read.error?.cause).toMatchObject({ kind: "no_funds" });
     expect(read.source).toBe("");
   });
 

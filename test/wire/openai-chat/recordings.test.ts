@@ -105,7 +105,7 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
       if (status !== 200) {
         const error = wire.decodeError(status, {}, Buffer.from(body));
         expect(error.reason).toBe(
-          name.includes("unknown-model") ? "ERROR_REASON_MODEL_UNKNOWN" : "ERROR_REASON_UPSTREAM_REJECTED",
+          name.includes("unknown-model") ? "ERROR_REASON_UPSTREAM_FAILED" : "ERROR_REASON_UPSTREAM_REJECTED",
         );
         return;
       }

@@ -2,10 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/fold.js";
 import { type Answer, type Event, FinishReason } from "../../../src/api/index.js";
+import type { GatewayError } from "../../../src/errors.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { wire } from "../../../src/wire/openai-responses/index.js";
+import { UpstreamRefusal } from "../../../src/wire/upstream-refusal.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, failures, hasRecordings, recordingsNote, refusals, streams } from "./recordings.js";
@@ -23,6 +25,10 @@ const WANT: Readonly<Record<string, readonly [bigint, bigint, bigint, FinishReas
   "responses-openai-reasoning-encrypted-content.1.chunks.txt#2": [260n, 26n, 0n, CALLS],
   "responses-openai-reasoning-encrypted-content.1.chunks.txt#3": [299n, 12n, 0n, END],
 };
+
+function kindOf(error: GatewayError | undefined): string | undefined {
+  return error?.cause instanceof UpstreamRefusal ? error.cause.kind : undefined;
+}
 
 function finished(events: readonly Event[], { usage }: AnswerReport): Event[] {
   return [...events, { kind: { $case: "finish", value: { usage, usageSource: 1, costNanos: 0n } } }];
@@ -150,17 +156,14 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
       for (const form of ["source", "events"] as const) {
         const read = readStream(bytes, form, [cut]);
         const isSame =
-          read.error?.metadata["credential"] === "no_funds" &&
-          read.source === "" &&
-          read.events.length === 0 &&
-          !read.report.complete;
+          kindOf(read.error) === "no_funds" && read.source === "" && read.events.length === 0 && !read.report.complete;
         if (!isSame) expect.unreachable(`${form} cut at ${cut}`);
       }
   });
 
   test.each(refusals)("refusal $name is the upstream's own trouble", ({ body }) => {
     const error = wire.decodeError(429, {}, Buffer.from(body));
-    expect(error.reason).toBe("ERROR_REASON_UPSTREAM_FAILED");
-    expect(error.metadata["credential"]).toBe("no_funds");
+    expect(error.reason).toBe("ERROR_REASON_UPSTREAM_CREDENTIAL");
+    expect(kindOf(error)).toBe("no_funds");
   });
 });

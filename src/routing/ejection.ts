@@ -1,0 +1,158 @@
+/** One reason to set a target aside: for whom, for how long, and what takes it back. */
+
+/** Why a target is set aside. */
+export type EjectionCause = "failing" | "rate_limited" | "credential" | "no_funds" | "access" | "model_unknown";
+
+/** What one attempt brought to light. */
+export interface Evidence {
+  /** Milliseconds of the routes' monotonic clock. */
+  readonly nowMs: number;
+  /** What `begin` gave the attempt: what began before a target was set aside says nothing of it since. */
+  readonly token: number;
+  /** Whose request it was. */
+  readonly accountId: string;
+}
+
+export interface EjectionRule {
+  /** How many failures in a row it takes, with no success between them. */
+  readonly failuresMin: number;
+  /** For how long the first time; each time in a row adds as much. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+  /** True where only a success ends it; false where its time does. */
+  readonly needsProof: boolean;
+}
+
+/** What changed: set aside, or taken back. */
+export interface EjectionChange {
+  readonly cause: EjectionCause;
+  readonly isAside: boolean;
+  /** 0 where it is taken back. */
+  readonly durationMs: number;
+  /** The account that it is set aside for; undefined where for all. */
+  readonly accountId: string | undefined;
+}
+
+/**
+ * Counts evidence of one kind against a target. A request is its client's own work, and may have brought its failure
+ * about: what one account alone met sets the target aside for that account alone, and what a second one meets too sets
+ * it aside for all.
+ */
+export class Ejection {
+  #cause: EjectionCause = "failing";
+  /** 0 where nothing is set aside, or waits for proof. */
+  #untilMs = 0;
+  #accountId: string | undefined;
+  #times = 0;
+  /** The last attempt that had begun when it was set aside. */
+  #sinceToken = 0;
+  #inRow = 0;
+  #firstAccountId = "";
+  #isCorroborated = false;
+
+  constructor(
+    private readonly rule: EjectionRule,
+    private readonly onChange: (change: EjectionChange) => void,
+  ) {}
+
+  get cause(): EjectionCause {
+    return this.#cause;
+  }
+
+  /** True where it is set aside for anybody, or waits for proof. */
+  isAside(nowMs: number): boolean {
+    return this.#untilMs > 0 && (this.rule.needsProof || nowMs < this.#untilMs);
+  }
+
+  /** As `isAside`, for one account. */
+  concerns(nowMs: number, accountId: string): boolean {
+    return this.isAside(nowMs) && (this.#accountId === undefined || this.#accountId === accountId);
+  }
+
+  remainingMs(nowMs: number): number {
+    return Math.max(0, this.#untilMs - nowMs);
+  }
+
+  /**
+   * `latestToken` is that of the attempt begun last. `askedMs` is how long the upstream asks to wait. `by` says that
+   * the evidence suffices, and for whom. True where it is set aside with this.
+   */
+  against(
+    cause: EjectionCause,
+    { nowMs, token, accountId }: Evidence,
+    latestToken: number,
+    { askedMs, by }: { readonly askedMs?: number | undefined; readonly by?: { readonly accountId?: string } } = {},
+  ): boolean {
+    if (nowMs < this.#untilMs) {
+      this.#corroborate(nowMs, accountId, askedMs);
+      return false;
+    }
+    if (this.isStale(token)) return false;
+    this.#inRow += 1;
+    if (this.#inRow === 1) this.#firstAccountId = accountId;
+    else if (accountId !== this.#firstAccountId) this.#isCorroborated = true;
+    const isRecovering = this.rule.needsProof && this.#times > 0;
+    if (by === undefined && this.#inRow < (isRecovering ? 1 : this.rule.failuresMin)) return false;
+    const scope = by === undefined ? (this.#isCorroborated ? undefined : this.#firstAccountId) : by.accountId;
+    this.#times += 1;
+    const durationMs = this.#durationMs(this.#times, askedMs);
+    this.#cause = cause;
+    this.#untilMs = nowMs + durationMs;
+    this.#accountId = scope;
+    this.#sinceToken = latestToken;
+    this.#forgetRow();
+    this.onChange({ cause, isAside: true, durationMs, accountId: scope });
+    return true;
+  }
+
+  /** True of what began before it was set aside. */
+  isStale(token: number): boolean {
+    return token <= this.#sinceToken;
+  }
+
+  /** Another account met the same: it is set aside for all, but no longer than by this account's evidence alone. */
+  #corroborate(nowMs: number, accountId: string, askedMs: number | undefined): void {
+    if (this.#accountId === undefined || this.#accountId === accountId) return;
+    this.#accountId = undefined;
+    this.#times = 1;
+    this.#untilMs = Math.min(this.#untilMs, nowMs + this.#durationMs(1, askedMs));
+    const durationMs = this.#untilMs - nowMs;
+    this.onChange({ cause: this.#cause, isAside: true, durationMs, accountId: undefined });
+  }
+
+  /** The target works, at least as far as the first sign of its answer shows. */
+  visible(token: number, accountId: string): void {
+    if (this.#untilMs === 0 || this.isStale(token)) return;
+    // That a rate has room for one account says nothing of another's, whose requests may be larger.
+    const isOthers = this.#accountId !== undefined && this.#accountId !== accountId;
+    if (isOthers && !this.rule.needsProof) return;
+    this.#untilMs = 0;
+    this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: this.#accountId });
+  }
+
+  /** The target answered well. */
+  succeed(token: number, accountId: string): void {
+    if (this.#inRow === 0 && this.#times === 0) return;
+    if (this.isStale(token)) return;
+    this.visible(token, accountId);
+    this.#forgetRow();
+    if (this.#untilMs === 0) this.#times = 0;
+  }
+
+  reset(): void {
+    if (this.#untilMs > 0) this.onChange({ cause: this.#cause, isAside: false, durationMs: 0, accountId: undefined });
+    this.#untilMs = 0;
+    this.#times = 0;
+    this.#forgetRow();
+  }
+
+  #durationMs(times: number, askedMs: number | undefined): number {
+    const { firstMs, mostMs, needsProof } = this.rule;
+    return Math.min(needsProof ? firstMs * times : (askedMs ?? firstMs), mostMs);
+  }
+
+  #forgetRow(): void {
+    this.#inRow = 0;
+    this.#isCorroborated = false;
+  }
+}
