@@ -8,7 +8,7 @@ export function addServeCommand(program: Command): void {
     .command("serve")
     .summary("run the gateway (its settings: tollgate serve --help)")
     .description("Run the gateway until SIGTERM or SIGINT; then it finishes what runs.")
-    .option("--demo", "also print a first call to try, with a key that works")
+    .option("--demo", "also print a first call to try; with no upstream of your own, with a key and credit")
     .addHelpText("after", VARIABLES)
     .action(serve);
 }

@@ -72,12 +72,7 @@ class Reader implements SettingsDocument {
   read(node: Node | null, path: Path, depth: number): RawValue {
     if (node === null) return undefined;
     const offset = node.range?.[0] ?? 0;
-    this.valueCount += 1;
-    if (depth > DEPTH_MAX) return this.refuse(offset, path, `is nested deeper than ${DEPTH_MAX} levels`);
-    if (this.valueCount > VALUES_MAX) {
-      const said = this.valueCount > VALUES_MAX + 1;
-      return said ? undefined : this.refuse(offset, path, `makes more than ${VALUES_MAX} values; use fewer aliases`);
-    }
+    if (!this.mayRead(offset, path, depth)) return undefined;
     if (isAlias(node)) {
       const target = node.resolve(this.document);
       if (target === undefined) return this.refuse(offset, path, `names no anchor: *${node.source}`);
@@ -88,29 +83,55 @@ class Reader implements SettingsDocument {
     return isScalar(node) ? this.readScalar(node, path, offset) : undefined;
   }
 
+  /** Counts a value; false, and said once, where there are too many or they are too deep. */
+  private mayRead(offset: number, path: Path, depth: number): boolean {
+    this.valueCount += 1;
+    if (depth > DEPTH_MAX) this.refuse(offset, path, `is nested deeper than ${DEPTH_MAX} levels`);
+    else if (this.valueCount === VALUES_MAX + 1)
+      this.refuse(offset, path, `makes more than ${VALUES_MAX} values; use fewer aliases`);
+    return depth <= DEPTH_MAX && this.valueCount <= VALUES_MAX;
+  }
+
   problemAt(path: Path, rule: string, part: "key" | "value" = "value"): Problem {
     const found = this.offsets.get(nameOf(path));
     const offset = found === undefined ? this.parentOffset(path) : found[part];
     return this.problem(offset, path, rule);
   }
 
-  private readMap(items: readonly { key: unknown; value: unknown }[], path: Path, depth: number): RawValue {
-    const entries: { [key: string]: RawValue } = Object.create(null);
+  private readMap(items: readonly Pair[], path: Path, depth: number): RawValue {
+    const entries: Entries = Object.create(null);
+    this.readPairs(items, entries, path, depth);
+    return entries;
+  }
+
+  /** What the pairs say themselves, then what they merge. A name that stands in the entries already keeps its value. */
+  private readPairs(items: readonly Pair[], entries: Entries, path: Path, depth: number): void {
+    const own = new Set<string>();
     for (const { key, value } of items) {
+      if (isMergeKey(key)) continue;
       if (!isScalar(key) || typeof key.value !== "string") {
         this.refuse(this.document.range[0], path, "has a name that is no plain text");
         continue;
       }
       const below = [...path, key.value];
       const keyOffset = key.range?.[0] ?? 0;
-      if (key.value in entries) {
-        this.refuse(keyOffset, below, "is written twice");
-        continue;
-      }
+      if (own.has(key.value)) this.refuse(keyOffset, below, "is written twice");
+      own.add(key.value);
+      if (key.value in entries) continue;
       this.offsets.set(nameOf(below), { key: keyOffset, value: startOf(value) ?? keyOffset });
       entries[key.value] = this.read(asNode(value), below, depth + 1);
     }
-    return entries;
+    for (const { key, value } of items) if (isMergeKey(key)) this.merge(asNode(value), entries, path, depth + 1);
+  }
+
+  /** `<<: *defaults` or `<<: [*one, *other]`, of which the first counts where both say something. */
+  private merge(node: Node | null, entries: Entries, path: Path, depth: number): void {
+    const offset = node?.range?.[0] ?? 0;
+    if (!this.mayRead(offset, path, depth)) return;
+    const source = isAlias(node) ? node.resolve(this.document) : node;
+    if (isMap(source)) this.readPairs(source.items, entries, path, depth);
+    else if (isSeq(source)) for (const item of source.items) this.merge(asNode(item), entries, path, depth + 1);
+    else this.refuse(offset, path, "merges (<<) what is no mapping; write <<: *name, of an anchor &name at a mapping");
   }
 
   private readItem(item: unknown, path: Path, depth: number): RawValue {
@@ -151,6 +172,18 @@ class Reader implements SettingsDocument {
     const { line, col } = this.lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1), path, rule };
   }
+}
+
+type Entries = { [key: string]: RawValue };
+
+interface Pair {
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+/** A quoted "<<" is a name as any other. */
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.value === "<<" && key.type === Scalar.PLAIN;
 }
 
 function asNode(value: unknown): Node | null {

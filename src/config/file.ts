@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { z } from "zod";
 import { ConfigError } from "./config-error.js";
-import { type Path, type Problem, readDocument, type SettingsDocument } from "./document.js";
+import { type Path, type Problem, type RawValue, readDocument, type SettingsDocument } from "./document.js";
 import { checkReferences, type KnownFamily } from "./references.js";
 import { settingsSchema } from "./schema.js";
 import type { Settings } from "./settings.js";
@@ -49,11 +49,17 @@ export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: Par
   const document = readDocument(text, env);
   if (document.root === undefined && document.problems.length > 0) throw refusal(document.problems, fileName);
   const problems = [...document.problems];
-  const result = settingsSchema.safeParse(document.root ?? {});
+  const result = settingsSchema.safeParse(withoutExtensions(document.root ?? {}));
   for (const issue of result.error?.issues ?? []) problems.push(...problemsOf(issue, document));
   checkReferences(document.root, options.families, (path, rule) => problems.push(document.problemAt(path, rule)));
   if (!result.success || problems.length > 0) throw refusal(problems, fileName);
   return result.data;
+}
+
+/** Blocks whose name begins with `x-` are the reader's own: anchors may stand there. */
+function withoutExtensions(root: RawValue): RawValue {
+  if (typeof root !== "object" || Array.isArray(root)) return root;
+  return Object.fromEntries(Object.entries(root).filter(([name]) => !name.startsWith("x-")));
 }
 
 function problemsOf(issue: z.core.$ZodIssue, document: SettingsDocument): Problem[] {

@@ -10,14 +10,16 @@ export interface KnownFamily {
   /** Undefined where the settings must say it, unless the family connects inside the process. */
   readonly baseUrl: string | undefined;
   readonly connect: unknown;
+  /** The path of a request under the base address. */
+  generatePath(model: string, stream: boolean): string;
 }
 
 /** Called with each thing that does not fit. */
 export type Refuse = (path: Path, rule: string) => void;
 
 /**
- * Each target names a declared upstream, once; each key has its own secret; each upstream fits its family, where those
- * are known.
+ * Each target names a declared upstream, once; each key names a declared account and has its own secret; each upstream
+ * fits its family, where those are known.
  */
 export function checkReferences(root: RawValue, families: readonly KnownFamily[] | undefined, refuse: Refuse): void {
   const file = entriesOf(root);
@@ -25,7 +27,7 @@ export function checkReferences(root: RawValue, families: readonly KnownFamily[]
   for (const [id, model] of entriesOf(file.get("models"))) {
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
   }
-  checkSecrets(file.get("keys"), refuse);
+  checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
   if (families === undefined) return;
   for (const [id, upstream] of upstreams) checkFamily(entriesOf(upstream), ["upstreams", id], families, refuse);
 }
@@ -48,10 +50,16 @@ function checkTargets(targets: RawValue, path: Path, upstreams: ReadonlyMap<stri
   }
 }
 
-function checkSecrets(keys: RawValue, refuse: Refuse): void {
+function checkKeys(keys: RawValue, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
   if (!Array.isArray(keys)) return;
   const seen = new Map<string, number>();
   for (const [index, key] of keys.entries()) {
+    const account = entriesOf(key).get("account");
+    if (typeof account === "string" && !accounts.has(account)) {
+      const hint =
+        suggest(account, accounts.keys()) || `; add "${account}:" to accounts, which changes none that exists`;
+      refuse(["keys", index, "account"], `must name one of the accounts of this file; "${account}" is none${hint}`);
+    }
     const secret = entriesOf(key).get("secret");
     if (typeof secret !== "string") continue;
     const first = seen.get(secret);
@@ -78,8 +86,31 @@ function checkFamily(
     const example = family.keyVariable === undefined ? "" : `, such as "\${${family.keyVariable}}"`;
     refuse([...path, "api_key"], `is missing: the family ${name} needs a key${example}`);
   }
-  if (family.baseUrl === undefined && family.connect === undefined && upstream.get("base_url") === undefined)
+  const baseUrl = upstream.get("base_url");
+  if (family.baseUrl === undefined && family.connect === undefined && baseUrl === undefined)
     refuse([...path, "base_url"], `is missing: the family ${name} has no address of its own`);
+  const problem = typeof baseUrl === "string" ? baseUrlProblem(baseUrl, family) : undefined;
+  if (problem !== undefined) refuse([...path, "base_url"], problem);
+}
+
+/** What is wrong with an address for its family: it is what the family's own SDK takes, and no more. */
+function baseUrlProblem(text: string, family: KnownFamily): string | undefined {
+  // That it is no address at all is said by the schema.
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const path = url.pathname.replace(/\/+$/, "");
+  const usual = family.baseUrl === undefined ? undefined : new URL(family.baseUrl);
+  const said = usual === undefined ? "" : `, such as ${family.baseUrl}`;
+  // The path of the requests, as far as no model's name stands in it.
+  const [fixed = ""] = family.generatePath("{model}", false).split("/{model}");
+  const segments = fixed.split("/").slice(1);
+  for (let length = segments.length; length > 0; length -= 1) {
+    const end = `/${segments.slice(0, length).join("/")}`;
+    if (path.endsWith(end)) return `must end before ${end}, which the gateway adds itself${said}`;
+  }
+  if (usual !== undefined && url.host === usual.host && path !== usual.pathname.replace(/\/+$/, ""))
+    return `must be ${family.baseUrl} at this host`;
+  return undefined;
 }
 
 /** The fields of a block; none where the value is no block. */

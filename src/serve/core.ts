@@ -74,11 +74,13 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
   const ledger = startLedger(store, options);
   await ledger.start();
-  const shown = await firstStart({ keys, ledger }, environment.operatorKey, options.demo);
   const routing = createRouting(metrics);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const keeper = new RouteKeeper(routing, loadOptions(nowMs, log, metrics), log);
   const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
+  // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
+  const demo = options.demo && !asksRealUpstreams(routing);
+  const shown = await firstStart({ keys, ledger }, environment.operatorKey, demo);
   const limits = new Limits({ coordination });
   const wires = new Map(
     [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
@@ -120,6 +122,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       await store.close();
     },
   };
+}
+
+/** True where an upstream is reached over the network, and so may cost money. */
+function asksRealUpstreams({ table }: Routing): boolean {
+  return [...table.upstreams.values()].some(({ family }) => family.connect === undefined);
 }
 
 function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {

@@ -14,6 +14,7 @@ export function printWelcome(address: string | undefined, shown: ShownOnce): voi
   if (made) lines.push("These keys are shown this once; keep them:");
   if (operatorKey !== undefined) lines.push(`  operator key  ${operatorKey}`);
   if (clientKey !== undefined) lines.push(`  client key    ${clientKey}  (with 10.00 USD of credit)`);
+  if (operatorKey !== undefined && clientKey === undefined) lines.push("", ...FIRST_CLIENT);
   if (clientKey !== undefined && address !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
   if (!made) {
     lines.push(
@@ -23,6 +24,14 @@ export function printWelcome(address: string | undefined, shown: ShownOnce): voi
   }
   process.stderr.write(`${lines.join("\n")}\n\n`);
 }
+
+/** What makes the first client, where none was made for a demonstration. */
+const FIRST_CLIENT = [
+  "A client needs an account, credit and a key; with the operator key in TOLLGATE_OPERATOR_KEY:",
+  "  npx tollgate account create acme",
+  "  npx tollgate account credit acme 10.00 --id first",
+  "  npx tollgate key create acme --name first",
+];
 
 function curlLine(base: string, key: string): string {
   const body = JSON.stringify({ model: "sim-1", messages: [{ role: "user", content: "Say hello." }] });

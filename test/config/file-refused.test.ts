@@ -3,7 +3,6 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
 import { parseSettings } from "../../src/config/file.js";
-import type { KnownFamily } from "../../src/config/references.js";
 
 const ENV = { CI_KEY: "sk-0123456789abcdef", EMPTY: "" };
 const MODEL = "models:\n  m:\n    targets: [{ upstream: u }]\nupstreams: { u: { family: f } }\n";
@@ -231,7 +230,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     },
     {
       name: "a key whose secret is too short, and which is not shown",
-      text: "keys:\n  - account: acme\n    secret: sk-hunter2\n",
+      text: "keys:\n  - account: acme\n    secret: sk-hunter2\naccounts: { acme: }\n",
       want: ["3:13 keys[0].secret: must be sk- and at least 16 more characters without spaces"],
     },
     {
@@ -248,7 +247,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         "    budget: 5",
       ]
         .map((line) => `${line}\n`)
-        .join("")}`,
+        .join("")}accounts: { acme: }\n`,
       want: [
         "4:20 keys[0].scopes[1]: must be one of chat, embeddings, models, usage, keys, operator",
         "5:13 keys[0].models: must be a list such as [a, b]",
@@ -264,7 +263,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     },
     {
       name: "two keys with one secret, given in two ways",
-      text: `${KEY}  - { account: b, secret: "\${CI_KEY}" }\n`,
+      text: `${KEY}  - { account: b, secret: "\${CI_KEY}" }\naccounts: { acme: , b: }\n`,
       want: ["4:27 keys[1].secret: must differ from the secret of keys[0]"],
     },
   ])("$name", ({ text, want }) => {
@@ -307,34 +306,6 @@ describe("a file made to be expensive is refused", () => {
   });
 });
 
-describe("with the families known", () => {
-  const families: KnownFamily[] = [
-    { name: "openai", needsKey: true, keyVariable: "OPENAI_API_KEY", baseUrl: "https://x/v1", connect: undefined },
-    { name: "openai-compatible", needsKey: false, keyVariable: undefined, baseUrl: undefined, connect: undefined },
-    { name: "sim", needsKey: false, keyVariable: undefined, baseUrl: undefined, connect: () => undefined },
-  ];
-  test.each([
-    { said: "family: sim", want: [] },
-    { said: "family: openai, api_key: k", want: [] },
-    {
-      said: "family: openai",
-      want: ['1:14 upstreams.u.api_key: is missing: the family openai needs a key, such as "${OPENAI_API_KEY}"'],
-    },
-    { said: "family: openai-compatible, base_url: http://h/v1", want: [] },
-    {
-      said: "family: openai-compatible",
-      want: ["1:14 upstreams.u.base_url: is missing: the family openai-compatible has no address of its own"],
-    },
-    {
-      said: "family: openal",
-      want: ['1:27 upstreams.u.family: must be one of openai, openai-compatible, sim; did you mean "openai"?'],
-    },
-  ])("$said", ({ said, want }) => {
-    const problems = problemsOf(`upstreams: { u: { ${said} } }`, {}, families);
-    expect(problems).toEqual(want.map((line) => `tollgate.yaml:${line}`));
-  });
-});
-
 test("whatever the text is, it is read or refused, never more", () => {
   const piece = fc.constantFrom(
     ..."{}[]:,-#&*!|>'\"%@`$ \n\t".split(""),
@@ -355,9 +326,9 @@ test("whatever the text is, it is read or refused, never more", () => {
   );
 });
 
-function problemsOf(text: string, env: NodeJS.ProcessEnv, families?: readonly KnownFamily[]): readonly string[] {
+function problemsOf(text: string, env: NodeJS.ProcessEnv): readonly string[] {
   try {
-    parseSettings(text, env, families === undefined ? {} : { families });
+    parseSettings(text, env);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;

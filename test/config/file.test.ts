@@ -46,6 +46,40 @@ const NO_LIMITS = {
   endStreamsOnExpiry: false,
 };
 
+describe("anchors", () => {
+  const PRICE = { inputPicos: 250_000n, outputPicos: 2_000_000n };
+  const file = (price: string): string => `
+x-prices: { small: &small { input: "0.25", output: "2.00" }, dear: &dear { input: "9", cache_read: "0.5" } }
+upstreams: { local: { family: openai-compatible, base_url: "http://h/v1" } }
+models: { m: { targets: [{ upstream: local }], price: ${price} } }
+`;
+  test.each([
+    { name: "an alias", price: "*small", want: PRICE },
+    { name: "a merge", price: "{ <<: *small }", want: PRICE },
+    {
+      name: "a merge under what is said",
+      price: '{ <<: *small, output: "3" }',
+      want: { ...PRICE, outputPicos: 3_000_000n },
+    },
+    { name: "merges, the first first", price: "{ <<: [*small, *dear] }", want: { ...PRICE, cacheReadPicos: 500_000n } },
+  ])("$name", ({ price, want }) => {
+    expect(parseSettings(file(price), {}).models[0]?.price).toMatchObject(want);
+  });
+
+  test.each([
+    { name: "a merge of no mapping", price: "{ <<: 7 }", want: "4:61 models.m.price: merges (<<) what is no mapping" },
+    { name: "a quoted name", price: '{ "<<": *small }', want: "4:57 models.m.price.<<: is not known here" },
+    { name: "a merge of itself", price: "&me { <<: *me }", want: "is nested deeper than 32 levels" },
+  ])("$name is refused", ({ price, want }) => {
+    expect(() => parseSettings(file(price), {})).toThrow(want);
+  });
+
+  test("a problem in what was merged is told where it is written", () => {
+    const text = file("{ <<: *small }").replace('"0.25"', '"much"');
+    expect(() => parseSettings(text, {})).toThrow("tollgate.yaml:2:36 models.m.price.input: must be");
+  });
+});
+
 describe("a good file", () => {
   test("reads whole", () => {
     const settings = parseSettings(DESIGNED, ENV);
@@ -101,6 +135,7 @@ describe("a good file", () => {
 
   test("a key's every setting has a name in the file", () => {
     const text = `
+accounts: { acme: }
 keys:
   - account: acme
     secret: sk-0123456789abcdef

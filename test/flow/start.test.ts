@@ -45,3 +45,13 @@ test("a core without HTTP shows its operator's key as well", async () => {
   });
   expect(stderr.match(/sk-tg[0-9A-Za-z]{46}/g)).toHaveLength(1);
 });
+
+test("demonstration credit is given only where no upstream can cost money", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-start-"));
+  const env = { TOLLGATE_HTTP: address, TOLLGATE_GRPC: "off", TOLLGATE_DATA: directory };
+  const upstream = { XAI_API_KEY: "xai-0123456789abcdef" };
+  const { stderr } = await tollgate(["serve", "--demo"], { ...env, ...upstream });
+  expect(stderr).toContain("operator key");
+  expect(stderr).not.toContain("client key  ");
+  expect(stderr).toContain("tollgate key create");
+});

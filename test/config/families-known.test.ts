@@ -1,0 +1,94 @@
+/** The settings file where the families are known: each upstream has what its family needs, where it can be reached. */
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/config/config-error.js";
+import { parseSettings } from "../../src/config/file.js";
+import type { KnownFamily } from "../../src/config/references.js";
+import { anthropic } from "../../src/families/anthropic.js";
+import { azure } from "../../src/families/azure.js";
+import { gemini } from "../../src/families/gemini.js";
+
+describe("with the families known", () => {
+  const families: KnownFamily[] = [
+    {
+      name: "openai",
+      needsKey: true,
+      keyVariable: "OPENAI_API_KEY",
+      baseUrl: "https://x/v1",
+      connect: undefined,
+      generatePath: () => "/chat/completions",
+    },
+    {
+      name: "openai-compatible",
+      needsKey: false,
+      keyVariable: undefined,
+      baseUrl: undefined,
+      connect: undefined,
+      generatePath: () => "/chat/completions",
+    },
+    {
+      name: "sim",
+      needsKey: false,
+      keyVariable: undefined,
+      baseUrl: undefined,
+      connect: () => undefined,
+      generatePath: () => "/",
+    },
+  ];
+  families.push(anthropic, gemini, azure);
+  test.each([
+    { said: "family: openai, api_key: k, base_url: http://h/v1", want: [] },
+    {
+      said: "family: openai, api_key: k, base_url: https://x",
+      want: ["1:57 upstreams.u.base_url: must be https://x/v1 at this host"],
+    },
+    {
+      said: "family: openai-compatible, base_url: http://h/v1/chat/completions",
+      want: ["1:56 upstreams.u.base_url: must end before /chat/completions, which the gateway adds itself"],
+    },
+    {
+      said: "family: anthropic, api_key: k, base_url: http://h/v1",
+      want: [
+        "1:60 upstreams.u.base_url: must end before /v1, which the gateway adds itself, such as https://api.anthropic.com",
+      ],
+    },
+    { said: "family: anthropic, api_key: k, base_url: http://h", want: [] },
+    {
+      said: "family: gemini, api_key: k, base_url: http://h/v1beta/",
+      want: [
+        "1:57 upstreams.u.base_url: must end before /v1beta, which the gateway adds itself, such as " +
+          "https://generativelanguage.googleapis.com",
+      ],
+    },
+    { said: "family: azure, api_key: k, base_url: https://h.openai.azure.com/openai/v1", want: [] },
+    { said: "family: sim", want: [] },
+    { said: "family: openai, api_key: k", want: [] },
+    {
+      said: "family: openai",
+      want: ['1:14 upstreams.u.api_key: is missing: the family openai needs a key, such as "${OPENAI_API_KEY}"'],
+    },
+    { said: "family: openai-compatible, base_url: http://h/v1", want: [] },
+    {
+      said: "family: openai-compatible",
+      want: ["1:14 upstreams.u.base_url: is missing: the family openai-compatible has no address of its own"],
+    },
+    {
+      said: "family: openal",
+      want: [
+        '1:27 upstreams.u.family: must be one of anthropic, azure, gemini, openai, openai-compatible, sim; did you mean "openai"?',
+      ],
+    },
+  ])("$said", ({ said, want }) => {
+    const problems = problemsOf(`upstreams: { u: { ${said} } }`, families);
+    expect(problems).toEqual(want.map((line) => `tollgate.yaml:${line}`));
+  });
+});
+
+function problemsOf(text: string, families: readonly KnownFamily[]): readonly string[] {
+  try {
+    parseSettings(text, {}, { families });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
