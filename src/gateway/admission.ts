@@ -88,9 +88,11 @@ export async function openHold<Held>(
 async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller: Caller): Promise<Plan | undefined> {
   // Only where the tokenizer is the family's own is a count an upper bound.
   if (model.targets.some((target) => !target.served.family.countsLikeOurs)) return undefined;
+  // From where the plan by bytes is no higher, a count helps nobody.
+  const countFor = { account: caller.accountId, lane: "question", tokensMax: plan.inputTokensMax } as const;
   let bound = 0;
   for (const target of model.targets) {
-    const counted = await boundInput(asked.request, target.model);
+    const counted = await boundInput(asked.request, target.model, countFor);
     if (counted === undefined) return undefined;
     bound = Math.max(bound, counted);
   }

@@ -21,6 +21,8 @@ export interface ChargeTerms {
   /** The model's context; zero where that is not known. */
   readonly contextTokens: number;
   readonly inputTokensMax: number;
+  /** Whose request it is: counting takes turns by account. */
+  readonly accountId: string;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -120,13 +122,13 @@ function reported(usage: Usage): Charge {
 }
 
 async function counted(text: string, doubt: UsageDoubt | undefined, terms: ChargeTerms): Promise<Charge> {
-  const usage = await countUsage(terms.request, text, terms.modelId, terms.inputTokensMax);
+  const usage = await countUsage(terms.request, text, terms.modelId, terms.inputTokensMax, terms.accountId);
   return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
 }
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, text: string, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
-  const tokens = await countTokens(text, terms.modelId);
+  const tokens = await countTokens(text, terms.modelId, { account: terms.accountId, lane: "settlement" });
   if (!isTooLow(usage, tokens)) return reported(usage);
   return {
     usage: withCountedOutput(usage, BigInt(tokens)),

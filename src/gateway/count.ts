@@ -2,7 +2,8 @@
 import type { Part, Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { modelTokens } from "../pricing/model-tokens.js";
-import { countTokens, countTokensExactly, estimateTokens } from "../pricing/tokens.js";
+import { estimateTokens } from "../pricing/text-runs.js";
+import { type CountFor, countTokens, countTokensExactly } from "../pricing/tokens.js";
 import type { EmbeddingQuestion, WireRequest } from "../wire/wire.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
@@ -16,17 +17,21 @@ const REPLY_TOKENS = 2;
  * Tokens of the request's input, as a model's tokenizer counts its text, or near that. Throws PARAMETER_* where the
  * typed form cannot hold the request.
  */
-export async function countInput(request: WireRequest, modelId: string): Promise<number> {
-  return countText(inputText(request), request.facts.imageCount, modelId);
+export async function countInput(request: WireRequest, modelId: string, countFor?: CountFor): Promise<number> {
+  return countText(inputText(request), request.facts.imageCount, modelId, countFor);
 }
 
 /**
  * The same, and undefined in place of a refusal: an upstream of the request's own wire may take what our typed form
  * cannot hold.
  */
-export async function countReadable(request: WireRequest, modelId: string): Promise<number | undefined> {
+export async function countReadable(
+  request: WireRequest,
+  modelId: string,
+  countFor?: CountFor,
+): Promise<number | undefined> {
   const readable = readableInput(request);
-  return readable === undefined ? undefined : countText(readable, request.facts.imageCount, modelId);
+  return readable === undefined ? undefined : countText(readable, request.facts.imageCount, modelId, countFor);
 }
 
 /** The input by its bytes alone. */
@@ -34,8 +39,13 @@ export function estimateInput(request: WireRequest): number {
   return estimateTokens(request.source?.body.toString() ?? "");
 }
 
-async function countText(input: InputText, imageCount: number, modelId: string): Promise<number> {
-  return inputTokens(input, await countTokens(input.text, modelId), imageCount);
+async function countText(
+  input: InputText,
+  imageCount: number,
+  modelId: string,
+  countFor: CountFor | undefined,
+): Promise<number> {
+  return inputTokens(input, await countTokens(input.text, modelId, countFor), imageCount);
 }
 
 /** All that is read, of whose text the tokens are known. */
@@ -49,7 +59,11 @@ function inputTokens(input: InputText, textTokens: number, imageCount: number): 
  * its length make it impossible, or where the model's tokenizer is not ours. A twentieth and sixteen tokens for each
  * message cover what a chat template adds.
  */
-export async function boundInput(request: WireRequest, modelId: string): Promise<number | undefined> {
+export async function boundInput(
+  request: WireRequest,
+  modelId: string,
+  countFor?: CountFor,
+): Promise<number | undefined> {
   const { encoding, exact } = modelTokens(modelId);
   if (!exact) return undefined;
   const { facts } = request;
@@ -57,7 +71,7 @@ export async function boundInput(request: WireRequest, modelId: string): Promise
   const input = readableInput(request);
   if (input === undefined) return undefined;
   const { messages, text } = input;
-  const tokens = await countTokensExactly(text, encoding);
+  const tokens = await countTokensExactly(text, encoding, countFor);
   if (tokens === undefined) return undefined;
   return Math.ceil((tokens + input.tokens) * 1.05) + 16 * Math.max(messages, facts.inputCount ?? 0);
 }
@@ -112,8 +126,13 @@ export async function countUsage(
   text: string,
   modelId: string,
   inputTokensMax: number,
+  account: string,
 ): Promise<Usage> {
-  const [counted, output] = await Promise.all([countReadable(request, modelId), countTokens(text, modelId)]);
+  const lane = "settlement";
+  const [counted, output] = await Promise.all([
+    countReadable(request, modelId, { account, lane, tokensMax: inputTokensMax }),
+    countTokens(text, modelId, { account, lane }),
+  ]);
   const input = counted ?? estimateInput(request);
   return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };
 }

@@ -46,7 +46,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
   const mayAsk = kind === "chat" && foresight.refusals.size === 0;
   const told = mayAsk ? await toldInput(request, model, call, steps) : undefined;
-  const input = told ?? (await ownInput(request, model, plan.inputTokensMax));
+  const input = told ?? (await ownInput(request, model, plan.inputTokensMax, call));
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
   const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };

@@ -53,11 +53,11 @@ export async function generate(
     const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
     const { stream, candidateCount } = request.facts;
     const createTime = new Date(steps.nowMs());
-    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime });
-    const { acceptWire } = asked;
     const { caller, signal } = call;
-    const { strict } = caller.settings;
     const { accountId } = caller;
+    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime, accountId });
+    const { acceptWire } = asked;
+    const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal };
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);

@@ -1,6 +1,7 @@
 /** How many tokens the input of a request has, as well as anyone can tell before it runs. */
 import { TokenSource } from "../api/index.js";
 import { modelTokens } from "../pricing/model-tokens.js";
+import type { CountFor } from "../pricing/tokens.js";
 import type { ServedModel } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
 import { countInput, countReadable, estimateInput } from "./count.js";
@@ -23,7 +24,12 @@ export async function knownInput(
   steps: Steps,
 ): Promise<KnownInput> {
   const told = await toldInput(request, model, call, steps);
-  return told ?? { tokens: await countInput(request, tokenizedAs(model)), source: sourceOf(request, model) };
+  return (
+    told ?? {
+      tokens: await countInput(request, tokenizedAs(model), questionOf(call)),
+      source: sourceOf(request, model),
+    }
+  );
 }
 
 /** By the model's own upstream; undefined where that does not count. Rejects where it refuses the request. */
@@ -38,12 +44,21 @@ export async function toldInput(
 }
 
 /** By ours alone, and never above the bound that is held for. Never rejects. */
-export async function ownInput(request: WireRequest, model: ServedModel, tokensMax: number): Promise<KnownInput> {
-  const counted = await countReadable(request, tokenizedAs(model));
+export async function ownInput(
+  request: WireRequest,
+  model: ServedModel,
+  tokensMax: number,
+  call: GatewayCall,
+): Promise<KnownInput> {
+  const counted = await countReadable(request, tokenizedAs(model), { ...questionOf(call), tokensMax });
   return {
     tokens: Math.min(counted ?? estimateInput(request), tokensMax),
     source: counted === undefined ? TokenSource.TOKEN_SOURCE_ESTIMATE : sourceOf(request, model),
   };
+}
+
+function questionOf({ caller }: GatewayCall): CountFor {
+  return { account: caller.accountId, lane: "question" };
 }
 
 function tokenizedAs(model: ServedModel): string {

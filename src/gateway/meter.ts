@@ -34,6 +34,8 @@ export interface MeterOptions {
   readonly startMs: number;
   /** When the answer was made, for an upstream that does not tell. */
   readonly createTime: Date;
+  /** Whose request it is: counting takes turns by account. */
+  readonly accountId: string;
 }
 
 /** What an answer used and costs, and how that is known. */
@@ -139,10 +141,16 @@ export class Meter implements AnswerReceiver {
 
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
-    const { request, model, plan } = this.options;
+    const { request, model, plan, accountId } = this.options;
     const { contextTokens } = model;
     const { inputTokensMax } = plan;
-    const charging = chargeOf(this.#report, ending, { request, modelId: this.#modelId, contextTokens, inputTokensMax });
+    const charging = chargeOf(this.#report, ending, {
+      request,
+      modelId: this.#modelId,
+      contextTokens,
+      inputTokensMax,
+      accountId,
+    });
     return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
   }
 
@@ -185,13 +193,14 @@ export class Meter implements AnswerReceiver {
   }
 
   #see(nowMs: number): void {
-    const { request, plan, startMs } = this.options;
+    const { request, plan, startMs, accountId } = this.options;
     const { inputTokensMax } = plan;
     this.#notes ??= new Notes({
       request,
       modelId: this.#modelId,
       inputTokensMax,
       startMs,
+      accountId,
       note: (usage) => this.#note(usage),
     });
     this.#notes.see(this.#report, nowMs);

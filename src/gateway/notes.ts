@@ -21,6 +21,8 @@ export interface NotesOptions {
   /** The model that answers, as its upstream names it. */
   readonly modelId: string;
   readonly inputTokensMax: number;
+  /** Whose request it is: counting takes turns by account. */
+  readonly accountId: string;
   /** Of the request, on the clock of `performance.now`. */
   readonly startMs: number;
   /** Takes all that was delivered so far. */
@@ -109,7 +111,8 @@ export class Notes {
    */
   async #count(piece: string, crossed: number, least: number, all: number): Promise<void> {
     this.#tokens += least;
-    const counting = countTokens(piece, this.options.modelId);
+    const { modelId, accountId } = this.options;
+    const counting = countTokens(piece, modelId, { account: accountId, lane: "settlement" });
     // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
     if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) this.#note();
     this.#tokens += Math.max(0, (await counting) - crossed - all);
@@ -123,8 +126,8 @@ export class Notes {
 
   async #countInput(): Promise<void> {
     this.#input = NO_USAGE;
-    const { request, modelId, inputTokensMax } = this.options;
-    this.#input = await countUsage(request, "", modelId, inputTokensMax);
+    const { request, modelId, inputTokensMax, accountId } = this.options;
+    this.#input = await countUsage(request, "", modelId, inputTokensMax, accountId);
     this.#note();
   }
 

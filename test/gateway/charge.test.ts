@@ -43,7 +43,7 @@ const askedVectors = (count: number): WireRequest =>
   });
 
 function terms(request: WireRequest): ChargeTerms {
-  return { request, modelId: "gpt-4o", contextTokens: 1_000_000, inputTokensMax: 1_000_000 };
+  return { request, modelId: "gpt-4o", contextTokens: 1_000_000, accountId: "acme", inputTokensMax: 1_000_000 };
 }
 
 type Form = "whole" | "events" | "source";

@@ -28,7 +28,7 @@ interface Growth {
 /** Lets an answer grow piece by piece, `stepMs` apart, and gives what was noted in the end. */
 async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, stepMs = 0): Promise<Growth> {
   let noted: Usage | undefined;
-  const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, startMs: START_MS };
+  const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, accountId: "acme", startMs: START_MS };
   const notes = new Notes({ ...options, note: (what) => (noted = what) });
   const grown = new GrowingText();
   for (const [place, piece] of pieces.entries()) {

@@ -2,13 +2,8 @@
 import * as fc from "fast-check";
 import { countTokens as countDirectly } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  closeTokenCounter,
-  countTokens,
-  countTokensExactly,
-  cutRuns,
-  estimateTokens,
-} from "../../src/pricing/tokens.js";
+import { cutRuns, estimateTokens } from "../../src/pricing/text-runs.js";
+import { closeTokenCounter, countTokens, countTokensExactly } from "../../src/pricing/tokens.js";
 
 afterAll(closeTokenCounter);
 
