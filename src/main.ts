@@ -1,27 +1,25 @@
 /** The only place where the parts meet: reads the settings, builds, serves and drains. */
-import { type Address, formatAddress } from "./config/address.js";
+import { credentials } from "@grpc/grpc-js";
+import type { Channel } from "./api/channel.js";
+import { Cancellation } from "./api/cancellation.js";
+import { KeyServiceService } from "./api/index.js";
 import { type Environment, readEnvironment } from "./config/environment.js";
 import { deriveKey } from "./config/secret.js";
-import type { Channel } from "./api/channel.js";
+import { readTlsFiles } from "./config/tls.js";
+import { GatewayError } from "./errors.js";
 import { failpointsAreOn } from "./failpoint.js";
-import { anthropic } from "./formats/anthropic.js";
-import { gemini } from "./formats/gemini.js";
-import { openai } from "./formats/openai.js";
-import { openaiCompletions } from "./formats/openai-completions.js";
-import { openaiResponses } from "./formats/openai-responses.js";
-import { createHttpServer, type HttpServer } from "./http/server.js";
-import { createLog, type Log } from "./observe/log.js";
+import { createLog } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
-import { createGrpcServer, type GrpcServer } from "./rpc/server.js";
-import { type Core, startCore } from "./serve/core.js";
+import { startCore } from "./serve/core.js";
+import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
-import { makeRequestId } from "./serve/request-id.js";
 import { printWelcome } from "./serve/welcome.js";
 
 const DRAIN_MS = 120_000;
-const STREAMS_MAX = 10_000;
+/** How long a front end's probe waits for its core. */
+const PROBE_MS = 2_000;
 
 export interface ServeOptions {
   /** Makes a client key with credit at the first start, and prints how to use it. */
@@ -50,17 +48,17 @@ export async function serve(options: ServeOptions): Promise<void> {
       ? await startCore({ environment, log, metrics, demo: options.demo, onFatal })
       : undefined;
   const channel = core === undefined ? connect(environment) : createInProcessChannel(core.dispatcher);
-  const state = { draining: false };
-  const servers: { drain(timeoutMs: number): Promise<void> }[] = [];
+  const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
+  const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
+  const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
   try {
-    const grpc = core === undefined ? undefined : await listenGrpc(core, environment.grpc, log);
-    if (grpc !== undefined) servers.push(grpc.server);
-    const http = await listenHttp(channel, core, environment, { log, metrics, state });
-    if (http !== undefined) servers.push(http.server);
-    log.info({ http: http?.address, grpc: grpc?.address, pid: process.pid }, "ready");
+    await listeners.open();
+    const { addresses } = listeners;
+    log.info({ ...addresses, pid: process.pid }, "ready");
     log.flush();
     options.onReady();
-    if (core !== undefined) printWelcome(http?.address, core.shown);
+    const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
+    if (core !== undefined) printWelcome(base, core.shown);
     await stopSignal();
   } catch (error) {
     // Keys that were made at this start exist now, so they are shown although it fails.
@@ -68,68 +66,54 @@ export async function serve(options: ServeOptions): Promise<void> {
     await stop(0);
     throw error;
   }
-  log.info({}, "stopping");
+  log.info({ lame_duck_ms: environment.lameDuckMs }, "stopping");
+  // Load balancers learn that it is not ready, and send nothing more, before its ports close.
+  listeners.announceStop();
+  await lameDuck(environment.lameDuckMs);
   await stop(DRAIN_MS);
   log.info({}, "stopped");
   log.flush();
 
   async function stop(drainMs: number): Promise<void> {
-    state.draining = true;
-    await Promise.all(servers.map((server) => server.drain(drainMs)));
+    await listeners.drain(drainMs);
     await channel.close();
     await core?.close();
   }
 }
 
-function connect(environment: Environment): Channel {
-  const { core, secret } = environment;
-  // With the core's own secret calls share tunnels; without it each goes by itself.
-  return createRemoteChannel({ address: core ?? "", frontToken: secret && frontTokenOf(secret) });
-}
-
-async function listenGrpc(
-  core: Core,
-  address: Address | undefined,
-  log: Log,
-): Promise<{ server: GrpcServer; address: string } | undefined> {
-  if (address === undefined) return undefined;
-  const server = createGrpcServer({ dispatcher: core.dispatcher, log });
-  const { port } = await server.listen(formatAddress(address));
-  return { server, address: formatAddress({ ...address, port }) };
-}
-
-async function listenHttp(
-  channel: Channel,
-  core: Core | undefined,
-  environment: Environment,
-  parts: { log: Log; metrics: Metrics; state: { readonly draining: boolean } },
-): Promise<{ server: HttpServer; address: string } | undefined> {
-  const { log, metrics, state } = parts;
-  if (environment.http === undefined) return undefined;
-  const secret = environment.secret;
-  const server = await createHttpServer({
-    channel,
-    formats: [openai, openaiResponses, openaiCompletions, anthropic, gemini],
-    requestIds: () => `req_${makeRequestId()}`,
-    log,
-    metrics: {
-      observe: ({ route, status, durationMs }) => {
-        metrics.httpRequests.add(route, String(status));
-        metrics.httpSeconds.note(route, durationMs / 1000);
-      },
-    },
-    metricsText: () => metrics.text(),
-    ready: () => !state.draining && (core === undefined || core.ready()),
-    frontToken: core?.frontToken ?? (secret === undefined ? undefined : frontTokenOf(secret)),
-    streamsMax: STREAMS_MAX,
+function connect({ core = "", coreTls, secret }: Environment): Channel {
+  const files = coreTls && readTlsFiles(coreTls);
+  return createRemoteChannel({
+    address: core,
+    credentials: files && credentials.createSsl(files.ca ?? null, files.key ?? null, files.cert ?? null),
+    // With the core's own secret calls share tunnels; without it each goes by itself.
+    frontToken: secret && frontTokenOf(secret),
   });
-  const { host, port } = environment.http;
-  const bound = await server.listen(host, port);
-  return { server, address: formatAddress({ host, port: bound.port }) };
+}
+
+/** True where the core is there: even a refusal for want of a key is an answer. */
+async function coreAnswers(channel: Channel, frontToken: string | undefined): Promise<boolean> {
+  const metadata: Record<string, string> = frontToken === undefined ? {} : { "x-tollgate-front": frontToken };
+  const options = { metadata, signal: new Cancellation(), timeoutMs: PROBE_MS };
+  try {
+    await channel.unary(KeyServiceService.getCaller, { scope: "" }, options);
+    return true;
+  } catch (error) {
+    return GatewayError.from(error).http === 401;
+  }
 }
 
 function frontTokenOf(secret: string): string {
   return deriveKey(Buffer.from(secret), "front token").toString("hex");
+}
+
+/** Waits so long, or until told once more to stop. */
+async function lameDuck(waitMs: number): Promise<void> {
+  if (waitMs === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => (timer = setTimeout(resolve, waitMs)));
+  await Promise.race([waited, stopSignal()]);
+  clearTimeout(timer);
 }
 
 function stopSignal(): Promise<void> {

@@ -20,6 +20,12 @@ export interface Method<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
+/** A caller that was let in before its request was read. Only the channel that gave it looks inside. */
+export interface Admission {
+  /** Whose the request's bytes are: names one key, and never shows its secret. */
+  readonly holder: string;
+}
+
 /** What a caller gives with a call. */
 export interface CallOptions {
   /** `authorization` or `x-api-key`, and whatever else the service reads. */
@@ -28,6 +34,8 @@ export interface CallOptions {
   readonly signal: CancelSignal;
   /** How long the call may take, in milliseconds. Absent: the service's own bounds. */
   readonly timeoutMs?: number | undefined;
+  /** What `admit` of the same channel gave for this request, so that its caller is not looked up twice. */
+  readonly admission?: Admission | undefined;
 }
 
 /** Where a streaming method pushes its answer. Nothing on this path awaits per message. */
@@ -46,8 +54,13 @@ export interface Reply<Message> {
   readonly head: CallMetadata;
 }
 
-/** The typed way to the services. Both methods reject with a GatewayError and nothing else. */
+/** The typed way to the services. Its methods reject with a GatewayError and nothing else. */
 export interface Channel {
+  /**
+   * Lets a caller in, by the headers of its request alone and before its body is read: at once where the key is known.
+   * Throws or rejects with what a call would be refused with. An empty scope is any valid key.
+   */
+  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission>;
   unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,

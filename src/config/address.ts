@@ -24,6 +24,30 @@ export function parseAddress(text: string): Address | undefined {
   return { host: plain, port };
 }
 
+/** Where a core is, and whether it speaks TLS. */
+export interface CoreAddress {
+  /** `host:port`. */
+  readonly address: string;
+  readonly isSecure: boolean;
+}
+
+/** Reads `host:port`, `grpc://host:port`, or with TLS `grpcs://host:port`; `http` and `https` mean the same two. */
+export function parseCoreAddress(text: string): CoreAddress | undefined {
+  const match = /^(?:(grpcs?|https?):\/\/)?([^/]+)\/?$/.exec(text);
+  const [, scheme = "grpc", address = ""] = match ?? [];
+  const parsed = parseAddress(address);
+  if (parsed === undefined || parsed.port === 0) return undefined;
+  return { address, isSecure: scheme === "grpcs" || scheme === "https" };
+}
+
+/** A CIDR block; a lone address is a block of one. Undefined where it is none. */
+export function parseBlock(text: string): string | undefined {
+  const match = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text);
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(match?.[1] ?? "")] ?? -1;
+  const bits = Number(match?.[2] ?? bitsMax);
+  return bitsMax > 0 && bits <= bitsMax ? `${match?.[1]}/${bits}` : undefined;
+}
+
 /** Writes an address as it is read: an IPv6 literal in brackets. */
 export function formatAddress(address: Address): string {
   return isIPv6(address.host) ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;

@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type Address, parseAddress } from "./address.js";
+import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./address.js";
 import { ConfigError } from "./config-error.js";
 import { suggest } from "./suggestion.js";
+import type { TlsPaths } from "./tls.js";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -15,12 +16,24 @@ export interface Environment {
   readonly http: Address | undefined;
   /** Where gRPC listens; undefined where it is off. */
   readonly grpc: Address | undefined;
+  /** Where metrics, health and reflection are; undefined where they are off. */
+  readonly admin: Address | undefined;
+  /** CIDR blocks of the proxies that say who their client is. */
+  readonly trustedProxies: readonly string[];
+  /** What both listeners show; undefined where they speak no TLS. gRPC's clients must show certificates of `ca`. */
+  readonly tls: TlsPaths | undefined;
+  /** How long a stopping process says that it is not ready before it closes its ports. */
+  readonly lameDuckMs: number;
+  /** The memory that the bodies of running requests may take. */
+  readonly bodyMemoryBytes: number;
   /** The settings file, absolute; undefined where there is none. */
   readonly settingsPath: string | undefined;
   /** The directory of the database and of generated secrets, absolute. It need not exist. */
   readonly dataDirectory: string;
   /** The core's gRPC address, as host:port; set, this process is a front end only. */
   readonly core: string | undefined;
+  /** How the core is trusted, and what is shown to it; undefined where it speaks no TLS. */
+  readonly coreTls: TlsPaths | undefined;
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
@@ -30,7 +43,11 @@ export interface Environment {
 }
 
 const LISTEN_RULE = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
-const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.0.5:8081";
+const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.0.5:8081 or grpcs://core.internal:8081";
+const PROXIES_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
+const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
+const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
+const MIB = 1024 * 1024;
 const KEY_RULE = "must be sk- and at least 16 more characters";
 const SECRET_RULE = "must be at least 32 characters of your own random text";
 const NOT_YET = "is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA";
@@ -49,18 +66,40 @@ const listen = z.string().transform((text, context) => {
 });
 
 const core = z.string().transform((text, context) => {
-  const address = parseAddress(text);
-  return address === undefined || address.port === 0 ? refuse(context, CORE_RULE) : text;
+  return parseCoreAddress(text) ?? refuse(context, CORE_RULE);
 });
+
+const proxies = z.string().transform((text, context) => {
+  const blocks = text.split(",").map((part) => parseBlock(part.trim()));
+  return blocks.every((block) => block !== undefined) ? blocks : refuse(context, PROXIES_RULE);
+});
+
+/** A whole number in its bounds. */
+function numberOf(least: number, most: number, rule: string): z.ZodType<number, string> {
+  return z.string().transform((text, context) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    return value >= least && value <= most ? value : refuse(context, rule);
+  });
+}
 
 const SCHEMA = z.object({
   TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080"),
   TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081"),
+  TOLLGATE_ADMIN: listen.prefault("127.0.0.1:8082"),
+  TOLLGATE_TRUSTED_PROXIES: proxies.optional(),
+  TOLLGATE_TLS_CERT: z.string().optional(),
+  TOLLGATE_TLS_KEY: z.string().optional(),
+  TOLLGATE_TLS_CLIENT_CA: z.string().optional(),
+  TOLLGATE_LAME_DUCK_MS: numberOf(0, 600_000, WAIT_RULE).prefault("5000"),
+  TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE).prefault("512"),
   TOLLGATE_CONFIG: z.string().optional(),
   TOLLGATE_DATA: z.string().default("data"),
   TOLLGATE_DATABASE_URL: z.undefined(NOT_YET).optional(),
   TOLLGATE_REDIS_URL: z.undefined(NOT_YET).optional(),
   TOLLGATE_CORE: core.optional(),
+  TOLLGATE_CORE_CA: z.string().optional(),
+  TOLLGATE_CORE_CERT: z.string().optional(),
+  TOLLGATE_CORE_KEY: z.string().optional(),
   TOLLGATE_OPERATOR_KEY: z
     .string()
     .regex(/^sk-[\x21-\x7e]{16,253}$/, KEY_RULE)
@@ -85,18 +124,50 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
   const values = result.data;
   if (values.TOLLGATE_HTTP === undefined && (values.TOLLGATE_GRPC === undefined || values.TOLLGATE_CORE !== undefined))
     throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "leaves nothing to serve")]);
+  requirePair(set, "TOLLGATE_TLS_CERT", "TOLLGATE_TLS_KEY", "TOLLGATE_TLS_CLIENT_CA");
+  requirePair(set, "TOLLGATE_CORE_CERT", "TOLLGATE_CORE_KEY");
+  const path = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : resolve(directory, name);
   return {
     http: values.TOLLGATE_HTTP,
+    admin: values.TOLLGATE_ADMIN,
+    trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
+    tls:
+      values.TOLLGATE_TLS_CERT === undefined
+        ? undefined
+        : {
+            cert: path(values.TOLLGATE_TLS_CERT),
+            key: path(values.TOLLGATE_TLS_KEY),
+            ca: path(values.TOLLGATE_TLS_CLIENT_CA),
+          },
+    lameDuckMs: values.TOLLGATE_LAME_DUCK_MS,
+    bodyMemoryBytes: values.TOLLGATE_BODY_MEMORY_MIB * MIB,
     // A front end has no services of its own to offer.
     grpc: values.TOLLGATE_CORE === undefined ? values.TOLLGATE_GRPC : undefined,
     settingsPath: findSettings(values.TOLLGATE_CONFIG, directory),
     dataDirectory: resolve(directory, values.TOLLGATE_DATA),
-    core: values.TOLLGATE_CORE,
+    core: values.TOLLGATE_CORE?.address,
+    coreTls:
+      values.TOLLGATE_CORE?.isSecure === true
+        ? {
+            ca: path(values.TOLLGATE_CORE_CA),
+            cert: path(values.TOLLGATE_CORE_CERT),
+            key: path(values.TOLLGATE_CORE_KEY),
+          }
+        : undefined,
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
     logLevel: values.TOLLGATE_LOG_LEVEL,
     warnings: warningsOf(set),
   };
+}
+
+/** A certificate is nothing without its key, and `more` is nothing without both. */
+function requirePair(set: Readonly<Record<string, unknown>>, first: string, second: string, more?: string): void {
+  const names = [first, second];
+  const missing = names.find((name) => set[name] === undefined);
+  const asker = [...names, more ?? first].find((name) => set[name] !== undefined);
+  if (missing !== undefined && asker !== undefined) throw new ConfigError([`${asker} needs ${missing} beside it`]);
 }
 
 function findSettings(named: string | undefined, directory: string): string | undefined {

@@ -1,6 +1,6 @@
 /** A seed of a key in a settings file: whose it is, its secret, and what it may do. */
-import { isIP } from "node:net";
 import { z } from "zod";
+import { parseBlock } from "./address.js";
 import type { KeySeed } from "./settings.js";
 import { block, reading, text, truth, usd, wholeNumber } from "./values.js";
 
@@ -22,13 +22,7 @@ const secret = reading("must be sk- and at least 16 more characters without spac
   /^sk-[\x21-\x7e]{16,253}$/.test(value) ? value : undefined,
 );
 
-/** A lone address is a block of one. */
-const addresses = reading("must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32", (value) => {
-  const match = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value);
-  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(match?.[1] ?? "")] ?? -1;
-  const bits = Number(match?.[2] ?? bitsMax);
-  return bitsMax > 0 && bits <= bitsMax ? `${match?.[1]}/${bits}` : undefined;
-});
+const addresses = reading("must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32", parseBlock);
 
 const time = reading("must be a time such as 2027-01-01T00:00:00Z", (value) => {
   const parsed = z.iso.datetime({ offset: true }).safeParse(value);

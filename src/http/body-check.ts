@@ -1,15 +1,19 @@
-/** What is checked before a body is read: who sends it comes first, then its length, its coding and its type. */
+/** What is checked before a body is read: who sends it, then its length, its coding and its type, then the room. */
+import { Transform, type TransformCallback } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Admission } from "../api/channel.js";
+import type { ByteBudget } from "../api/byte-budget.js";
 import { GatewayError } from "../errors.js";
-import type { Front } from "./front.js";
-import type { RoutePermission } from "./routes.js";
 
-/** Up to here a body is read before the service has seen the key; beyond, a stranger could fill the memory. */
-const UNCHECKED_BYTES_MAX = 1_048_576;
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What of the budget its body has taken. */
+    bodyLease: BodyLease | undefined;
+  }
+}
 
 /** What is wrong with the body as its headers announce it; undefined where nothing is, or where there is none. */
 export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayError | undefined {
-  if (!hasBody(request)) return undefined;
   const { headers } = request;
   if (Number(headers["content-length"] ?? 0) > bytesMax) return tooLarge(bytesMax);
   const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
@@ -22,24 +26,47 @@ export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayE
   return type === undefined || type === "application/json" ? undefined : wrongType();
 }
 
-/** True where the body may be read at once: nothing is wrong, and it cannot be long. */
-export function mayReadAtOnce(request: FastifyRequest, problem: GatewayError | undefined): boolean {
-  if (problem !== undefined) return false;
-  if (!hasBody(request)) return true;
-  const length = request.headers["content-length"];
-  return length !== undefined && Number(length) <= UNCHECKED_BYTES_MAX;
+export function hasBody({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Refuses the caller first, and only then the body. */
-export async function checkBody(
-  front: Front,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  permission: RoutePermission,
-  problem: GatewayError | undefined,
-): Promise<void> {
-  await front.checkCaller(request, reply, permission);
-  if (problem !== undefined) throw problem;
+/** The bytes that one body takes of the budget, until its request has its answer. */
+export class BodyLease {
+  #bytes = 0;
+
+  private constructor(
+    private readonly budget: ByteBudget,
+    private readonly holder: string,
+  ) {}
+
+  /** Takes what the headers announce. Throws where there is no room. */
+  static take(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget, { holder }: Admission): void {
+    const lease = new BodyLease(budget, holder);
+    lease.grow(Number(request.headers["content-length"] ?? 0));
+    request.bodyLease = lease;
+    reply.raw.once("close", () => budget.give(holder, lease.#bytes));
+  }
+
+  grow(bytes: number): void {
+    this.budget.take(this.holder, bytes);
+    this.#bytes += bytes;
+  }
+}
+
+/** A body of unknown length, whose bytes are taken as they come. */
+export class CountedBody extends Transform {
+  constructor(private readonly lease: BodyLease) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    try {
+      this.lease.grow(chunk.length);
+      done(null, chunk);
+    } catch (error) {
+      done(GatewayError.from(error));
+    }
+  }
 }
 
 /** What the server itself says of a body, or a path, as a refusal; undefined where it says something else. */
@@ -58,10 +85,6 @@ export function serverProblem(error: unknown, bytesMax: number): GatewayError | 
     default:
       return undefined;
   }
-}
-
-function hasBody({ headers }: FastifyRequest): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 function tooLarge(bytesMax: number): GatewayError {

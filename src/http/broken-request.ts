@@ -14,6 +14,11 @@ const STATUS_LINES: ReadonlyMap<string, { readonly status: string; readonly prob
 ]);
 const MALFORMED = { status: "400 Bad Request", problem: "the HTTP request is malformed" };
 
+/** Ends a request whose headers or body come too slowly. */
+export function answerTooSlow(socket: Socket, requestId: string): void {
+  answerBrokenRequest(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket, requestId);
+}
+
 /** Written on the socket, since there is no request to answer: says what is wrong where anybody listens, and closes. */
 export function answerBrokenRequest(error: Error, socket: Socket, requestId: string): void {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -43,23 +48,17 @@ export async function refuseBrokenPath(
     permission === "public"
       ? pathUnknown(method, url, routes)
       : new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "path", problem });
-  const first = await front.checkCaller(request, reply, permission).then(() => refusal, GatewayError.from);
+  const first = await front.checkCaller(request, permission).then(() => refusal, GatewayError.from);
   front.refuse(request, reply, first);
 }
 
-/** Refuses whatever a route or the server threw. What is wrong with the body comes after what is wrong with the key. */
-export async function refuseError(
+/** Refuses whatever a route or the server threw: bodies are read only of callers that were let in. */
+export function refuseError(
   front: Front,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
   bodyBytesMax: number,
-): Promise<void> {
-  const problem = serverProblem(error, bodyBytesMax);
-  const permission = request.routeOptions.config.permission ?? "public";
-  const first =
-    problem === undefined
-      ? error
-      : await front.checkCaller(request, reply, permission).then(() => problem, GatewayError.from);
-  front.refuse(request, reply, first);
+): void {
+  front.refuse(request, reply, serverProblem(error, bodyBytesMax) ?? error);
 }

@@ -1,41 +1,77 @@
-/** The open connections, so that a stopping server can close those on which nothing happens. */
+/** The open connections: how many of one address, which requests come too slowly, and which may close at a stop. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { AddressCounts } from "../api/address-counts.js";
 import { LostAnswers } from "./lost-answers.js";
+
+/** After the grace a body must have come at this rate, on average. */
+const BODY_BYTES_PER_SECOND_MIN = 16 * 1024;
+
+export interface ConnectionRules {
+  /** True where connections speak TLS. */
+  readonly isSecure: boolean;
+  /** Connections from one address. */
+  readonly perAddressMax: number;
+  /** Addresses that the bound is not for. */
+  readonly isProxy: ((address: string) => boolean) | undefined;
+  /** How long a body may take before it must come at a least rate. */
+  readonly slowMs: number;
+  /** How often slow bodies are looked for. */
+  readonly sweepMs: number;
+  /** Ends a connection whose body comes too slowly. */
+  readonly onSlow: (socket: Socket) => void;
+}
 
 interface Connection {
   /** Requests that are not answered yet. */
   running: number;
   /** What had come when the last answer was out. What comes after it is the begin of another request. */
   readAtRestBytes: number;
+  /** The request that came last. */
+  message: IncomingMessage | undefined;
+  /** The one whose body the sweep watches, since when, and what had come by then. */
+  slow: { readonly message: IncomingMessage; readonly sinceMs: number; readonly readBytes: number } | undefined;
 }
 
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
+  readonly #nowMs: () => number;
+  readonly #rules: ConnectionRules;
 
   /** The answers that their connections may not have carried. */
   readonly lost: LostAnswers;
 
-  constructor(server: Server, nowMs: () => number) {
+  constructor(server: Server, nowMs: () => number, rules: ConnectionRules) {
     const lost = new LostAnswers(nowMs);
     this.lost = lost;
+    this.#nowMs = nowMs;
+    this.#rules = rules;
+    const counts = new AddressCounts(rules.perAddressMax, rules.isProxy);
     server.on("connection", (socket: Socket) => {
-      this.#open.set(socket, { running: 0, readAtRestBytes: 0 });
+      if (!counts.enter(socket)) socket.destroy();
+    });
+    // Requests name the socket that their bytes come from, which over TLS is not the one that was accepted.
+    server.on(rules.isSecure ? "secureConnection" : "connection", (socket: Socket) => {
+      this.#open.set(socket, { running: 0, readAtRestBytes: 0, message: undefined, slow: undefined });
       socket.once("close", () => {
         this.#open.delete(socket);
         lost.closed(socket);
       });
     });
-    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    server.on("request", (message: IncomingMessage, response: ServerResponse) => {
+      const { socket } = message;
       const connection = this.#open.get(socket);
       if (connection === undefined) return;
       connection.running++;
+      connection.message = message;
       lost.asked(socket);
       response.on("close", () => {
         connection.running--;
         connection.readAtRestBytes = socket.bytesRead;
       });
     });
+    const sweep = setInterval(() => this.#endSlow(), rules.sweepMs).unref();
+    server.once("close", () => clearInterval(sweep));
   }
 
   /**
@@ -45,6 +81,25 @@ export class Connections {
   closeAtRest(): void {
     for (const [socket, { running, readAtRestBytes }] of this.#open) {
       if (running === 0 && socket.bytesRead === readAtRestBytes) socket.destroy();
+    }
+  }
+
+  /** One look at all of them costs less than a timer for each request. */
+  #endSlow(): void {
+    const nowMs = this.#nowMs();
+    for (const [socket, connection] of this.#open) {
+      const { message, slow } = connection;
+      if (message === undefined || message.complete) {
+        connection.slow = undefined;
+        continue;
+      }
+      if (slow?.message !== message) {
+        connection.slow = { message, sinceMs: nowMs, readBytes: socket.bytesRead };
+        continue;
+      }
+      const lateMs = nowMs - slow.sinceMs - this.#rules.slowMs;
+      const readBytes = socket.bytesRead - slow.readBytes;
+      if (lateMs >= 0 && readBytes <= (lateMs / 1000) * BODY_BYTES_PER_SECOND_MIN) this.#rules.onSlow(socket);
     }
   }
 }

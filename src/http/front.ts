@@ -1,8 +1,7 @@
 /** What every route of the front end shares: how it calls the service, and how it refuses. */
 import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { CallMetadata, CallOptions, Channel } from "../api/channel.js";
-import { KeyServiceService } from "../api/index.js";
+import type { Admission, CallMetadata, CallOptions, Channel } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatRequest } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
@@ -14,8 +13,18 @@ import type { RoutePermission } from "./routes.js";
 
 /** How long a refused client may go on sending a body that nobody reads. */
 const LINGER_MS = 5_000;
-/** A caller is found in memory or with one query. */
-const CALLER_TIMEOUT_MS = 10_000;
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What every call for it says, made once. */
+    callMetadata: CallMetadata | undefined;
+    /** That its caller was let in, before its body was read. */
+    admission: Admission | undefined;
+  }
+}
+
+/** The client's address: from the socket's other end, and what proxies in between say. */
+export type ClientAddressOf = (peer: string, forwardedFor: string | undefined) => string;
 
 export interface FrontParts {
   readonly channel: Channel;
@@ -23,6 +32,7 @@ export interface FrontParts {
   readonly requestIds: () => string;
   readonly log: Log;
   readonly frontToken: string | undefined;
+  readonly clientAddressOf: ClientAddressOf | undefined;
 }
 
 /** A request as formats read it. Nothing is copied until a format asks. */
@@ -71,8 +81,13 @@ export class Front {
 
   /** The credential and the address, for the service to judge. */
   callOptions(request: FastifyRequest, signal: CancelSignal, timeoutMs?: number): CallOptions {
+    const { admission } = request;
+    return { metadata: (request.callMetadata ??= this.#metadata(request)), signal, timeoutMs, admission };
+  }
+
+  #metadata(request: FastifyRequest): CallMetadata {
     const { headers } = request;
-    const metadata: Record<string, string> = { "x-tollgate-client-address": request.socket.remoteAddress ?? "" };
+    const metadata: Record<string, string> = { "x-tollgate-client-address": this.#addressOf(request) };
     if (this.#parts.frontToken !== undefined) metadata["x-tollgate-front"] = this.#parts.frontToken;
     if (headers.authorization !== undefined) metadata["authorization"] = metadataValue(headers.authorization);
     const apiKey = headers["x-api-key"];
@@ -80,14 +95,23 @@ export class Front {
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
     addReplayHeaders(headers, metadata);
-    return { metadata, signal, timeoutMs };
+    return metadata;
   }
 
-  /** Throws the service's refusal where the caller may not use a route at all. */
-  async checkCaller(request: FastifyRequest, reply: FastifyReply, permission: RoutePermission): Promise<void> {
-    if (permission === "public") return;
-    const options = this.callOptions(request, goneSignal(reply), CALLER_TIMEOUT_MS);
-    await this.channel.unary(KeyServiceService.getCaller, { scope: permission.scope }, options);
+  #addressOf({ socket, headers }: FastifyRequest): string {
+    const peer = socket.remoteAddress ?? "";
+    const forwarded = this.#parts.clientAddressOf;
+    return forwarded === undefined ? peer : forwarded(peer, flatRecord(headers)["x-forwarded-for"]);
+  }
+
+  /** Lets the caller in, at once where the key is known. Throws or rejects where it may not use the route at all. */
+  admit(request: FastifyRequest, scope: string): Admission | Promise<Admission> {
+    return this.channel.admit(scope, (request.callMetadata ??= this.#metadata(request)));
+  }
+
+  /** Rejects with the service's refusal where the caller may not use a route at all. */
+  async checkCaller(request: FastifyRequest, permission: RoutePermission): Promise<void> {
+    if (permission !== "public" && request.admission === undefined) await this.admit(request, permission.scope);
   }
 
   /** Headers of a good answer. What the service did not name, we do. */
@@ -111,6 +135,8 @@ export class Front {
     const answer = errorReply(error, requestId, this.#formatOf(request));
     this.logFault(error, requestId, request);
     if (!request.raw.complete) lingerBriefly(request);
+    // Who showed no key keeps no connection.
+    else if (error.http === 401) answer.headers["connection"] = "close";
     void reply
       .code(answer.status)
       .headers({ ...answerHeaders(head), ...answer.headers })

@@ -30,7 +30,7 @@ export async function answerMessage(
   route: ManagementRoute,
 ): Promise<FastifyReply> {
   const { front, desc, method } = route;
-  const bytes = await orRefuseCaller(request, reply, route, () => requestBytes(desc, input));
+  const bytes = await orRefuseCaller(request, route, () => requestBytes(desc, input));
   const options = front.callOptions(request, goneSignal(reply));
   const { message, head } = await front.channel.unary(method, method.requestDeserialize(bytes), options);
   return reply
@@ -42,14 +42,13 @@ export async function answerMessage(
 /** Reads something of the request; where that refuses, a refusal of the caller comes first. */
 export async function orRefuseCaller<Result>(
   request: FastifyRequest,
-  reply: FastifyReply,
   { front, scope }: ManagementRoute,
   read: () => Result,
 ): Promise<Result> {
   try {
     return read();
   } catch (error) {
-    if (error instanceof GatewayError) await front.checkCaller(request, reply, { scope });
+    if (error instanceof GatewayError) await front.checkCaller(request, { scope });
     throw error;
   }
 }

@@ -1,14 +1,17 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
+import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
+import type { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatRoute } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
-import { bodyProblem, checkBody, mayReadAtOnce } from "./body-check.js";
-import { answerBrokenRequest, refuseBrokenPath, refuseError } from "./broken-request.js";
+import { answerBrokenRequest, answerTooSlow, refuseBrokenPath, refuseError } from "./broken-request.js";
+import { BodyGate } from "./body-gate.js";
 import { Connections } from "./connections.js";
+import { createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
-import { Front } from "./front.js";
+import { type ClientAddressOf, Front } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
@@ -31,18 +34,29 @@ export interface HttpServerOptions {
   readonly requestIds: () => string;
   readonly log: Log;
   readonly metrics: HttpMetrics;
-  readonly metricsText: () => Promise<string>;
   readonly ready: () => Promise<boolean> | boolean;
   /** Proves to the service that the client's address comes from a front end of its own. */
   readonly frontToken?: string | undefined;
   /** Default 32 MiB. */
   readonly bodyBytesMax?: number;
+  /** The memory for bodies, of this and of other edges. Absent: unbounded. */
+  readonly bodies?: ByteBudget;
+  /** Default: the socket's other end. */
+  readonly clientAddressOf?: ClientAddressOf | undefined;
+  /** Addresses from which any number of connections may come. Default: none. */
+  readonly isProxy?: ((address: string) => boolean) | undefined;
+  /** Default: no TLS. */
+  readonly tls?: SecureContextOptions | undefined;
+  /** How long headers may take, and a body before it must come at a least rate. Default 15 s. */
+  readonly slowMs?: number;
   /** An idle stream is kept alive so often. Default 15 s. */
   readonly heartbeatMs?: number;
   /** Requests to models that may run at once. Default 4,096. */
   readonly streamsMax?: number;
   /** Open connections. Default 16,384. */
   readonly connectionsMax?: number;
+  /** Of those, from one address. Default 4,096. */
+  readonly connectionsPerAddressMax?: number;
   /** A reader that takes nothing for so long is cut. Default 30 s. */
   readonly blockedMsMax?: number;
   /** Monotonic milliseconds. Default: the process's. */
@@ -52,6 +66,8 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** Port 0 takes a free one. */
   listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
+  /** Shows another certificate from the next connection on. Only where it was made with `tls`. */
+  setCertificate(tls: SecureContextOptions): void;
   /** Stops accepting, lets what runs finish, ends what still runs when the time is over, and closes. */
   drain(timeoutMs: number): Promise<void>;
   readonly app: FastifyInstance;
@@ -62,23 +78,29 @@ const HEARTBEAT_MS = 15_000;
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;
 const BLOCKED_MS_MAX = 30_000;
-const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 120_000;
-// Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
-const KEEP_ALIVE_MS = 75_000;
+const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
+const SLOW_MS = 15_000;
+/** How often slow requests are looked for. */
+const SWEEP_MS = 1_000;
 
 /** Builds the front end. It serves from `listen` on. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { channel, formats, requestIds, log, frontToken, nowMs = () => performance.now() } = options;
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
-  const front = new Front({ channel, formats, requestIds, log, frontToken });
+  const slowMs = options.slowMs ?? SLOW_MS;
+  const front = new Front({
+    channel,
+    formats,
+    requestIds,
+    log,
+    frontToken,
+    clientAddressOf: options.clientAddressOf,
+  });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;
   const app = Fastify({
     bodyLimit: bodyBytesMax,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     trustProxy: false,
     // A request that reaches a stopping server gets our own envelope, from the first hook below.
     return503OnClosing: false,
@@ -86,23 +108,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     // No route has a schema, since the services check; without these two the compilers of schemas are loaded for
     // nothing.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      maxHeaderSize: 16_384,
-      insecureHTTPParser: false,
-      noDelay: true,
-      // Refused below, in the envelope.
-      requireHostHeader: false,
-    },
+    serverFactory: (handler) => createNodeServer(handler, options.tls, slowMs),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
     frameworkErrors: (error, request, reply) => {
       watch(request, reply, options.metrics, nowMs);
       void refuseBrokenPath(front, routes, request, reply, error.code === "FST_ERR_MAX_PARAM_LENGTH");
     },
   });
-  app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
-  const connections = new Connections(app.server, nowMs);
+  const connections = connectionsOf(app, options, slowMs, nowMs);
   readBodiesAsBytes(app);
+  const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
     watch(request, reply, options.metrics, nowMs);
@@ -113,15 +128,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       front.refuse(request, reply, early);
       return;
     }
-    const problem = bodyProblem(request, bodyBytesMax);
-    if (mayReadAtOnce(request, problem)) done();
-    else checkBody(front, request, reply, permission, problem).then(() => done(), done);
+    gate.pass(request, reply, permission, done);
   });
   app.setNotFoundHandler((request, reply) =>
     front.refuse(request, reply, pathUnknown(request.method, request.url, routes)),
   );
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
-  addHealthRoutes(app, { ready: options.ready, metricsText: options.metricsText, isDraining: () => draining });
+  addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addModelRoutes(app, front, routes, SHARED_MODELS);
   addManagementRoutes(app, front, routes);
   const generation = {
@@ -135,11 +148,31 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return {
     app,
     listen: (host, port) => listen(app, host, port),
+    setCertificate: (tls) => {
+      if (app.server instanceof HttpsServer) app.server.setSecureContext(tls);
+    },
     drain: (timeoutMs) => {
       draining = true;
       return drain(app, connections, running, timeoutMs);
     },
   };
+}
+
+function connectionsOf(
+  app: FastifyInstance,
+  options: HttpServerOptions,
+  slowMs: number,
+  nowMs: () => number,
+): Connections {
+  app.server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
+  return new Connections(app.server, nowMs, {
+    isSecure: options.tls !== undefined,
+    perAddressMax: options.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
+    isProxy: options.isProxy,
+    slowMs,
+    sweepMs: Math.min(SWEEP_MS, slowMs),
+    onSlow: (socket) => answerTooSlow(socket, options.requestIds()),
+  });
 }
 
 /** What is refused before anything of the body is read, and whoever asks; undefined where nothing is. */

@@ -19,10 +19,10 @@ export async function answerStatement(
   input: HttpInput,
   route: ManagementRoute,
 ): Promise<FastifyReply> {
-  const { csv, query } = await orRefuseCaller(request, reply, route, () => formOf(request));
+  const { csv, query } = await orRefuseCaller(request, route, () => formOf(request));
   const asked = { ...input, query };
   if (!csv) return answerMessage(request, reply, asked, route);
-  const bytes = await orRefuseCaller(request, reply, route, () => requestBytes(route.desc, asked));
+  const bytes = await orRefuseCaller(request, route, () => requestBytes(route.desc, asked));
   return answerCsv(request, reply, route.front, METHOD.requestDeserialize(bytes));
 }
 

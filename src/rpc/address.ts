@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
 import type { CallMetadata } from "../api/channel.js";
+import type { TrustedProxies } from "../keys/proxies.js";
 
 /** The client's address as a front end saw it. */
 export const CLIENT_ADDRESS_HEADER = "x-tollgate-client-address";
@@ -16,13 +17,20 @@ export interface Origin {
   readonly local: boolean;
 }
 
+const FORWARDED_HEADER = "x-forwarded-for";
+
 /** The client's address as an IP literal; empty where nobody knows it. */
-export function clientAddress(origin: Origin, frontToken: string | undefined): string {
+export function clientAddress(
+  origin: Origin,
+  frontToken: string | undefined,
+  proxies: TrustedProxies | undefined,
+): string {
   const told = origin.metadata[CLIENT_ADDRESS_HEADER];
   if (told !== undefined && (origin.local || isFront(origin.metadata[FRONT_HEADER], frontToken))) {
     return canonical(told);
   }
-  return canonical(origin.peer);
+  const peer = canonical(origin.peer);
+  return proxies === undefined ? peer : proxies.clientOf(peer, origin.metadata[FORWARDED_HEADER]);
 }
 
 /** The address of a socket's other end, from `address:port` as grpc-js writes it, IPv6 without brackets. */
@@ -40,6 +48,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
+/** An address in one spelling; empty where it is none. */
 function canonical(address: string): string {
   const bare = address.trim().replace(/%.*$/, "");
   const mapped = /^::ffff:(.+)$/i.exec(bare)?.[1];

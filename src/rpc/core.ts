@@ -2,6 +2,7 @@
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import type { Keys } from "../keys/keys.js";
+import type { TrustedProxies } from "../keys/proxies.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
@@ -21,5 +22,7 @@ export interface CoreParts {
   readonly nowMs: () => number;
   /** What a front end in another process shows, so that its word on the client's address is believed. */
   readonly frontToken: string | undefined;
+  /** The proxies in front of this process; absent where there are none. */
+  readonly proxies?: TrustedProxies | undefined;
   readonly log?: Log | undefined;
 }

@@ -1,12 +1,13 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
 import type { CancelSignal } from "../api/cancellation.js";
-import type { CallMetadata, Method, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, type MethodPermission } from "../api/descriptors.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
+import { Admitted } from "./admitted.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 import { Lifetime } from "./lifetime.js";
@@ -21,6 +22,8 @@ export interface ServerCall extends Origin {
   readonly signal: CancelSignal;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs?: number | undefined;
+  /** What `admit` gave for it, before its message was read. */
+  readonly admission?: Admission | undefined;
 }
 
 /** How a unary call ended. */
@@ -81,6 +84,33 @@ export class Dispatcher {
   /** True where the metadata carries the token of our own front ends. */
   isFront(metadata: CallMetadata): boolean {
     return isFront(metadata[FRONT_HEADER], this.#core.frontToken);
+  }
+
+  /**
+   * Lets a caller in by its headers, before its message is read: who it is, and whether its key may do this at all.
+   * Throws or rejects with the refusal. What needs no body to be decided belongs here.
+   */
+  admit(permission: MethodPermission, origin: Origin): Admitted | Promise<Admitted> {
+    const refuse = (error: unknown): never => {
+      throw this.#refuse(error, "admit", new NamedHead(this.#requestId())).error;
+    };
+    const begin = (caller: Caller): Admitted => {
+      const address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
+      requirePermission(permission, caller, address);
+      return new Admitted(caller, address, this.#core.nowMs());
+    };
+    try {
+      if (this.#draining !== undefined) throw stopping();
+      const caller = this.#core.keys.authenticate(credentialOf(origin.metadata));
+      return caller instanceof Promise ? caller.then(begin).catch(refuse) : begin(caller);
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  /** What a method needs of its caller; undefined where there is no such method. */
+  permissionOf(path: string): MethodPermission | undefined {
+    return this.#routes.get(path)?.permission;
   }
 
   /** Never rejects. */
@@ -178,14 +208,17 @@ export class Dispatcher {
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
+    const { admission } = call;
+    const admitted = admission instanceof Admitted && admission.holds(this.#core.nowMs()) ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
-      requirePermission(permission, caller, clientAddress(call, this.#core.frontToken));
+      const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
+      requirePermission(permission, caller, address);
       signal.throwIfAborted();
       return work({ caller, requestId: head.requestId, signal, head: (metadata) => head.head(metadata) });
     };
     try {
       signal.throwIfAborted();
-      const caller = this.#core.keys.authenticate(credentialOf(call.metadata));
+      const caller = admitted?.caller ?? this.#core.keys.authenticate(credentialOf(call.metadata));
       return caller instanceof Promise ? caller.then(begin) : begin(caller);
     } catch (error) {
       return Promise.reject(error);

@@ -1,5 +1,5 @@
 /** The channel to services in this process: the same message objects, no bytes between. */
-import type { CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
 import type { Dispatcher, ServerCall, StreamOutcome } from "./dispatcher.js";
 import { errorOf, statusOf } from "./status.js";
 
@@ -14,6 +14,10 @@ export function createInProcessChannel(dispatcher: Dispatcher, options: InProces
 
 class InProcessChannel implements Channel {
   constructor(readonly dispatcher: Dispatcher) {}
+
+  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+    return admit(this.dispatcher, scope, metadata);
+  }
 
   async unary<Request, Response>(
     method: Method<Request, Response>,
@@ -42,6 +46,10 @@ class InProcessChannel implements Channel {
 /** The same with bytes between. */
 class EncodingChannel implements Channel {
   constructor(readonly dispatcher: Dispatcher) {}
+
+  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+    return admit(this.dispatcher, scope, metadata);
+  }
 
   async unary<Request, Response>(
     method: Method<Request, Response>,
@@ -72,6 +80,10 @@ class EncodingChannel implements Channel {
   }
 }
 
+function admit(dispatcher: Dispatcher, scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+  return dispatcher.admit({ operator: false, scope }, { metadata, peer: "", local: true });
+}
+
 function throwRefusal(outcome: StreamOutcome): void {
   if (outcome.kind === "refused") throw outcome.error;
 }
@@ -83,6 +95,7 @@ function serverCall(options: CallOptions): ServerCall {
     timeoutMs: options.timeoutMs,
     peer: "",
     local: true,
+    admission: options.admission,
   };
 }
 

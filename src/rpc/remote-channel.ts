@@ -2,9 +2,10 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientReadableStream, Metadata, ServiceError } from "@grpc/grpc-js";
-import type { CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { Admissions } from "./admissions.js";
 import { Connections } from "./connections.js";
 import { goneError, refusedAtOnce } from "./lifetime.js";
 import { readMetadata, writeMetadata } from "./metadata.js";
@@ -66,12 +67,17 @@ function connect(options: RemoteChannelOptions): Client {
 
 /** Each call by itself, on connections that are opened as they are needed. */
 class RemoteChannel implements Channel {
+  readonly #admissions = new Admissions(this);
   readonly #connections: Connections;
   readonly #nowMs: () => number;
 
   constructor(options: RemoteChannelOptions) {
     this.#nowMs = options.nowMs ?? Date.now;
     this.#connections = new Connections(() => connect(options));
+  }
+
+  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+    return this.#admissions.admit(scope, metadata);
   }
 
   unary<Request, Response>(

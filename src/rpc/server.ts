@@ -1,4 +1,6 @@
-/** The gRPC server: every service through one thin adapter, health, reflection, and an orderly end. */
+/** The gRPC server: every service through one thin adapter, behind its gate, and an orderly end. */
+import type { SecureContextOptions } from "node:tls";
+import type { ByteBudget } from "../api/byte-budget.js";
 import { Cancellation } from "../api/cancellation.js";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type {
@@ -11,25 +13,25 @@ import type {
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { Method } from "../api/channel.js";
-import { descriptorSetBytes } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
-import { peerAddress } from "./address.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, ServerCall } from "./dispatcher.js";
-import { Health } from "./health.js";
+import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
-import { readMetadata, writeMetadata } from "./metadata.js";
-import { addReflection } from "./reflection.js";
+import { Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
+import { writeMetadata } from "./metadata.js";
 import { SERVICES } from "./dispatch.js";
 import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
 
 export interface GrpcServerOptions {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain">;
-  /** Absent: no TLS. */
-  readonly credentials?: ServerCredentials | undefined;
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf">;
+  /** Who may connect, and how many. */
+  readonly connections?: ListenerOptions | undefined;
+  /** The memory for messages, of this and of other edges. Absent: unbounded. */
+  readonly bodies?: ByteBudget | undefined;
   /** The most calls at once on one connection. 1,000. */
   readonly concurrentStreamsMax?: number | undefined;
   /** The most calls at once over one tunnel. 10,000. */
@@ -43,37 +45,53 @@ export interface GrpcServerOptions {
 export interface GrpcServer {
   /** Takes calls at `host:port`; the port 0 picks a free one. Rejects where the address is taken. */
   listen(address: string): Promise<{ readonly port: number }>;
-  /** Says NOT_SERVING, drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
+  /** Shows another certificate from the next connection on. Only where it was made with TLS. */
+  setCertificate(tls: SecureContextOptions): void;
+  /** Accepts no more, drains the dispatcher, and closes. What runs longer than that ends with OVERLOADED. */
   drain(timeoutMs: number): Promise<void>;
 }
 
-const TUNNEL_SERVICE = "tollgate.v1.TunnelService";
+/** Our services, as health and reflection name them. */
+export const SERVICE_NAMES: readonly string[] = [...Object.keys(SERVICES), "tollgate.v1.TunnelService"];
+/** A connection without calls is closed so that its client opens another when it needs one. */
+const IDLE_MS = 1_800_000;
 /** How long connections may take to close after the last call ended. */
 const CLOSE_MS = 1_000;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
-  const server = new Server({
+  const gate = new Gate({
+    dispatcher: options.dispatcher,
+    listener: (): Listener => listener,
+    bodies: options.bodies,
+    slowMs: options.connections?.strangerMs ?? STRANGER_MS,
+  });
+  const server: Server = new Server({
+    interceptors: [gate.interceptor],
     "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
     "grpc.max_send_message_length": ANSWER_BYTES_MAX,
     "grpc.max_concurrent_streams": options.concurrentStreamsMax ?? 1_000,
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 60_000,
     "grpc.keepalive_timeout_ms": 20_000,
+    "grpc.max_connection_idle_ms": IDLE_MS,
   });
-  const names = [...Object.keys(SERVICES), TUNNEL_SERVICE];
-  const health = new Health(names);
-  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), options);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = new Listener(injector, options.connections ?? {});
+  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), options, gate);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
     callsMax: options.tunnelCallsMax,
     log: options.log,
+    onOpen: (peer) => {
+      const connection = listener.connectionOf(peer);
+      if (connection !== undefined) listener.trust(connection);
+    },
   });
   tunnels.addTo(server);
-  health.addTo(server);
-  addReflection(server, descriptorSetBytes(), names);
   return {
-    listen: (address) => listen(server, address, options.credentials ?? ServerCredentials.createInsecure()),
+    listen: (address) => listener.listen(address),
+    setCertificate: (tls) => listener.setCertificate(tls),
     drain: async (timeoutMs) => {
-      health.stop();
+      listener.close();
       await options.dispatcher.drain(timeoutMs);
       tunnels.close();
       await shutDown(server);
@@ -81,16 +99,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   };
 }
 
-function listen(server: Server, address: string, credentials: ServerCredentials): Promise<{ readonly port: number }> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error === null) resolve({ port });
-      else reject(error);
-    });
-  });
-}
-
-/** Health watches and reflection streams never end by themselves, so an orderly end is waited for but not for long. */
+/** A stream may never end by itself, so an orderly end is waited for but not for long. */
 function shutDown(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
@@ -104,14 +113,22 @@ function shutDown(server: Server): Promise<void> {
   });
 }
 
-function addMethods(server: Server, paths: readonly { readonly path: string }[], options: GrpcServerOptions): void {
+function addMethods(
+  server: Server,
+  paths: readonly { readonly path: string }[],
+  options: GrpcServerOptions,
+  gate: Gate,
+): void {
   const definition: Record<string, ServiceDefinition[string]> = {};
   const handlers: UntypedServiceImplementation = {};
   for (const { path } of paths) {
     const method = serviceMethod(path);
     if (method === undefined) throw new Error(`the protocol has no method ${path}`);
-    definition[method.path] = { ...method, requestStream: false };
-    handlers[method.path] = method.responseStream ? streamHandler(method, options) : unaryHandler(method, options);
+    const requestDeserialize = (bytes: Buffer): Sized => new Sized(method.requestDeserialize(bytes), bytes.length);
+    definition[method.path] = { ...method, requestDeserialize, requestStream: false };
+    handlers[method.path] = method.responseStream
+      ? streamHandler(method, options, gate)
+      : unaryHandler(method, options, gate);
   }
   server.addService(definition, handlers);
 }
@@ -119,10 +136,11 @@ function addMethods(server: Server, paths: readonly { readonly path: string }[],
 function unaryHandler(
   method: Method<unknown, unknown>,
   { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
+  gate: Gate,
 ): handleUnaryCall<unknown, unknown> {
   const answer = async (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): Promise<void> => {
     const life = { isOver: false };
-    const outcome = await dispatcher.unary(method, call.request, serverCall(call, nowMs, life));
+    const outcome = await dispatcher.unary(method, call.request, serverCall(call, gate, nowMs, life));
     life.isOver = true;
     if (outcome.kind === "refused") {
       done(statusOf(outcome.error, outcome.trailers));
@@ -139,6 +157,7 @@ function unaryHandler(
 function streamHandler(
   method: Method<unknown, unknown>,
   { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
+  gate: Gate,
 ): handleServerStreamingCall<unknown, unknown> {
   const answer = async (call: ServerWritableStream<unknown, unknown>): Promise<void> => {
     const sink = {
@@ -149,7 +168,7 @@ function streamHandler(
       },
     };
     const life = { isOver: false };
-    const outcome = await dispatcher.stream(method, call.request, serverCall(call, nowMs, life), sink);
+    const outcome = await dispatcher.stream(method, call.request, serverCall(call, gate, nowMs, life), sink);
     life.isOver = true;
     if (outcome.kind === "ended") call.end();
     else call.emit("error", statusOf(outcome.error, outcome.trailers));
@@ -168,7 +187,8 @@ function failed(error: unknown, method: Method<unknown, unknown>, log: Log | und
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
 
 /** `life` tells when the call has its answer. */
-function serverCall(call: AnyCall, nowMs: () => number, life: { readonly isOver: boolean }): ServerCall {
+function serverCall(call: AnyCall, gate: Gate, nowMs: () => number, life: { readonly isOver: boolean }): ServerCall {
+  const { metadata, peer, admission } = gate.entered(call.metadata);
   const gone = new Cancellation();
   const deadline = Number(call.getDeadline());
   const cancel = (): void => {
@@ -179,10 +199,11 @@ function serverCall(call: AnyCall, nowMs: () => number, life: { readonly isOver:
   if (call.cancelled) cancel();
   else call.on("cancelled", cancel);
   return {
-    metadata: readMetadata(call.metadata),
+    metadata,
     signal: gone,
     timeoutMs: Number.isFinite(deadline) ? deadline - nowMs() : undefined,
-    peer: peerAddress(call.getPeer()),
+    peer,
     local: false,
+    admission,
   };
 }

@@ -1,11 +1,13 @@
 /** The channel of our own front ends: calls share tunnels, and each goes by itself while there is none. */
-import type { CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import { Admissions } from "./admissions.js";
 import { refusedAtOnce } from "./lifetime.js";
 import type { Tunnels } from "./tunnels.js";
 
 type Way = Pick<Channel, "unary" | "stream">;
 
 export class TunnelChannel implements Channel {
+  readonly #admissions = new Admissions(this);
   readonly #tunnels: Tunnels;
   readonly #alone: Channel;
 
@@ -13,6 +15,10 @@ export class TunnelChannel implements Channel {
   constructor(tunnels: Tunnels, alone: Channel) {
     this.#tunnels = tunnels;
     this.#alone = alone;
+  }
+
+  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+    return this.#admissions.admit(scope, metadata);
   }
 
   unary<Request, Response>(

@@ -33,6 +33,8 @@ export interface TunnelServerOptions {
   /** The most calls at once over one tunnel. 10,000. */
   readonly callsMax?: number | undefined;
   readonly log?: Log | undefined;
+  /** A front end of ours opened a tunnel from this address and port. */
+  readonly onOpen?: ((peer: string) => void) | undefined;
 }
 
 /** All tunnels of one server. */
@@ -66,6 +68,7 @@ export class TunnelServer {
     }
     const tunnel = new ServerTunnel(stream, this.#options, () => this.#tunnels.delete(tunnel));
     this.#tunnels.add(tunnel);
+    this.#options.onOpen?.(stream.getPeer());
     // The front end waits for these headers before it sends its first call.
     stream.sendMetadata(writeMetadata({}));
   }

@@ -10,6 +10,7 @@ import { families } from "../families/index.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
 import { Keys } from "../keys/keys.js";
+import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import { knownFacts } from "../models/facts.js";
@@ -101,6 +102,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     requestIds: makeRequestId,
     nowMs,
     frontToken,
+    proxies: proxiesOf(environment),
     log,
   });
   return {
@@ -127,6 +129,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
 /** True where an upstream is reached over the network, and so may cost money. */
 function asksRealUpstreams({ table }: Routing): boolean {
   return [...table.upstreams.values()].some(({ family }) => family.connect === undefined);
+}
+
+/** The proxies in front; undefined where there are none. */
+export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | undefined {
+  return trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
 }
 
 function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {

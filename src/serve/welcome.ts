@@ -2,20 +2,19 @@
 import type { ShownOnce } from "./seeds.js";
 
 /**
- * Prints the address, and the keys that were made now with a line to try them. Without an address (HTTP is off, or the
- * start failed) only the keys are printed.
+ * Prints the address (`base`, with its scheme), and the keys that were made now with a line to try them. Without an
+ * address (HTTP is off, or the start failed) only the keys are printed.
  */
-export function printWelcome(address: string | undefined, shown: ShownOnce): void {
+export function printWelcome(base: string | undefined, shown: ShownOnce): void {
   const { operatorKey, clientKey } = shown;
   const made = operatorKey !== undefined || clientKey !== undefined;
-  if (address === undefined && !made) return;
-  const base = `http://${address ?? ""}`;
-  const lines = address === undefined ? [""] : ["", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`, ""];
+  if (base === undefined && !made) return;
+  const lines = base === undefined ? [""] : ["", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`, ""];
   if (made) lines.push("These keys are shown this once; keep them:");
   if (operatorKey !== undefined) lines.push(`  operator key  ${operatorKey}`);
   if (clientKey !== undefined) lines.push(`  client key    ${clientKey}  (with 10.00 USD of credit)`);
   if (operatorKey !== undefined && clientKey === undefined) lines.push("", ...FIRST_CLIENT);
-  if (clientKey !== undefined && address !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
+  if (clientKey !== undefined && base !== undefined) lines.push("", "Try it:", "", `  ${curlLine(base, clientKey)}`);
   if (!made) {
     lines.push(
       "The keys were shown at the first start; 'tollgate key create' makes others. Is the operator's key lost?",

@@ -19,6 +19,7 @@ export const ACCOUNT = "bench";
  * @property {number[]} pids
  * @property {string} http host:port
  * @property {string} grpc host:port of the core.
+ * @property {string} metrics host:port
  * @property {string} key
  * @property {string} operatorKey
  * @property {number} readyMs
@@ -53,7 +54,12 @@ export async function startGateway({ entry, upstreamPort, split = false, nodeOpt
   const operatorKey = makeSecret();
   const settingsPath = join(directory, "tollgate.yaml");
   writeFileSync(settingsPath, settings(upstreamPort, key));
-  const secret = { TOLLGATE_SECRET: randomBytes(24).toString("hex"), TOLLGATE_LOG_LEVEL: "info" };
+  const secret = {
+    TOLLGATE_SECRET: randomBytes(24).toString("hex"),
+    TOLLGATE_LOG_LEVEL: "info",
+    TOLLGATE_ADMIN: "127.0.0.1:0",
+    TOLLGATE_LAME_DUCK_MS: "0",
+  };
   const core = {
     ...secret,
     TOLLGATE_DATA: join(directory, "data"),
@@ -66,8 +72,10 @@ export async function startGateway({ entry, upstreamPort, split = false, nodeOpt
   const first = await start(split ? "core" : "gateway", command, core);
   const grpc = String(first.ready["grpc"]);
   const keys = { grpc, key, operatorKey };
-  if (!split)
-    return { ...keys, pids: [first.pid], http: String(first.ready["http"]), readyMs: first.readyMs, stop: first.stop };
+  if (!split) {
+    const http = String(first.ready["http"]);
+    return { ...keys, ...first, pids: [first.pid], http, metrics: metricsOf(first.ready) };
+  }
   const front = {
     ...secret,
     TOLLGATE_CORE: grpc,
@@ -77,7 +85,14 @@ export async function startGateway({ entry, upstreamPort, split = false, nodeOpt
   const second = await start("front", command, front);
   const stop = () => second.stop().then(first.stop);
   const readyMs = first.readyMs + second.readyMs;
-  return { ...keys, pids: [first.pid, second.pid], http: String(second.ready["http"]), readyMs, stop };
+  const http = String(second.ready["http"]);
+  return { ...keys, pids: [first.pid, second.pid], http, metrics: metricsOf(second.ready), readyMs, stop };
+}
+
+/** Builds before there was an operator's own address told their metrics beside everything else.
+ * @param {Record<string, unknown>} ready */
+function metricsOf(ready) {
+  return String(ready["admin"] ?? ready["http"]);
 }
 
 /** `sk-` and 32 characters that nobody guesses. */

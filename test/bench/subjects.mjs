@@ -113,7 +113,7 @@ async function gatewaySubject(name, { mockPort, options }, split) {
     headers: { authorization: `Bearer ${gateway.key}` },
     translates: true,
     readyMs: gateway.readyMs,
-    metricsUrl: `http://${gateway.http}/metrics`,
+    metricsUrl: `http://${gateway.metrics}/metrics`,
     prove: (expectedNanos) => proveLedger(gateway, expectedNanos),
     stop: gateway.stop,
   };

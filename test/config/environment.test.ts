@@ -13,6 +13,12 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const DEFAULTS = {
   http: { host: "127.0.0.1", port: 8080 },
   grpc: { host: "127.0.0.1", port: 8081 },
+  admin: { host: "127.0.0.1", port: 8082 },
+  trustedProxies: [],
+  tls: undefined,
+  coreTls: undefined,
+  lameDuckMs: 5_000,
+  bodyMemoryBytes: 512 * 1024 * 1024,
   settingsPath: undefined,
   dataDirectory: join(directory, "data"),
   core: undefined,
@@ -37,6 +43,31 @@ describe("a good environment", () => {
       name: "a front end offers no gRPC of its own",
       env: { TOLLGATE_CORE: "core.internal:8081" },
       want: { core: "core.internal:8081", grpc: undefined },
+    },
+    {
+      name: "a core behind TLS",
+      env: { TOLLGATE_CORE: "grpcs://core.internal:8081", TOLLGATE_CORE_CA: "/etc/ca.pem" },
+      want: {
+        core: "core.internal:8081",
+        coreTls: { ca: "/etc/ca.pem", cert: undefined, key: undefined },
+        grpc: undefined,
+      },
+    },
+    { name: "no address for the operator", env: { TOLLGATE_ADMIN: "off" }, want: { admin: undefined } },
+    {
+      name: "proxies, alone and as blocks",
+      env: { TOLLGATE_TRUSTED_PROXIES: "10.0.0.0/8, 192.168.1.7,2001:db8::/32" },
+      want: { trustedProxies: ["10.0.0.0/8", "192.168.1.7/32", "2001:db8::/32"] },
+    },
+    {
+      name: "certificates",
+      env: { TOLLGATE_TLS_CERT: "/c.pem", TOLLGATE_TLS_KEY: "/k.pem", TOLLGATE_TLS_CLIENT_CA: "/a.pem" },
+      want: { tls: { cert: "/c.pem", key: "/k.pem", ca: "/a.pem" } },
+    },
+    {
+      name: "a wait before the ports close, and room for bodies",
+      env: { TOLLGATE_LAME_DUCK_MS: "0", TOLLGATE_BODY_MEMORY_MIB: "64" },
+      want: { lameDuckMs: 0, bodyMemoryBytes: 64 * 1024 * 1024 },
     },
     { name: "an absolute data directory", env: { TOLLGATE_DATA: "/srv/x" }, want: { dataDirectory: "/srv/x" } },
     { name: "a log level", env: { TOLLGATE_LOG_LEVEL: "debug" }, want: { logLevel: "debug" } },
@@ -71,6 +102,9 @@ describe("a good environment", () => {
 
 const LISTEN = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
 
+const PROXIES = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
+const CORES = "10.0.0.5:8081 or grpcs://core.internal:8081";
+
 describe("a bad environment stops the start with one line", () => {
   test.each([
     { env: { TOLLGATE_HTTP: "8080" }, line: `TOLLGATE_HTTP="8080" ${LISTEN}` },
@@ -81,10 +115,24 @@ describe("a bad environment stops the start with one line", () => {
     { env: { TOLLGATE_GRPC: "http://a:1\nb" }, line: `TOLLGATE_GRPC="http://a:1\\nb" ${LISTEN}` },
     { env: { TOLLGATE_HTTP: "off", TOLLGATE_GRPC: "off" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
     { env: { TOLLGATE_HTTP: "off", TOLLGATE_CORE: "a:1" }, line: 'TOLLGATE_HTTP="off" leaves nothing to serve' },
+    {
+      env: { TOLLGATE_TRUSTED_PROXIES: "10.0.0.0/33" },
+      line: `TOLLGATE_TRUSTED_PROXIES="10.0.0.0/33" ${PROXIES}`,
+    },
+    { env: { TOLLGATE_TLS_CERT: "/c.pem" }, line: "TOLLGATE_TLS_CERT needs TOLLGATE_TLS_KEY beside it" },
+    { env: { TOLLGATE_TLS_CLIENT_CA: "/a.pem" }, line: "TOLLGATE_TLS_CLIENT_CA needs TOLLGATE_TLS_CERT beside it" },
+    {
+      env: { TOLLGATE_LAME_DUCK_MS: "5s" },
+      line: 'TOLLGATE_LAME_DUCK_MS="5s" must be a whole number of milliseconds from 0 to 600000',
+    },
+    {
+      env: { TOLLGATE_BODY_MEMORY_MIB: "1" },
+      line: 'TOLLGATE_BODY_MEMORY_MIB="1" must be a whole number of MiB from 64 to 65536',
+    },
     { env: { TOLLGATE_CONFIG: "no.yaml" }, line: 'TOLLGATE_CONFIG="no.yaml" must be a settings file that exists' },
     {
       env: { TOLLGATE_CORE: "core:0" },
-      line: `TOLLGATE_CORE="core:0" must be the host:port of a core's gRPC address, such as 10.0.0.5:8081`,
+      line: `TOLLGATE_CORE="core:0" must be the host:port of a core's gRPC address, such as ${CORES}`,
     },
     {
       env: { TOLLGATE_LOG_LEVEL: "loud" },

@@ -279,7 +279,7 @@ function drains(upstream: string, result = "begun"): Promise<number> {
 
 /** A metric's value; 0 before it was ever counted. */
 async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
   const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
   return Number(line?.split(" ").at(-1) ?? 0);
 }

@@ -126,7 +126,7 @@ describe("an Idempotency-Key over a restart", () => {
 /** True once the answer comes from the disk: nothing of it is in memory any more. */
 async function storedBytes(gateway: GatewayProcess, secret: string, body: unknown): Promise<boolean> {
   await postChat(gateway, secret, body, { headers: { "idempotency-key": "order 1" } }).then(readAll);
-  const text = await fetch(`${gateway.url}/metrics`).then((response) => response.text());
+  const text = await fetch(`http://${gateway.admin}/metrics`).then((response) => response.text());
   return /^tollgate_kept_answer_bytes\{place="memory"\} 0$/m.test(text);
 }
 

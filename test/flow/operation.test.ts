@@ -157,7 +157,7 @@ test("metrics name what happened, with no account and no key in a label", async 
   await readAll(
     await postChat(gateway, secret, chat(script({ usageIs: { prompt_tokens: 90_000 } }), { max_tokens: 5 })),
   );
-  const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
+  const metrics = async (): Promise<string> => (await fetch(`http://${gateway.admin}/metrics`)).text();
   await expect.poll(metrics).toMatch(/tollgate_overage_nanos_total [1-9]/);
   const text = await metrics();
   for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
@@ -227,7 +227,7 @@ describe("secrets", () => {
       true,
     );
 
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
     const upstreams = JSON.stringify((await management.call("GET", "/upstreams")).body);
     const keys = JSON.stringify((await management.call("GET", "/keys")).body);
     await gateway.stop();

@@ -319,7 +319,7 @@ test.each([
 
 describe("what any client finds at the real process", () => {
   test("health, of the whole and of each service", async () => {
-    const health = clientOf("grpc.health.v1.Health", standIn.grpc);
+    const health = clientOf("grpc.health.v1.Health", standIn.admin);
     const check: DynamicUnary = Reflect.get(health, "Check");
     for (const service of ["", "tollgate.v1.InferenceService", "tollgate.v1.AccountService"]) {
       const answer = await new Promise<Json>((resolve, reject) => {
@@ -331,7 +331,7 @@ describe("what any client finds at the real process", () => {
   });
 
   test.each(["v1", "v1alpha"])("reflection %s, without a key", async (version) => {
-    const client = clientOf(`grpc.reflection.${version}.ServerReflection`, standIn.grpc);
+    const client = clientOf(`grpc.reflection.${version}.ServerReflection`, standIn.admin);
     const open: () => DynamicStream & { write(message: object): void; end(): void } = Reflect.get(
       client,
       "ServerReflectionInfo",

@@ -186,7 +186,7 @@ function doubtLogged(requestId: string): unknown {
 }
 
 test("each doubt is counted by its upstream, and so is what the operator paid", async () => {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
   for (const { wire } of WIRES) {
     for (const doubt of ["missing", "zero", "broken", "absurd", "above_hold"]) {
       const count = CASES.filter((lie) => lie.wire === wire && lie.doubt === doubt).length;

@@ -1,7 +1,8 @@
 /** A server to call and a client that knows methods by their descriptors alone. */
 import { type Client, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
-import { createGrpcServer } from "../../src/rpc/server.js";
+import { createGrpcServer, type GrpcServerOptions } from "../../src/rpc/server.js";
+import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
 
 /** Our services, as health and reflection name them. */
@@ -13,10 +14,17 @@ export interface Running {
   readonly drain: (timeoutMs: number) => Promise<void>;
 }
 
-export async function serve(of: OpenCore): Promise<Running> {
-  const server = createGrpcServer({ dispatcher: of.dispatcher });
+export async function serve(of: OpenCore, options: Partial<GrpcServerOptions> = {}): Promise<Running> {
+  const server = createGrpcServer({ dispatcher: of.dispatcher, ...options });
   const { port } = await server.listen("127.0.0.1:0");
   return { address: `127.0.0.1:${port}`, drain: (timeoutMs) => server.drain(timeoutMs) };
+}
+
+/** The operator's own address, where health and reflection are. */
+export async function serveAdmin(): Promise<{ readonly address: string; readonly admin: Admin }> {
+  const parts = { ready: () => true, isDraining: () => false, metricsText: () => Promise.resolve("tollgate_up 1\n") };
+  const admin = await listenAdmin({ host: "127.0.0.1", port: 0 }, parts);
+  return { address: `127.0.0.1:${admin.port}`, admin };
 }
 
 /** One call of any method, as a dynamic client makes it. */

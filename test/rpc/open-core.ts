@@ -35,7 +35,7 @@ export interface OpenCore {
   close(): Promise<void>;
 }
 
-export async function openCore(): Promise<OpenCore> {
+export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-rpc-"));
   const store = await openSqliteStore({ directory });
   const nowMs = (): number => NOW_MS;
@@ -55,6 +55,7 @@ export async function openCore(): Promise<OpenCore> {
     nowMs,
     frontToken: FRONT_TOKEN,
     log: logInto(log),
+    ...more,
   };
   return {
     parts,

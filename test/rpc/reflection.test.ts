@@ -11,7 +11,7 @@ import {
 } from "../../gen/grpc/reflection/v1/reflection.js";
 import { ServerReflectionClient as V1AlphaClient } from "../../gen/grpc/reflection/v1alpha/reflection.js";
 import { descriptorSetBytes } from "../../src/api/descriptors.js";
-import { call, type Running, serve, SERVICES } from "./dynamic-client.js";
+import { call, type Running, serve, serveAdmin, SERVICES } from "./dynamic-client.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
 const OPEN_SERVICES = [
@@ -26,6 +26,7 @@ type Question = ServerReflectionRequest["messageRequest"];
 
 let core: OpenCore;
 let running: Running;
+let asked: Awaited<ReturnType<typeof serveAdmin>>;
 let client: Client;
 let secret = "";
 
@@ -33,11 +34,13 @@ beforeAll(async () => {
   core = await openCore();
   ({ secret } = await core.makeKey("acme"));
   running = await serve(core);
+  asked = await serveAdmin();
   client = new Client(running.address, credentials.createInsecure());
 });
 afterAll(async () => {
   client.close();
   await running.drain(0);
+  await asked.admin.close();
   await core.close();
 });
 
@@ -137,7 +140,7 @@ function reflect(
   questions: readonly Question[],
   host = "",
 ): Promise<ServerReflectionResponse[]> {
-  const talk = new VERSIONS[version](running.address, credentials.createInsecure());
+  const talk = new VERSIONS[version](asked.address, credentials.createInsecure());
   const stream = talk.serverReflectionInfo();
   const answers: ServerReflectionResponse[] = [];
   return new Promise<ServerReflectionResponse[]>((resolve, reject) => {

@@ -12,7 +12,7 @@ import { InferenceServiceService } from "../../src/api/index.js";
 import type { GatewayError } from "../../src/errors.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
-import { call, type Running, serve, SERVICES } from "./dynamic-client.js";
+import { call, type Running, serve, serveAdmin, SERVICES } from "./dynamic-client.js";
 import { KeepingSink, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
@@ -89,19 +89,28 @@ describe("a server", () => {
   });
 
   test("health tells of each service and of all", async () => {
+    const { address, admin } = await serveAdmin();
+    const asker = new Client(address, credentials.createInsecure());
     const definition = await load(HEALTH_PROTO, { enums: String });
-    const check = (service: string) => call(client, "/grpc.health.v1.Health/Check", definition, { service });
+    const check = (service: string) => call(asker, "/grpc.health.v1.Health/Check", definition, { service });
     for (const service of ["", ...SERVICES]) expect(await check(service)).toMatchObject({ status: "SERVING" });
     await expect(check("tollgate.v1.NoService")).rejects.toMatchObject({ code: status.NOT_FOUND });
-    const all = await call(client, "/grpc.health.v1.Health/List", definition, {});
+    const all = await call(asker, "/grpc.health.v1.Health/List", definition, {});
     const expected = ["", ...SERVICES].map((service) => [service, { status: "SERVING" }]);
     expect(all).toMatchObject({ statuses: Object.fromEntries(expected) });
+    asker.close();
+    await admin.close();
+  });
+
+  test("health and reflection are not on the port that clients call", async () => {
+    const definition = await load(HEALTH_PROTO, { enums: String });
+    const checked = call(client, "/grpc.health.v1.Health/Check", definition, { service: "" });
+    await expect(checked).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
   });
 
   test("who watches a service is told how it stands, and again when the server stops", async () => {
-    const own = await openCore();
-    const stopping = await serve(own);
-    const watcher = new HealthClient(stopping.address, credentials.createInsecure());
+    const { address, admin } = await serveAdmin();
+    const watcher = new HealthClient(address, credentials.createInsecure());
     const told: [string, ServingStatus][] = [];
     for (const service of ["", "tollgate.v1.NoService"]) {
       const watch = watcher.watch({ service });
@@ -110,13 +119,13 @@ describe("a server", () => {
       watch.on("error", () => undefined);
     }
     await expect.poll(() => told).toHaveLength(2);
-    await stopping.drain(0);
+    admin.notServing();
     await expect.poll(() => told).toHaveLength(3);
     expect(told).toContainEqual(["", ServingStatus.SERVING]);
     expect(told).toContainEqual(["tollgate.v1.NoService", ServingStatus.SERVICE_UNKNOWN]);
     expect(told[2]).toEqual(["", ServingStatus.NOT_SERVING]);
     watcher.close();
-    await own.close();
+    await admin.close();
   });
 });
 
@@ -126,28 +135,22 @@ describe("the end of a server", () => {
     acceptWire: "",
   });
 
-  test("finishes what runs, refuses what is new, and says NOT_SERVING meanwhile", async () => {
+  test("finishes what runs, and refuses what is new", async () => {
     const own = await openCore();
     const key = await own.makeKey("acme");
     const running = await serve(own);
     const channel = createRemoteChannel({ address: running.address });
-    const client = new Client(running.address, credentials.createInsecure());
-    const health = await load(HEALTH_PROTO, { enums: String });
     const gone = new AbortController();
     const sink = new KeepingSink();
     const options = withKey(key.secret, { signal: gone.signal });
     const lasting = channel.stream(InferenceServiceService.streamGenerate, asking("hang-after-one"), options, sink);
     await sink.reached(1);
-    await call(client, "/grpc.health.v1.Health/Check", health, { service: "" });
     const drained = running.drain(60_000);
-    const checked = await call(client, "/grpc.health.v1.Health/Check", health, { service: "" });
-    expect(checked).toMatchObject({ status: "NOT_SERVING" });
     const late = channel.unary(InferenceServiceService.generate, asking("echo"), withKey(key.secret));
     await expect(late).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED", metadata: { problem: "stopping" } });
     gone.abort();
     await expect(lasting).rejects.toMatchObject({ reason: "ERROR_REASON_CANCELLED" });
     await drained;
-    client.close();
     await channel.close();
     await own.close();
   });

@@ -123,7 +123,7 @@ export class Wire {
 export function watched(
   dispatcher: Dispatcher,
   calls: ServerCall[],
-): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain"> {
+): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf"> {
   return {
     unary: (method, request, call) => {
       calls.push(call);
@@ -134,6 +134,8 @@ export function watched(
       return dispatcher.stream(method, request, call, sink);
     },
     isFront: (metadata) => dispatcher.isFront(metadata),
+    admit: (permission, origin) => dispatcher.admit(permission, origin),
+    permissionOf: (path) => dispatcher.permissionOf(path),
     drain: (timeoutMs) => dispatcher.drain(timeoutMs),
   };
 }

@@ -17,7 +17,8 @@ export async function tollgate(
   const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    // Tests run side by side, and the address of each process must be its own.
+    env: { PATH: process.env["PATH"] ?? "", TOLLGATE_ADMIN: "127.0.0.1:0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 60_000,
   });

@@ -15,6 +15,8 @@ export interface GatewayProcess {
   readonly url: string;
   /** Such as 127.0.0.1:40124; empty for a front end. */
   readonly grpc: string;
+  /** Where metrics, health and reflection are, such as 127.0.0.1:40125. */
+  readonly admin: string;
   readonly dataDirectory: string;
   readonly pid: number;
   /** Every log line so far. */
@@ -47,6 +49,8 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       PATH: process.env["PATH"] ?? "",
       TOLLGATE_HTTP: "127.0.0.1:0",
       TOLLGATE_GRPC: "127.0.0.1:0",
+      TOLLGATE_ADMIN: "127.0.0.1:0",
+      TOLLGATE_LAME_DUCK_MS: "0",
       TOLLGATE_DATA: dataDirectory,
       TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
@@ -57,8 +61,9 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const told: string[] = [];
   const ready = await readReady(child, log, told);
   return {
-    url: `http://${ready.http}`,
+    url: `${options.env?.["TOLLGATE_TLS_CERT"] === undefined ? "http" : "https"}://${ready.http}`,
     grpc: ready.grpc ?? "",
+    admin: ready.admin ?? "",
     dataDirectory,
     pid: child.pid ?? 0,
     log,
@@ -75,6 +80,7 @@ interface Ready {
   readonly msg: string;
   readonly http: string;
   readonly grpc?: string;
+  readonly admin?: string;
 }
 
 async function readReady(child: ChildProcess, log: string[], errors: string[]): Promise<Ready> {

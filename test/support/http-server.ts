@@ -28,7 +28,6 @@ export async function startServer(options: Partial<HttpServerOptions> = {}): Pro
     requestIds: () => `req_front_${++made}`,
     log: { debug: note, info: note, warn: note, error: note },
     metrics: { observe: ({ route, status }) => samples.push({ route, status }) },
-    metricsText: () => Promise.resolve("tollgate_up 1\n"),
     ready: () => true,
     frontToken: "front-secret",
     ...options,

@@ -1,5 +1,5 @@
 /** A channel whose far end is a script, for what the front end does at the network's edge. Messages cross as bytes. */
-import type { CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../../src/api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../../src/api/channel.js";
 import { GetCallerResponse, StreamGenerateRequest, StreamGenerateResponse } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 
@@ -32,6 +32,16 @@ export class ScriptedChannel implements Channel {
   readonly unaryScripts = new Map<string, UnaryScript>();
   streamScript: StreamScript = () => undefined;
   unaryHead: CallMetadata = { "x-request-id": "req_core" };
+
+  /** What the requests said that were to be let in before their bodies were read. */
+  readonly admissions: CallMetadata[] = [];
+
+  admit(scope: string, metadata: CallMetadata): Admission {
+    this.admissions.push(metadata);
+    this.#checkKey(metadata);
+    if (this.lacks.has(scope)) throw new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: "none" });
+    return { holder: "key" };
+  }
 
   async unary<Request, Response>(
     method: Method<Request, Response>,
@@ -81,10 +91,14 @@ export class ScriptedChannel implements Channel {
   #record<Request, Response>(method: Method<Request, Response>, request: Request, options: CallOptions): ScriptedCall {
     const call = { path: method.path, bytes: method.requestSerialize(request), metadata: options.metadata };
     this.calls.push(call);
-    const given = options.metadata["authorization"]?.replace("Bearer ", "") ?? options.metadata["x-api-key"];
+    this.#checkKey(options.metadata);
+    return call;
+  }
+
+  #checkKey(metadata: CallMetadata): void {
+    const given = metadata["authorization"]?.replace("Bearer ", "") ?? metadata["x-api-key"];
     if (given === undefined) throw new GatewayError("ERROR_REASON_KEY_MISSING");
     if (given !== this.key)
       throw new GatewayError("ERROR_REASON_KEY_INVALID", { key: "sk-...", request_id: "req_401" });
-    return call;
   }
 }

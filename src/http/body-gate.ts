@@ -1,0 +1,59 @@
+/** What stands before every body: its caller is let in by the headers alone, and its bytes must find room. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ByteBudget } from "../api/byte-budget.js";
+import type { Admission } from "../api/channel.js";
+import { BodyLease, bodyProblem, CountedBody, hasBody } from "./body-check.js";
+import type { Front } from "./front.js";
+import type { RoutePermission } from "./routes.js";
+
+export class BodyGate {
+  readonly #front: Front;
+  readonly #bytesMax: number;
+  readonly #budget: ByteBudget | undefined;
+
+  constructor(app: FastifyInstance, front: Front, bytesMax: number, budget: ByteBudget | undefined) {
+    this.#front = front;
+    this.#bytesMax = bytesMax;
+    this.#budget = budget;
+    app.decorateRequest("callMetadata", undefined);
+    app.decorateRequest("admission", undefined);
+    app.decorateRequest("bodyLease", undefined);
+    app.addHook("preParsing", (request, _reply, payload, done) => {
+      const lease = request.bodyLease;
+      const isCounted = lease !== undefined && request.headers["content-length"] === undefined;
+      done(null, isCounted ? payload.pipe(new CountedBody(lease)) : payload);
+    });
+  }
+
+  /** Calls `done` where the body may be read, and with the refusal where not. Nothing waits where the key is known. */
+  pass(request: FastifyRequest, reply: FastifyReply, permission: RoutePermission, done: (error?: Error) => void): void {
+    // A call without a body is judged by the service when it comes.
+    if (permission === "public" || !hasBody(request)) {
+      done();
+      return;
+    }
+    const enter = (admission: Admission): void => {
+      request.admission = admission;
+      this.#enter(request, reply, admission);
+    };
+    try {
+      const admission = this.#front.admit(request, permission.scope);
+      if (admission instanceof Promise) {
+        admission.then(enter).then(() => done(), done);
+        return;
+      }
+      enter(admission);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error("a thrown value is no error", { cause: error }));
+      return;
+    }
+    done();
+  }
+
+  /** First what is wrong with the body, then whether there is room for it. */
+  #enter(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
+    const problem = bodyProblem(request, this.#bytesMax);
+    if (problem !== undefined) throw problem;
+    if (this.#budget !== undefined) BodyLease.take(request, reply, this.#budget, admission);
+  }
+}

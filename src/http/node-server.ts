@@ -1,0 +1,32 @@
+/** Node's own server under the framework, with TLS or without, and with its deadlines. */
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import { createServer as createHttpsServer, Server as HttpsServer } from "node:https";
+import type { SecureContextOptions } from "node:tls";
+
+export { HttpsServer };
+
+/** However steadily it comes, a request is over by then. */
+const REQUEST_TIMEOUT_MS = 600_000;
+// Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
+const KEEP_ALIVE_MS = 75_000;
+
+/** Headers, and a TLS handshake, must be there within `slowMs`. */
+export function createNodeServer(
+  handler: RequestListener,
+  tls: SecureContextOptions | undefined,
+  slowMs: number,
+): Server {
+  const options: ServerOptions = {
+    headersTimeout: slowMs,
+    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, slowMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: Math.min(1_000, slowMs),
+    maxHeaderSize: 16_384,
+    insecureHTTPParser: false,
+    noDelay: true,
+    // Refused in the envelope.
+    requireHostHeader: false,
+  };
+  if (tls === undefined) return createServer(options, handler);
+  return createHttpsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: slowMs }, handler);
+}

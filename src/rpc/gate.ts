@@ -1,0 +1,119 @@
+/** What stands before every message: its caller is let in by the headers alone, and its bytes must find room. */
+import {
+  type Metadata,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  ServerInterceptingCall,
+} from "@grpc/grpc-js";
+import type { ByteBudget } from "../api/byte-budget.js";
+import type { CallMetadata } from "../api/channel.js";
+import { GatewayError } from "../errors.js";
+import { peerAddress } from "./address.js";
+import type { Admitted } from "./admitted.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { GrpcConnection, Listener } from "./listener.js";
+import { readMetadata } from "./metadata.js";
+import { Receiving } from "./receiving.js";
+import { statusOf } from "./status.js";
+
+/** A message with its size, which grpc-js tells only where it is read. */
+export class Sized {
+  constructor(
+    readonly message: unknown,
+    readonly bytes: number,
+  ) {}
+}
+
+/** What the headers of one call said. */
+export interface Entered {
+  readonly metadata: CallMetadata;
+  readonly peer: string;
+  readonly admission: Admitted;
+}
+
+export interface GateOptions {
+  readonly dispatcher: Pick<Dispatcher, "admit" | "permissionOf">;
+  readonly listener: () => Listener;
+  readonly bodies: ByteBudget | undefined;
+  /** How long a message may take before it must come at a least rate. */
+  readonly slowMs: number;
+}
+
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #receiving: Receiving;
+  readonly #entered = new WeakMap<Metadata, Entered>();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#receiving = new Receiving(options.bodies, options.slowMs);
+  }
+
+  /** For `ServerOptions.interceptors`. Methods that need no key pass: their handlers ask for something else. */
+  readonly interceptor: ServerInterceptor = ({ path }, call) =>
+    this.#options.dispatcher.permissionOf(path) === undefined
+      ? new ServerInterceptingCall(call)
+      : this.#guarded(path, call);
+
+  /** What was learned of a call from its headers. */
+  entered(metadata: Metadata): Entered {
+    const entered = this.#entered.get(metadata);
+    if (entered === undefined) throw new Error("a call came past the gate");
+    return entered;
+  }
+
+  #guarded(path: string, call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    let isOver = false;
+    let message: { arrived(bytes: number): void; end(): void } | undefined;
+    const refuse = (thrown: unknown): void => {
+      const error = GatewayError.from(thrown);
+      const id = error.metadata["request_id"];
+      if (!isOver) call.sendStatus(statusOf(error, id === undefined ? {} : { "x-request-id": id }));
+    };
+    const enter = (entered: Entered, connection: GrpcConnection | undefined, metadata: Metadata): boolean => {
+      if (isOver) return false;
+      if (connection !== undefined) this.#options.listener().trust(connection);
+      this.#entered.set(metadata, entered);
+      message = this.#receiving.begin(entered.admission.holder, connection, refuse);
+      return true;
+    };
+    const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
+      const from = call.getPeer();
+      const connection = this.#options.listener().connectionOf(from);
+      const origin = { metadata: readMetadata(metadata), peer: peerAddress(from), local: false };
+      const admitted = (admission: Admitted): void => {
+        if (enter({ ...origin, admission }, connection, metadata)) next(metadata);
+      };
+      try {
+        const admission = this.#admit(path, origin);
+        if (admission instanceof Promise) admission.then(admitted).catch(refuse);
+        else admitted(admission);
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    const onReceiveMessage = (received: unknown, next: (message: unknown) => void): void => {
+      if (!(received instanceof Sized)) return refuse(new Error("a message came without its size"));
+      try {
+        message?.arrived(received.bytes);
+        next(received.message);
+      } catch (error) {
+        refuse(error);
+      }
+    };
+    // It comes after every call, however it ended.
+    const onCancel = (): void => {
+      isOver = true;
+      message?.end();
+    };
+    return new ServerInterceptingCall(call, {
+      start: (next) => next({ onReceiveMetadata, onReceiveMessage, onCancel }),
+    });
+  }
+
+  #admit(path: string, origin: Omit<Entered, "admission"> & { readonly local: boolean }): Admitted | Promise<Admitted> {
+    const permission = this.#options.dispatcher.permissionOf(path);
+    if (permission === undefined) throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path });
+    return this.#options.dispatcher.admit(permission, origin);
+  }
+}

@@ -1,0 +1,147 @@
+/** The ports of a process: HTTP and gRPC with their certificates, and the operator's own. */
+import { ByteBudget } from "../api/byte-budget.js";
+import type { Channel } from "../api/channel.js";
+import { type Address, formatAddress } from "../config/address.js";
+import type { Environment } from "../config/environment.js";
+import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "../config/tls.js";
+import { anthropic } from "../formats/anthropic.js";
+import { gemini } from "../formats/gemini.js";
+import { openai } from "../formats/openai.js";
+import { openaiCompletions } from "../formats/openai-completions.js";
+import { openaiResponses } from "../formats/openai-responses.js";
+import { createHttpServer } from "../http/server.js";
+import type { Log } from "../observe/log.js";
+import type { Metrics } from "../observe/metrics.js";
+import { createGrpcServer } from "../rpc/server.js";
+import { listenAdmin } from "./admin.js";
+import { type Core, proxiesOf } from "./core.js";
+import { makeRequestId } from "./request-id.js";
+
+const STREAMS_MAX = 10_000;
+
+export interface ListenersOptions {
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly channel: Channel;
+  /** Absent in a front end. */
+  readonly core: Core | undefined;
+  /** By which a front end shows the core that it is ours. */
+  readonly frontToken: string | undefined;
+  readonly ready: () => Promise<boolean>;
+}
+
+/** One port. */
+interface Port {
+  readonly address: string;
+  setCertificate?(files: TlsFiles): void;
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export class Listeners {
+  readonly #options: ListenersOptions;
+  readonly #bodies: ByteBudget;
+  readonly #ports: { http?: Port; grpc?: Port; admin?: Port } = {};
+  #notServing: (() => void) | undefined;
+  #watch: { close(): void } | undefined;
+  #stopping = false;
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+    this.#bodies = new ByteBudget(options.environment.bodyMemoryBytes);
+  }
+
+  /** Where each listens; undefined for what is off. */
+  get addresses(): { http: string | undefined; grpc: string | undefined; admin: string | undefined } {
+    const { http, grpc, admin } = this.#ports;
+    return { http: http?.address, grpc: grpc?.address, admin: admin?.address };
+  }
+
+  /** Rejects where a certificate is wrong or an address is taken. */
+  async open(): Promise<void> {
+    const { http, grpc, admin, tls } = this.#options.environment;
+    const files = tls === undefined ? undefined : readTlsFiles(tls);
+    if (admin !== undefined) this.#ports.admin = await this.#openAdmin(admin);
+    if (grpc !== undefined && this.#options.core !== undefined)
+      this.#ports.grpc = await this.#openGrpc(grpc, this.#options.core, files);
+    if (http !== undefined) this.#ports.http = await this.#openHttp(http, files);
+    if (tls !== undefined) this.#watch = this.#watchCertificates(tls);
+  }
+
+  /** Says that it is not ready, and goes on serving. */
+  announceStop(): void {
+    this.#stopping = true;
+    this.#notServing?.();
+  }
+
+  async drain(timeoutMs: number): Promise<void> {
+    this.announceStop();
+    this.#watch?.close();
+    const { http, grpc, admin } = this.#ports;
+    await Promise.all([http?.drain(timeoutMs), grpc?.drain(timeoutMs)]);
+    await admin?.drain(0);
+  }
+
+  async #openHttp(address: Address, files: TlsFiles | undefined): Promise<Port> {
+    const { channel, environment, frontToken, log, metrics, ready } = this.#options;
+    const proxies = proxiesOf(environment);
+    const server = await createHttpServer({
+      channel,
+      formats: [openai, openaiResponses, openaiCompletions, anthropic, gemini],
+      requestIds: () => `req_${makeRequestId()}`,
+      log,
+      metrics: {
+        observe: ({ route, status, durationMs }) => {
+          metrics.httpRequests.add(route, String(status));
+          metrics.httpSeconds.note(route, durationMs / 1000);
+        },
+      },
+      ready: () => !this.#stopping && ready(),
+      frontToken,
+      bodies: this.#bodies,
+      clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
+      isProxy: proxies && ((peer) => proxies.has(peer)),
+      tls: files && { cert: files.cert, key: files.key },
+      streamsMax: STREAMS_MAX,
+    });
+    const { port } = await server.listen(address.host, address.port);
+    return {
+      address: formatAddress({ ...address, port }),
+      setCertificate: ({ cert, key }) => server.setCertificate({ cert, key }),
+      drain: (timeoutMs) => server.drain(timeoutMs),
+    };
+  }
+
+  async #openGrpc(address: Address, { dispatcher }: Core, files: TlsFiles | undefined): Promise<Port> {
+    const { environment, log } = this.#options;
+    const proxies = proxiesOf(environment);
+    const connections = { tls: files, isProxy: proxies && ((peer: string) => proxies.has(peer)) };
+    const server = createGrpcServer({ dispatcher, log, connections, bodies: this.#bodies });
+    const { port } = await server.listen(formatAddress(address));
+    return {
+      address: formatAddress({ ...address, port }),
+      setCertificate: (changed) => server.setCertificate(changed),
+      drain: (timeoutMs) => server.drain(timeoutMs),
+    };
+  }
+
+  async #openAdmin(address: Address): Promise<Port> {
+    const { metrics, ready } = this.#options;
+    const parts = { ready, isDraining: () => this.#stopping, metricsText: () => metrics.text() };
+    const admin = await listenAdmin(address, parts);
+    this.#notServing = () => admin.notServing();
+    return { address: formatAddress({ ...address, port: admin.port }), drain: () => admin.close() };
+  }
+
+  #watchCertificates(paths: TlsPaths): { close(): void } {
+    const { log } = this.#options;
+    const use = (files: TlsFiles): void => {
+      this.#ports.http?.setCertificate?.(files);
+      this.#ports.grpc?.setCertificate?.(files);
+      log.info({ cert: paths.cert }, "the certificate was reloaded");
+    };
+    return watchTlsFiles(paths, use, (err) =>
+      log.error({ err, cert: paths.cert }, "the changed certificate is refused; the old one stays in use"),
+    );
+  }
+}

@@ -1,0 +1,129 @@
+/** Requests that come slowly, in numbers, or with too many bytes: none is waited for, or holds memory, for long. */
+import { afterEach, expect, test } from "vitest";
+import { ByteBudget } from "../../src/api/byte-budget.js";
+import { type Event, UsageSource } from "../../src/api/index.js";
+import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
+import { RawClient, rawPost } from "../support/raw-http.js";
+
+const MIB = 1024 * 1024;
+const FINISH: Event = {
+  kind: { $case: "finish", value: { usage: undefined, usageSource: UsageSource.USAGE_SOURCE_NONE, costNanos: 0n } },
+};
+
+let it: TestServer | undefined;
+afterEach(() => it?.close());
+
+test.each([
+  { name: "nothing", bytes: "" },
+  { name: "headers without end", bytes: "POST /toy/red/say HTTP/1.1\r\nhost: x\r\n" },
+])("a connection that sends $name is cut", async ({ bytes }) => {
+  it = await startServer({ slowMs: 100 });
+  const client = await RawClient.open(it.port);
+  client.write(bytes);
+  await until(() => client.closed, "the cut");
+  expect(client.text).toMatch(/^(?:HTTP\/1.1 408 |$)/);
+});
+
+test.each([
+  { name: "stops", every: 0 },
+  { name: "comes byte by byte", every: 20 },
+])("a body that $name is cut with 408, and the service never hears of it", async ({ every }) => {
+  it = await startServer({ slowMs: 100 });
+  const client = await RawClient.open(it.port);
+  client.write(rawPost("/toy/red/say", "", { "content-length": "100000" }));
+  const drip = every === 0 ? undefined : setInterval(() => client.write("x"), every);
+  await until(() => client.closed, "the cut");
+  clearInterval(drip);
+  expect(client.text).toContain("HTTP/1.1 408");
+  expect(client.text).toContain("it did not arrive in time");
+  expect(it.channel.called).toEqual([]);
+});
+
+test("a body that comes at the least rate is waited for", async () => {
+  it = await startServer({ slowMs: 100 });
+  it.channel.streamScript = (_request, sink) => {
+    sink.head({ "tollgate-form": "whole" });
+    sink.data({ source: Buffer.from("{}"), events: [FINISH] });
+  };
+  const client = await RawClient.open(it.port);
+  const pieces = 20;
+  client.write(rawPost("/toy/red/say", "", { "content-length": String(6 + pieces * 20_000) }) + "toy-1 ");
+  for (let count = 0; count < pieces; count++) {
+    client.write("x".repeat(20_000));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await until(() => client.text.includes("\r\n\r\n"), "the answer");
+  expect(client.text).toContain("HTTP/1.1 200");
+  client.socket.destroy();
+});
+
+test.each([
+  { name: "no key", headers: { authorization: "" }, status: 401 },
+  { name: "an unknown key", headers: { authorization: "Bearer sk-bad" }, status: 401 },
+])("with $name the answer comes before the body, and the connection goes", async ({ headers, status }) => {
+  it = await startServer({ slowMs: 100 });
+  const client = await RawClient.open(it.port);
+  client.write(rawPost("/toy/red/say", "", { ...headers, "content-length": "30" }));
+  await until(() => client.text.includes("\r\n\r\n"), "the refusal");
+  expect(client.text).toContain(`HTTP/1.1 ${status}`);
+  await until(() => client.closed, "the cut");
+});
+
+test.each([
+  { name: "announced", headers: { "content-length": String(30 * MIB) }, body: "" },
+  { name: "of unknown length", headers: { "transfer-encoding": "chunked" }, body: "x".repeat(MIB) },
+])("bodies $name that find no room are refused with 429 and a time, and the room comes back", async (sent) => {
+  const bodies = new ByteBudget(64 * MIB);
+  it = await startServer({ bodies });
+  bodies.take("key", 48 * MIB - 1024);
+  const client = await RawClient.open(it.port);
+  const { "content-length": _none, ...rest } = { "content-length": "", ...sent.headers };
+  const head = rawPost("/toy/red/say", "", sent.headers);
+  client.write("transfer-encoding" in rest ? head.replace(/content-length: 0\r\n/, "") : head);
+  if (sent.body !== "") client.write(`${sent.body.length.toString(16)}\r\n${sent.body}\r\n`);
+  await until(() => client.text.includes("\r\n\r\n"), "the refusal");
+  expect(client.text).toContain("HTTP/1.1 429");
+  expect(client.text).toContain("retry-after: 1");
+  client.socket.destroy();
+  await until(() => bodies.used === 48 * MIB - 1024, "the room is back");
+  expect(it.channel.called).toEqual([]);
+});
+
+test("a body gives its room back when its request has its answer, and not before", async () => {
+  const bodies = new ByteBudget(64 * MIB);
+  it = await startServer({ bodies });
+  let used = 0;
+  it.channel.streamScript = (_request, sink) => {
+    used = bodies.used;
+    sink.head({ "tollgate-form": "whole" });
+    sink.data({ source: Buffer.from("{}"), events: [FINISH] });
+  };
+  const headers = { ...KEY, "content-type": "application/json" };
+  const response = await fetch(`${it.url}/toy/red/say`, { method: "POST", headers, body: "toy-1 hello" });
+  await response.text();
+  expect(used).toBe(11);
+  await until(() => bodies.used === 0, "the room is back");
+});
+
+test("of one address only so many connections are taken, unless it is a proxy's", async () => {
+  it = await startServer({ connectionsPerAddressMax: 2 });
+  const clients = await Promise.all([1, 2, 3].map(() => RawClient.open(it?.port ?? 0)));
+  await until(() => clients.filter(({ closed }) => closed).length === 1, "one is closed");
+  for (const { socket } of clients) socket.destroy();
+  await it.close();
+  it = await startServer({ connectionsPerAddressMax: 2, isProxy: (address) => address === "127.0.0.1" });
+  const more = await Promise.all([1, 2, 3].map(() => RawClient.open(it?.port ?? 0)));
+  for (const client of more) client.write("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n");
+  await until(() => more.every(({ text }) => text.includes("live")), "all are answered");
+});
+
+test("a client's address is the proxies' word where they are trusted, and the socket's elsewhere", async () => {
+  const headers = { ...KEY, "x-forwarded-for": "203.0.113.9" };
+  it = await startServer();
+  await fetch(`${it.url}/v1/models`, { headers });
+  expect(it.channel.calls[0]?.metadata["x-tollgate-client-address"]).toBe("127.0.0.1");
+  await it.close();
+  it = await startServer({ clientAddressOf: (_peer, forwardedFor) => forwardedFor ?? "" });
+  await fetch(`${it.url}/v1/models`, { headers });
+  expect(it.channel.calls[0]?.metadata["x-tollgate-client-address"]).toBe("203.0.113.9");
+});
