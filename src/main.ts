@@ -36,6 +36,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   for (const warning of environment.warnings) log.warn({ warning }, "environment");
   if (failpointsAreOn())
     log.warn({ failpoints: process.env["TOLLGATE_FAILPOINTS"] }, "failpoints are on: only for tests");
+  // Unheeded, the signal would end the process and all that runs in it.
+  const hangup = { act: (): void => undefined };
+  process.on("SIGHUP", () => hangup.act());
   const metrics = new Metrics();
   const onFatal = (error: Error): void => {
     // The disk failed under the ledger: nothing in memory can be trusted to be durable. Recovery is from the log.
@@ -59,6 +62,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     options.onReady();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
     if (core !== undefined) printWelcome(base, core.shown);
+    hangup.act = () =>
+      void (core === undefined ? log.warn({}, "a front end has no settings to reload") : core.reload());
     await stopSignal();
   } catch (error) {
     // Keys that were made at this start exist now, so they are shown although it fails.

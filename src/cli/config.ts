@@ -15,12 +15,9 @@ export function addConfigCommands(program: Command): void {
 
 async function check(file: string | undefined, options: { json?: true }): Promise<void> {
   // Loaded only here, so that other commands start at once.
-  const [{ loadSettings }, { families }] = await Promise.all([
-    import("../config/file.js"),
-    import("../families/index.js"),
-  ]);
+  const { checkSettingsFile } = await import("../serve/settings-check.js");
   const path = file ?? (process.env["TOLLGATE_CONFIG"] || "tollgate.yaml");
-  const settings = loadSettings(resolve(path), process.env, families, path);
+  const settings = await checkSettingsFile(resolve(path), process.env, path);
   const counts = {
     upstreams: settings.upstreams.length,
     models: settings.models.length,

@@ -20,13 +20,32 @@ export interface ParseOptions {
   readonly families?: readonly KnownFamily[];
 }
 
+/** Something of a valid file that turned out to be wrong against what the file alone does not tell. */
+export interface LateProblem {
+  readonly path: Path;
+  /** What is right, as the end of a sentence. */
+  readonly rule: string;
+}
+
+/** A settings file that was read and holds in itself. */
+export interface SettingsFile {
+  readonly settings: Settings;
+  /** The lines for problems that showed later: with the name of the file, line and column. */
+  refusal(problems: readonly LateProblem[]): ConfigError;
+}
+
+/** The settings of the file at a path. Throws a ConfigError where it cannot be read or is wrong. */
+export function loadSettings(path: string, env: NodeJS.ProcessEnv): Settings {
+  return readSettingsFile(path, env).settings;
+}
+
 /** Reads the file at a path. Throws a ConfigError where it cannot be read or is wrong. */
-export function loadSettings(
+export function readSettingsFile(
   path: string,
   env: NodeJS.ProcessEnv,
   families?: readonly KnownFamily[],
   fileName: string = basename(path),
-): Settings {
+): SettingsFile {
   let text: string;
   try {
     const { size } = statSync(path);
@@ -36,11 +55,15 @@ export function loadSettings(
     if (error instanceof ConfigError) throw error;
     throw new ConfigError([`${fileName}: cannot be read: ${describe(error)}`], { cause: error });
   }
-  return parseSettings(text, env, families === undefined ? { fileName } : { fileName, families });
+  return parseSettingsFile(text, env, families === undefined ? { fileName } : { fileName, families });
 }
 
-/** Reads the text of a settings file. Throws a ConfigError with a line for each problem. */
+/** The settings of a file's text. Throws a ConfigError with a line for each problem. */
 export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: ParseOptions = {}): Settings {
+  return parseSettingsFile(text, env, options).settings;
+}
+
+function parseSettingsFile(text: string, env: NodeJS.ProcessEnv, options: ParseOptions): SettingsFile {
   const fileName = options.fileName ?? "tollgate.yaml";
   if (Buffer.byteLength(text) > FILE_BYTES_MAX) throw tooLarge(fileName);
   // A file that is just being written is empty for a moment, and must not take every model away.
@@ -53,7 +76,14 @@ export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: Par
   for (const issue of result.error?.issues ?? []) problems.push(...problemsOf(issue, document));
   checkReferences(document.root, options.families, (path, rule) => problems.push(document.problemAt(path, rule)));
   if (!result.success || problems.length > 0) throw refusal(problems, fileName);
-  return result.data;
+  return {
+    settings: result.data,
+    refusal: (late) =>
+      refusal(
+        late.map(({ path, rule }) => document.problemAt(path, rule)),
+        fileName,
+      ),
+  };
 }
 
 /** Blocks whose name begins with `x-` are the reader's own: anchors may stand there. */

@@ -2,16 +2,15 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import { ConfigError } from "./config-error.js";
-import type { Settings } from "./settings.js";
 
-export interface WatchOptions {
+export interface WatchOptions<Loaded> {
   /** The settings file. */
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
   /** Reads the file; throws a ConfigError where it is wrong. */
-  readonly load: (path: string, env: NodeJS.ProcessEnv) => Settings;
+  readonly load: (path: string, env: NodeJS.ProcessEnv) => Loaded;
   /** Puts settings into force. A ConfigError thrown here refuses them as well. */
-  readonly onSettings: (settings: Settings) => void | Promise<void>;
+  readonly onSettings: (settings: Loaded) => void | Promise<void>;
   /** The file was refused, for these reasons; the settings before it stay in force. */
   readonly onRefused: (problems: readonly string[]) => void;
   /** How often the file is looked at where the system tells nothing, in milliseconds. */
@@ -21,18 +20,20 @@ export interface WatchOptions {
 }
 
 export interface SettingsWatch {
+  /** Reads the file now, changed or not, and resolves once it is in force or refused. */
+  reload(): Promise<void>;
   /** Ends the watch; a reload that runs already is finished first. */
   close(): Promise<void>;
 }
 
 /** Watches the file from now on; the caller has loaded it once already. Never throws and never stops on a bad file. */
-export function watchSettings(options: WatchOptions): SettingsWatch {
+export function watchSettings<Loaded>(options: WatchOptions<Loaded>): SettingsWatch {
   const watching = new Watching(options);
   watching.start();
   return watching;
 }
 
-class Watching implements SettingsWatch {
+class Watching<Loaded> implements SettingsWatch {
   private inForce: string;
   private seen: string;
   private running: Promise<void> = Promise.resolve();
@@ -41,7 +42,7 @@ class Watching implements SettingsWatch {
   private watcher: FSWatcher | undefined;
   private closed = false;
 
-  constructor(private readonly options: WatchOptions) {
+  constructor(private readonly options: WatchOptions<Loaded>) {
     this.seen = this.inForce = stampOf(options.path);
   }
 
@@ -81,12 +82,17 @@ class Watching implements SettingsWatch {
       this.look();
       return;
     }
-    // Refused or not, this state of the file was dealt with.
-    this.inForce = stamp;
-    this.running = this.running.then(() => this.reload());
+    // Where it was reloaded meanwhile, this state of the file was dealt with, refused or not.
+    if (stamp !== this.inForce) void this.reload();
   }
 
-  private async reload(): Promise<void> {
+  reload(): Promise<void> {
+    this.inForce = this.seen = stampOf(this.options.path);
+    this.running = this.running.then(() => this.read());
+    return this.running;
+  }
+
+  private async read(): Promise<void> {
     if (this.closed) return;
     try {
       await this.options.onSettings(this.options.load(this.options.path, this.options.env));

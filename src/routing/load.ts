@@ -34,8 +34,14 @@ export interface LoadOptions {
 
 export interface Loaded {
   readonly table: RouteTable;
-  /** Models that were left out, each with the reason. */
-  readonly problems: readonly string[];
+  /** Models that were left out. */
+  readonly unserved: readonly UnservedModel[];
+}
+
+export interface UnservedModel {
+  readonly id: string;
+  /** Why, as the end of a sentence about the model. */
+  readonly rule: string;
 }
 
 /** Connects the upstreams of the settings, keeping those of `previous` that did not change. */
@@ -110,7 +116,7 @@ export async function loadTable(
       sources.set(model.id, model);
     }
   }
-  const problems: string[] = [];
+  const unserved: UnservedModel[] = [];
   const models = new Map<string, ServedModel>();
   const served = new ServedModels(upstreams, await factsOfTargets([...wanted.values()], options), options.nowMs());
   for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
@@ -120,15 +126,17 @@ export async function loadTable(
     const price = model.price ?? known?.price;
     const contextTokens = model.contextTokens ?? known?.contextTokens ?? 0;
     const outputTokensMax = model.outputTokensMax ?? known?.outputTokensMax ?? contextTokens;
-    if (price === undefined) problems.push(`models.${model.id}: it has no price, so it is not served; set 'price'`);
-    else if (outputTokensMax === 0 && price.outputPicos > 0n) {
-      problems.push(`models.${model.id}: its output limit is not known, so it is not served; set 'output_tokens_max'`);
+    if (price === undefined) {
+      unserved.push({ id: model.id, rule: "has no price that is publicly known, so it cannot be served; set 'price'" });
+    } else if (outputTokensMax === 0 && price.outputPicos > 0n) {
+      const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
+      unserved.push({ id: model.id, rule });
     } else {
       const complete = { price, contextTokens, outputTokensMax };
       models.set(model.id, served.make(model, complete, sources.get(model.id)));
     }
   }
-  return { table: { models, upstreams }, problems };
+  return { table: { models, upstreams }, unserved };
 }
 
 /** Families whose usual key variable is set are served too; with nothing at all, those that need no network. */

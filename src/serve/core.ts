@@ -1,32 +1,22 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Environment } from "../config/environment.js";
-import { loadSettings } from "../config/file.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
-import type { Settings } from "../config/settings.js";
-import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
-import { families } from "../families/index.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
 import { Keys } from "../keys/keys.js";
 import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
-import { knownFacts } from "../models/facts.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
-import { dearest } from "../pricing/dearest.js";
-import { knownModels } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
-import type { LoadOptions } from "../routing/load.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
-import type { Upstream } from "../upstream/upstream.js";
-import { createHttpUpstream } from "../upstream/http.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
 import { wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
@@ -34,17 +24,15 @@ import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { HealthLog } from "./health-log.js";
+import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
 import { RouteKeeper } from "./routes.js";
-import { protectSettings } from "./secrets.js";
-import { applySeeds, firstStart, type ShownOnce } from "./seeds.js";
+import { firstStart, type ShownOnce } from "./seeds.js";
+import { SettingsKeeper } from "./settings-keeper.js";
 
 // A model may think for two minutes before its first token.
 const TIMEOUTS = { firstTokenMs: 120_000, wholeMs: 600_000, idleMs: 30_000, totalMs: 600_000, drainMs: 60_000 };
-// A stream holds a connection to its upstream for as long as it runs.
-const CONNECTIONS_MAX = 10_000;
 const monotonicMs = (): number => performance.now();
-const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
 
 export interface CoreOptions {
   readonly environment: Environment;
@@ -59,6 +47,8 @@ export interface Core {
   readonly dispatcher: Dispatcher;
   readonly shown: ShownOnce;
   readonly frontToken: string;
+  /** Reads the settings file once more. Never rejects. */
+  reload(): Promise<void>;
   /** True while the ledger takes writes. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
@@ -77,8 +67,14 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   await ledger.start();
   const routing = createRouting(metrics);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
-  const keeper = new RouteKeeper(routing, loadOptions(nowMs, log, metrics), log);
-  const watch = await keepSettings(environment, keeper, { keys, ledger }, log);
+  const healthLog = new HealthLog(log, metrics, monotonicMs);
+  const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
+    healthLog.note(upstream, model, change),
+  );
+  const routes = new RouteKeeper(routing, load, log);
+  const path = environment.settingsPath;
+  const settings = new SettingsKeeper({ path, env: process.env, routes, seeds: { keys, ledger }, log });
+  await settings.start();
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger }, environment.operatorKey, demo);
@@ -109,16 +105,17 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     dispatcher,
     shown,
     frontToken,
+    reload: () => settings.reload(),
     ready: () =>
       store.check().then(
         () => true,
         () => false,
       ),
     close: async () => {
-      await watch?.close();
+      await settings.close();
       await replays.close();
       await ledger.close();
-      await keeper.close();
+      await routes.close();
       await coordination.close();
       await closeTokenCounter();
       await store.close();
@@ -203,46 +200,4 @@ function asidesOf(routing: Routing): readonly UpstreamAside[] {
   return [...routing.table.upstreams.values()].flatMap(({ id, health }) =>
     health.asides(routing.nowMs()).map(({ model, cause }) => ({ upstream: id, model, cause })),
   );
-}
-
-function loadOptions(nowMs: () => number, log: Log, metrics: Metrics): LoadOptions {
-  const healthLog = new HealthLog(log, metrics, monotonicMs);
-  const onHealth: LoadOptions["onHealth"] = (upstream, model, change) => healthLog.note(upstream, model, change);
-  const connect = (baseUrl: string): Upstream => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX });
-  const known: LoadOptions["known"] = (pricedAs, ids) => knownModels(pricedAs, ids, nowMs());
-  return { families, environment: process.env, connect, known, facts: knownFacts, dearest, nowMs, onHealth };
-}
-
-/** Puts the settings file in force, and each change of it that is valid. */
-async function keepSettings(
-  environment: Environment,
-  keeper: RouteKeeper,
-  parts: { keys: Keys; ledger: Ledger },
-  log: Log,
-): Promise<SettingsWatch | undefined> {
-  const path = environment.settingsPath;
-  const use = async (settings: Settings): Promise<void> => {
-    await keeper.use(settings);
-    await applySeeds(parts, settings);
-  };
-  if (path === undefined) {
-    await use(NO_SETTINGS);
-    return undefined;
-  }
-  const load = (file: string, env: NodeJS.ProcessEnv): Settings => {
-    const settings = loadSettings(file, env, families);
-    protectSettings(settings);
-    return settings;
-  };
-  await use(load(path, process.env));
-  return watchSettings({
-    path,
-    env: process.env,
-    load,
-    onSettings: async (settings) => {
-      await use(settings);
-      log.info({ path, models: settings.models.length }, "settings reloaded");
-    },
-    onRefused: (problems) => log.error({ path, problems }, "the changed settings are refused; the old stay in force"),
-  });
 }

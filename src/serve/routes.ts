@@ -3,9 +3,17 @@ import type { Settings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
-import { connectUpstreams, loadTable, type LoadOptions } from "../routing/load.js";
+import { connectUpstreams, loadTable, type LoadOptions, type UnservedModel } from "../routing/load.js";
 import type { ServedUpstream } from "../routing/model.js";
 import type { Routing } from "../routing/routing.js";
+
+/** Routes that are ready to come into force, at once and without fail. Either is called once. */
+export interface PreparedRoutes {
+  /** Models that the settings name and that cannot be served. */
+  readonly unserved: readonly UnservedModel[];
+  commit(): void;
+  discard(): void;
+}
 
 const LIST_AGAIN_MS = 600_000;
 const LIST_RETRY_MS = 15_000;
@@ -15,7 +23,6 @@ export class RouteKeeper {
   #upstreams: ReadonlyMap<string, ServedUpstream> = new Map();
   readonly #listed = new Map<string, readonly ListedModel[]>();
   #timer: NodeJS.Timeout | undefined;
-  #told = "";
   #closed = false;
 
   constructor(
@@ -24,19 +31,26 @@ export class RouteKeeper {
     private readonly log: Log,
   ) {}
 
-  /** Puts settings in force. Rejects, and changes nothing, where they cannot be. */
-  async use(settings: Settings): Promise<void> {
+  /** Makes the routes of settings without putting them in force. Rejects where they cannot be made. */
+  async prepare(settings: Settings): Promise<PreparedRoutes> {
     const before = this.#upstreams;
     const upstreams = connectUpstreams(settings, before, this.options);
-    this.#settings = settings;
-    this.#upstreams = upstreams;
-    for (const id of this.#listed.keys()) if (!upstreams.has(id)) this.#listed.delete(id);
-    await this.#load();
-    for (const [id, served] of before) {
-      // What runs on a dropped upstream ends by itself; closing waits for it.
-      if (upstreams.get(id) !== served) void served.upstream.close();
-    }
-    this.#listSoon(0);
+    const { table, unserved } = await loadTable(settings, upstreams, this.#listed, this.options);
+    const named = new Set(settings.models.map((model) => model.id));
+    return {
+      // Of listed models most have no public price, and nobody asked for them.
+      unserved: unserved.filter((model) => named.has(model.id)),
+      commit: () => {
+        this.#settings = settings;
+        this.#upstreams = upstreams;
+        for (const id of this.#listed.keys()) if (!upstreams.has(id)) this.#listed.delete(id);
+        this.routing.replace(table);
+        // What runs on a dropped upstream ends by itself; closing waits for it.
+        closeOthers(before, upstreams);
+        this.#listSoon(0);
+      },
+      discard: () => closeOthers(upstreams, before),
+    };
   }
 
   async close(): Promise<void> {
@@ -45,16 +59,12 @@ export class RouteKeeper {
     await Promise.all([...this.#upstreams.values()].map((served) => served.upstream.close()));
   }
 
+  /** Makes the table anew, with the lists as they are now. */
   async #load(): Promise<void> {
-    const loaded = await loadTable(this.#settings, this.#upstreams, this.#listed, this.options);
-    this.routing.replace(loaded.table);
-    // Of listed models most have no public price; only what the settings name deserves a line, and once.
-    const named = loaded.problems.filter((problem) =>
-      this.#settings.models.some((model) => problem.startsWith(`models.${model.id}:`)),
-    );
-    const told = named.join("\n");
-    if (told !== this.#told) for (const problem of named) this.log.warn({ problem }, "model not served");
-    this.#told = told;
+    const settings = this.#settings;
+    const { table } = await loadTable(settings, this.#upstreams, this.#listed, this.options);
+    // Settings that came into force meanwhile have a table of their own.
+    if (settings === this.#settings) this.routing.replace(table);
   }
 
   #listSoon(afterMs: number): void {
@@ -85,4 +95,9 @@ export class RouteKeeper {
     if (asked.length > 0) await this.#load();
     this.#listSoon(failed ? LIST_RETRY_MS : LIST_AGAIN_MS);
   }
+}
+
+/** Closes the upstreams of one table that the other does not share. */
+function closeOthers(table: ReadonlyMap<string, ServedUpstream>, other: ReadonlyMap<string, ServedUpstream>): void {
+  for (const [id, served] of table) if (other.get(id) !== served) void served.upstream.close();
 }

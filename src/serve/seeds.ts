@@ -2,13 +2,15 @@
  * What a first start makes: the operator's key, the settings' seeds, and a demonstration account where one is asked
  * for.
  */
-import type { KeySettings } from "../api/index.js";
-import type { Settings } from "../config/settings.js";
+import { isDeepStrictEqual } from "node:util";
+import type { Key, KeySettings } from "../api/index.js";
+import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
 import { GatewayError } from "../errors.js";
-import { emptySettings } from "../keys/key-settings.js";
+import { emptySettings, newSettings } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
-import { NANOS_PER_USD } from "../money.js";
+import { formatUsd, NANOS_PER_USD } from "../money.js";
+import type { AccountRow } from "../store/store.js";
 
 const OPERATOR = "operator";
 const DEMO = "demo";
@@ -38,14 +40,51 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
   return { operatorKey: shown, clientKey: demo ? await openDemo(parts) : undefined };
 }
 
-/** Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever. */
-export async function applySeeds(parts: SeedParts, settings: Settings): Promise<void> {
-  for (const { id, name, creditNanos, budgets } of settings.accounts) {
-    await openAccount(parts.ledger, { id, name, budgets });
-    const creditId = `seed:${id}`;
-    if (creditNanos > 0n) await creditOnce(parts.ledger, creditId, id, creditNanos);
+/**
+ * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever. What the file says
+ * otherwise now changes nothing: the sentences of the answer say so, and how it is changed.
+ */
+export async function applySeeds(parts: SeedParts, settings: Settings): Promise<string[]> {
+  const differences: string[] = [];
+  for (const seed of settings.accounts) {
+    const { id, name, creditNanos, budgets } = seed;
+    const opened = await openAccount(parts.ledger, { id, name, budgets });
+    if (!opened) differences.push(...accountDifferences(seed, await parts.ledger.account(id)));
+    if (creditNanos === 0n || (await creditOnce(parts.ledger, `seed:${id}`, id, creditNanos))) continue;
+    differences.push(
+      `accounts.${id}.credit is ${formatUsd(creditNanos)} now, but another amount was given before; ` +
+        "give more with 'tollgate account credit'",
+    );
   }
-  for (const seed of settings.keys) await parts.keys.ensureSeed(seed);
+  for (const [index, seed] of settings.keys.entries()) {
+    differences.push(...keyDifferences(`keys[${index}]`, seed, await parts.keys.ensureSeed(seed)));
+  }
+  return differences;
+}
+
+function accountDifferences({ id, name, budgets }: AccountSeed, account: AccountRow): string[] {
+  const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
+  const changed = namesOfDifferent(budgets, account.budgets);
+  const hint = "change them with 'tollgate account update'";
+  return changed.length === 0 ? named : [...named, `accounts.${id} says other limits (${changed.join(", ")}); ${hint}`];
+}
+
+function keyDifferences(place: string, seed: KeySeed, key: Key): string[] {
+  const named = `${place} (${key.id})`;
+  if (key.revokeTime !== undefined) return [`${named} was revoked; a new key needs a new secret`];
+  if (key.accountId !== seed.accountId) return [`${named} is a key of the account ${key.accountId} and stays one`];
+  const changed = namesOfDifferent(newSettings(seed.settings), key.settings ?? emptySettings());
+  if (changed.length === 0) return [];
+  return [`${named} says other settings (${changed.join(", ")}); change them with 'tollgate key update ${key.id}'`];
+}
+
+/** The names of the fields in which two messages of one kind differ, as the protocol spells them. */
+function namesOfDifferent<Message extends object>(one: Message, other: Message): string[] {
+  const spell = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const others = new Map(Object.entries(other));
+  return Object.entries(one).flatMap(([name, value]) =>
+    isDeepStrictEqual(value, others.get(name)) ? [] : [spell(name)],
+  );
 }
 
 async function openDemo(parts: SeedParts): Promise<string | undefined> {
@@ -66,12 +105,14 @@ async function openAccount(ledger: Ledger, account: NewAccount): Promise<boolean
   }
 }
 
-/** A seed whose amount was changed later changes nothing: it was applied. */
-async function creditOnce(ledger: Ledger, creditId: string, accountId: string, amountNanos: bigint): Promise<void> {
+/** False where another amount was given under this id: a credit is applied once. */
+async function creditOnce(ledger: Ledger, creditId: string, accountId: string, amountNanos: bigint): Promise<boolean> {
   try {
     await ledger.credit({ creditId, accountId, amountNanos });
+    return true;
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (isTaken(error)) return false;
+    throw error;
   }
 }
 

@@ -135,6 +135,20 @@ describe("config check", () => {
     ]);
   });
 
+  test("finds models without a known price, and keys of accounts that nobody declares", async () => {
+    const unpriced = join(directory, "unpriced.yaml");
+    const head = "upstreams: { u: { family: openai, api_key: k } }\nmodels:\n";
+    writeFileSync(
+      unpriced,
+      `${head}  gpt-5: { targets: [{ upstream: u }] }\n  own-1: { targets: [{ upstream: u }] }\n`,
+    );
+    const { code, stderr } = await tollgate(["config", "check", unpriced]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^tollgate: .*unpriced\.yaml:4:10 models\.own-1: has no price.*set 'price'\n$/);
+    writeFileSync(unpriced, "keys: [{ account: acme, secret: sk-0123456789abcdef }]\n");
+    expect((await tollgate(["config", "check", unpriced])).stderr).toContain("unpriced.yaml:1:19 keys[0].account");
+  });
+
   test("a file that is not there", async () => {
     expect(await tollgate(["config", "check", "no.yaml"], {}, directory)).toEqual({
       code: 1,

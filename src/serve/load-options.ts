@@ -1,0 +1,28 @@
+/** What routes are made with: the families, the prices that are publicly known, and the HTTP client. */
+import { families } from "../families/index.js";
+import { knownFacts } from "../models/facts.js";
+import { dearest } from "../pricing/dearest.js";
+import { knownModels } from "../pricing/known-models.js";
+import type { LoadOptions } from "../routing/load.js";
+import { createHttpUpstream } from "../upstream/http.js";
+
+// A stream holds a connection to its upstream for as long as it runs.
+const CONNECTIONS_MAX = 10_000;
+
+/** `nowMs`: the time of day, since prices have dates. */
+export function createLoadOptions(
+  environment: NodeJS.ProcessEnv,
+  nowMs: () => number,
+  onHealth: LoadOptions["onHealth"],
+): LoadOptions {
+  return {
+    families,
+    environment,
+    connect: (baseUrl) => createHttpUpstream({ baseUrl, connections: CONNECTIONS_MAX }),
+    known: (pricedAs, ids) => knownModels(pricedAs, ids, nowMs()),
+    facts: knownFacts,
+    dearest,
+    nowMs,
+    onHealth,
+  };
+}

@@ -1,0 +1,80 @@
+/** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+import { readSettingsFile, type SettingsFile } from "../config/file.js";
+import type { Settings } from "../config/settings.js";
+import { type SettingsWatch, watchSettings } from "../config/watch.js";
+import { families } from "../families/index.js";
+import type { Log } from "../observe/log.js";
+import type { RouteKeeper } from "./routes.js";
+import { protectSettings } from "./secrets.js";
+import { applySeeds, type SeedParts } from "./seeds.js";
+import { problemOf } from "./settings-check.js";
+
+const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
+
+export interface SettingsKeeperOptions {
+  /** Undefined where there is no file: then what the environment says is served. */
+  readonly path: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly routes: RouteKeeper;
+  readonly seeds: SeedParts;
+  readonly log: Log;
+}
+
+export class SettingsKeeper {
+  #watch: SettingsWatch | undefined;
+
+  constructor(private readonly options: SettingsKeeperOptions) {}
+
+  /** Puts the settings in force and watches their file. Rejects with a ConfigError where they are wrong. */
+  async start(): Promise<void> {
+    const { path, env, log } = this.options;
+    if (path === undefined) {
+      (await this.options.routes.prepare(NO_SETTINGS)).commit();
+      return;
+    }
+    await this.#use(readFile(path, env));
+    this.#watch = watchSettings({
+      path,
+      env,
+      load: readFile,
+      onSettings: async (file) => {
+        await this.#use(file);
+        log.info({ path, models: file.settings.models.length }, "settings reloaded");
+      },
+      onRefused: (problems) =>
+        log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force"),
+    });
+  }
+
+  /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
+  async reload(): Promise<void> {
+    if (this.#watch === undefined) this.options.log.warn({}, "there is no settings file to reload");
+    await this.#watch?.reload();
+  }
+
+  async close(): Promise<void> {
+    await this.#watch?.close();
+  }
+
+  /** Whatever can be refused is asked first, so that a file that is refused leaves everything as it was. */
+  async #use(file: SettingsFile): Promise<void> {
+    const { routes, seeds, log } = this.options;
+    const { settings } = file;
+    const prepared = await routes.prepare(settings);
+    try {
+      if (prepared.unserved.length > 0) throw file.refusal(prepared.unserved.map(problemOf));
+      const differences = await applySeeds(seeds, settings);
+      for (const difference of differences) log.warn({ path: this.options.path, difference }, "applied once before");
+    } catch (error) {
+      prepared.discard();
+      throw error;
+    }
+    prepared.commit();
+  }
+}
+
+function readFile(path: string, env: NodeJS.ProcessEnv): SettingsFile {
+  const file = readSettingsFile(path, env, families);
+  protectSettings(file.settings);
+  return file;
+}
