@@ -14,6 +14,7 @@ import { statementEnd, statementHead, statementLines } from "../api/statement-cs
 import { formatUsd } from "../money.js";
 import { readLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { addDebitCommand } from "./correction.js";
 import { CommandFailure } from "./failure.js";
 import { type Column, formatTable, formatTime, printable, printPart } from "./print.js";
 
@@ -52,9 +53,11 @@ export function addAccountCommands(program: Command): void {
       .description("add money, once for each credit id")
       .argument("<id>", "the account")
       .argument("<usd>", "how much, such as 25.00", readUsd)
+      .option("--reason <text>", "why, where it is a correction")
       .option("--id <credit>", "your own id of this credit, such as an invoice number; repeating it adds nothing")
       .addHelpText("after", "\nExample:\n  tollgate account credit acme 25.00 --id inv-7"),
   ).action(credit);
+  addDebitCommand(account);
   withConnection(
     account.command("balance").description("show what is available, held, and spent").argument("<id>", "the account"),
   ).action(balance);
@@ -137,12 +140,17 @@ async function list(options: ConnectionOptions & { limit: number }): Promise<voi
   });
 }
 
-async function credit(id: string, amountNanos: bigint, options: ConnectionOptions & { id?: string }): Promise<void> {
+interface CreditOptions extends ConnectionOptions {
+  readonly id?: string;
+  readonly reason?: string;
+}
+
+async function credit(id: string, amountNanos: bigint, options: CreditOptions): Promise<void> {
   if (amountNanos === 0n) throw new CommandFailure("a credit must be above 0");
   const creditId = options.id ?? `cli-${Date.now().toString(36)}-${randomBytes(4).toString("hex")}`;
   await connected(options, async (connection) => {
     const method = AccountServiceService.creditAccount;
-    const answer = await connection.call(method, { id, amountNanos, creditId });
+    const answer = await connection.call(method, { id, amountNanos, creditId, reason: options.reason ?? "" });
     connection.show(method, answer, ({ repeatedCredit, availableNanos }) => {
       const done = repeatedCredit
         ? `${printable(creditId)} was credited before, so nothing changed.`
@@ -217,6 +225,11 @@ function formatBalance(answer: GetBalanceResponse): string {
     ["held", formatUsd(answer.heldNanos)],
     ["spent", formatUsd(answer.spentNanos)],
     ["granted", formatUsd(answer.grantedNanos)],
+    ...[
+      ["of it refunded", answer.refundedNanos] as const,
+      ["debited", answer.debitedNanos] as const,
+      ["receivable", answer.receivableNanos] as const,
+    ].flatMap(([name, nanos]) => (nanos === 0n ? [] : [[name, formatUsd(nanos)]])),
   ]);
 }
 

@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import { addAccountCommands } from "./account.js";
 import { addConfigCommands } from "./config.js";
+import { addRequestCommands } from "./correction.js";
 import { addKeyCommands } from "./key.js";
 import { printable } from "./print.js";
 import { addReportCommands } from "./report.js";
@@ -31,6 +32,7 @@ function buildProgram(): Command {
   addServeCommand(program);
   addKeyCommands(program);
   addAccountCommands(program);
+  addRequestCommands(program);
   addReportCommands(program);
   addConfigCommands(program);
   return program;

@@ -4,13 +4,14 @@ import { NO_USAGE } from "../api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
-import type { Account, BudgetOwner, BudgetRow, HoldRow, Period, Release, UsageDay, UsageRow } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, HoldRow, Note, Period, Release, UsageDay, UsageRow } from "./rows.js";
 import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber, isOperator } from "./rows.js";
 import {
   CHAIN_START,
   type ChainHead,
   type Transfer,
   type TransferContent,
+  type TransferKind,
   creditAccount,
   debitAccount,
   linkTransfer,
@@ -33,6 +34,8 @@ export class Book {
   readonly beats = new Map<string, number>();
   /** Credits by credit id. */
   readonly credits = new Map<string, Transfer>();
+  /** Refunds, debits and their receivables, by kind and id. */
+  readonly #corrections = new Map<string, Transfer>();
   head: ChainHead = CHAIN_START;
   /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
   newestRequestId = "";
@@ -55,6 +58,8 @@ export class Book {
   readonly usages: UsageRow[] = [];
   /** Holds that recovery freed, without a usage. */
   readonly releases: Release[] = [];
+  /** Why and by whom each correction of the batch was made, in the order of their transfers. */
+  readonly notes: (Note & { readonly sequence: number })[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
 
@@ -163,12 +168,41 @@ export class Book {
     addTokens(sums.usage, row.usage);
   }
 
+  /** The refund, debit or receivable of this id, where there is one. */
+  correction(kind: TransferKind, id: string): Transfer | undefined {
+    return this.#corrections.get(`${kind} ${id}`);
+  }
+
+  addCorrection(transfer: Transfer): void {
+    this.#corrections.set(`${transfer.kind} ${transfer.causeId}`, transfer);
+  }
+
+  /** Keeps why a transfer was made, and finds it again by its id. */
+  addNote(transfer: Transfer, { reason, actor }: Note): void {
+    this.notes.push({ reason, actor, sequence: transfer.sequence });
+    if (transfer.kind !== "credit") this.addCorrection(transfer);
+  }
+
+  /** Adds a refund to the day of its request. */
+  addRefund(hold: HoldRow, amountNanos: bigint): void {
+    this.#usageDay(hold).refundedNanos += amountNanos;
+  }
+
   #usageDay({ accountId, keyId, model, createTimeMs }: HoldRow): UsageDay {
     const day = bucketOf("day", createTimeMs);
     for (const sums of this.usageDays) {
       if (sums.keyId === keyId && sums.model === model && sums.accountId === accountId && sums.day === day) return sums;
     }
-    const sums = { day, accountId, keyId, model, requestCount: 0, costNanos: 0n, usage: { ...NO_USAGE } };
+    const sums = {
+      day,
+      accountId,
+      keyId,
+      model,
+      requestCount: 0,
+      costNanos: 0n,
+      refundedNanos: 0n,
+      usage: { ...NO_USAGE },
+    };
     this.usageDays.push(sums);
     return sums;
   }
@@ -189,6 +223,8 @@ export class Book {
     this.releases.length = 0;
     this.usageDays.length = 0;
     if (this.credits.size > 0) this.credits.clear();
+    if (this.notes.length > 0) this.notes.length = 0;
+    if (this.#corrections.size > 0) this.#corrections.clear();
     while (this.holds.size > holdsMax && this.holds.oldest !== undefined) this.holds.remove(this.holds.oldest);
   }
 }

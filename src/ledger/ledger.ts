@@ -19,6 +19,7 @@ import type {
   Store,
   VerifyReport,
 } from "../store/store.js";
+import { Corrections, type CreditOutcome, type CreditRequest, isText } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
@@ -38,7 +39,6 @@ const DRAIN_WAIT_MS_MAX = 10_000;
 
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const NAME_CHARACTERS_MAX = 200;
-const CREDIT_ID_CHARACTERS_MAX = 128;
 
 /** What the ledger says of what went wrong behind the requests' backs. A pino logger is one. */
 export interface LedgerLog {
@@ -83,18 +83,6 @@ export interface HoldRequest {
   readonly timeoutMs: number;
 }
 
-export interface CreditRequest {
-  readonly creditId: string;
-  readonly accountId: string;
-  readonly amountNanos: bigint;
-}
-
-export interface CreditOutcome {
-  readonly availableNanos: bigint;
-  /** True where this credit id had been credited before, so that nothing changed. */
-  readonly repeated: boolean;
-}
-
 /** An account to open; without budgets it has none. */
 export interface NewAccount {
   readonly id: string;
@@ -106,6 +94,8 @@ const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
 
 /** One node's ledger. All methods reject with a GatewayError and nothing else. */
 export class Ledger {
+  /** Credits, refunds and debits. */
+  readonly corrections: Corrections;
   readonly #store: Store;
   readonly #nodeId: string;
   readonly #nowMs: () => number;
@@ -132,6 +122,7 @@ export class Ledger {
     this.#monotonicMs = monotonicMs;
     const live = this.#live;
     this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations));
+    this.corrections = new Corrections(this.#writer, nowMs);
     this.#settlements = new Settlements({
       writer: this.#writer,
       log,
@@ -190,21 +181,8 @@ export class Ledger {
   }
 
   /** Adds money, once for each credit id. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID. */
-  async credit({ creditId, accountId, amountNanos }: CreditRequest): Promise<CreditOutcome> {
-    if (!isText(creditId, 1, CREDIT_ID_CHARACTERS_MAX))
-      throw invalid("credit_id", `must be 1 to ${CREDIT_ID_CHARACTERS_MAX} characters`);
-    if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX)
-      throw invalid("amount_nanos", `must be from 1 to ${AMOUNT_NANOS_MAX}`);
-    const nowMs = this.#nowMs();
-    const result = await this.#writer.submit({ kind: "credit", creditId, accountId, amountNanos, nowMs });
-    if (result.kind === "credited") return { availableNanos: result.availableNanos, repeated: result.repeated };
-    if (result.kind !== "refused") throw new GatewayError("ERROR_REASON_INTERNAL");
-    if (result.problem === "unknown_account") throw unknownAccount(accountId);
-    if (result.problem === "id_taken") {
-      const problem = "with another account or amount";
-      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "credit", id: creditId, problem });
-    }
-    throw invalid("amount_nanos", "the ledger holds no more");
+  credit(request: CreditRequest): Promise<CreditOutcome> {
+    return this.corrections.credit(request);
   }
 
   /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
@@ -355,6 +333,8 @@ function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayErr
         remaining_nanos: result.remainingNanos.toString(),
         needed_nanos: result.neededNanos.toString(),
       });
+    case "account_frozen":
+      return new GatewayError("ERROR_REASON_ACCOUNT_FROZEN", { account: accountId, cause: "its operator froze it" });
     case "refused":
       if (result.problem === "unknown_account") return unknownAccount(accountId);
       if (result.problem === "id_taken")
@@ -389,9 +369,4 @@ function unknownAccount(id: string): GatewayError {
 
 function invalid(param: string, problem: string): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
-}
-
-/** Half a surrogate pair would not come back from the database as it went in, and the hash over it would not fit. */
-function isText(text: string, shortest: number, longest: number): boolean {
-  return text.length >= shortest && text.length <= longest && !/\p{Surrogate}/u.test(text);
 }

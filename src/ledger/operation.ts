@@ -1,6 +1,6 @@
 /** The operations of the ledger and what each answers. */
 import type { Usage, UsageSource } from "../api/index.js";
-import type { Budget, BudgetOwner } from "./rows.js";
+import type { Budget, BudgetOwner, Note } from "./rows.js";
 
 export type { Budget } from "./rows.js";
 
@@ -57,6 +57,26 @@ export interface CreditOperation {
   readonly accountId: string;
   readonly amountNanos: bigint;
   readonly nowMs: number;
+  /** Why, and who says so; absent for money that was paid in. */
+  readonly note?: Note | undefined;
+}
+
+/** Gives back of what a request was charged, once for each refund id. An amount of zero is all that is left of it. */
+export interface RefundOperation extends Note {
+  readonly kind: "refund";
+  readonly refundId: string;
+  readonly requestId: string;
+  readonly amountNanos: bigint;
+  readonly nowMs: number;
+}
+
+/** Takes an amount from an account, once for each debit id, and never takes it below zero. */
+export interface DebitOperation extends Note {
+  readonly kind: "debit";
+  readonly debitId: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+  readonly nowMs: number;
 }
 
 /** Counts this node's beats on, so that the others see that it lives. The last one ends it: it settles nothing more. */
@@ -92,6 +112,8 @@ export type LedgerOperation =
   | CheckpointOperation
   | SettleOperation
   | CreditOperation
+  | RefundOperation
+  | DebitOperation
   | BeatOperation
   | RecoverOperation;
 
@@ -118,6 +140,23 @@ export type LedgerResult =
       readonly repeated: boolean;
     }
   | { readonly kind: "credited"; readonly availableNanos: bigint; readonly repeated: boolean }
+  | {
+      readonly kind: "refunded";
+      readonly amountNanos: bigint;
+      readonly availableNanos: bigint;
+      readonly repeated: boolean;
+    }
+  /** More than is left of what the request was charged. */
+  | { readonly kind: "refund_too_high"; readonly refundableNanos: bigint }
+  /** `debitedNanos` is what the account had; the rest, `receivableNanos`, is the operator's to receive elsewhere. */
+  | {
+      readonly kind: "debited";
+      readonly debitedNanos: bigint;
+      readonly receivableNanos: bigint;
+      readonly availableNanos: bigint;
+      readonly repeated: boolean;
+    }
+  | { readonly kind: "account_frozen" }
   | { readonly kind: "recovered"; readonly settled: number; readonly voided: number }
   /** An account, hold or request that does not exist, an id that something else took, or an amount out of bounds. */
   | {

@@ -7,7 +7,17 @@ import type { TableRow } from "./hold-table.js";
 export const OPERATOR_GRANTS = "operator:grants";
 export const OPERATOR_REVENUE = "operator:revenue";
 export const OPERATOR_OVERAGE = "operator:overage";
-export const OPERATOR_ACCOUNTS = [OPERATOR_GRANTS, OPERATOR_REVENUE, OPERATOR_OVERAGE] as const;
+export const OPERATOR_REFUNDS = "operator:refunds";
+export const OPERATOR_DEBITS = "operator:debits";
+export const OPERATOR_RECEIVABLES = "operator:receivables";
+export const OPERATOR_ACCOUNTS = [
+  OPERATOR_GRANTS,
+  OPERATOR_REVENUE,
+  OPERATOR_OVERAGE,
+  OPERATOR_REFUNDS,
+  OPERATOR_DEBITS,
+  OPERATOR_RECEIVABLES,
+] as const;
 
 /** True for one of the operator's own accounts. */
 export function isOperator(accountId: string): boolean {
@@ -32,6 +42,17 @@ export interface Account extends ChangeableRow {
   debitsPosted: bigint;
   creditsPending: bigint;
   creditsPosted: bigint;
+  /** What of the posted debits were corrections rather than charges: no budget counts it. */
+  debitedNanos: bigint;
+  /** True where nothing new may be held of it. */
+  readonly frozen: boolean;
+}
+
+/** Why a correction was made, and who made it. */
+export interface Note {
+  readonly reason: string;
+  /** The key that asked for it. */
+  readonly actor: string;
 }
 
 export type HoldState = "held" | "settled" | "voided" | "expired";
@@ -68,6 +89,8 @@ export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   /** What the account paid, and what the operator paid above it. */
   chargedNanos: bigint;
   overageNanos: bigint;
+  /** What of the charge was given back. */
+  refundedNanos: bigint;
   /** While held: the last checkpoint. Afterwards: what was settled. */
   usage: Usage;
   costNanos: bigint;
@@ -129,6 +152,8 @@ export interface UsageDay {
   readonly model: string;
   requestCount: number;
   costNanos: bigint;
+  /** What was given back of requests of that day. */
+  refundedNanos: bigint;
   readonly usage: Usage;
 }
 

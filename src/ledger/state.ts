@@ -4,7 +4,7 @@
 import assert from "node:assert";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage } from "../api/index.js";
-import { type Book, TOTAL_NANOS_MAX } from "./book.js";
+import type { Book } from "./book.js";
 import type {
   BeatOperation,
   CheckpointOperation,
@@ -15,11 +15,12 @@ import type {
   NodeBeats,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
-import { OPERATOR_GRANTS, available } from "./rows.js";
+import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Period } from "./rows.js";
+import { debit, grantRoom, refund } from "./correcting.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
-import { type TransferContent, holdRecord } from "./transfer.js";
+import { type TransferContent, holdRecord, noteRecord } from "./transfer.js";
 import { isUsage, tokenCount } from "./usage.js";
 
 /** Decides one operation and changes the book by it. Throws only where the ledger itself is broken. */
@@ -33,6 +34,10 @@ export function decide(book: Book, operation: LedgerOperation): LedgerResult {
       return isCharge(operation) ? settle(book, operation) : refused("amount_invalid");
     case "credit":
       return credit(book, operation);
+    case "refund":
+      return refund(book, operation);
+    case "debit":
+      return debit(book, operation);
     case "beat":
       return beat(book, operation);
     case "recover":
@@ -52,6 +57,7 @@ function hold(book: Book, operation: HoldOperation): LedgerResult {
   }
   const account = book.customer(operation.accountId);
   if (account === undefined) return refused("unknown_account");
+  if (account.frozen) return { kind: "account_frozen" };
   const availableNanos = available(account);
   if (availableNanos < leastNanos) return { kind: "balance_too_low", availableNanos, neededNanos: leastNanos };
   const counters = book.counters(operation.keyId, operation.accountId, operation.nowMs);
@@ -83,7 +89,7 @@ function withinBudgets(
   }
   if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
   for (const { period, limitNanos } of account.budgets) {
-    const total = { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted };
+    const total = { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted - account.debitedNanos };
     const used = period === "total" ? total : counterOf(counters, "account", period);
     const remainingNanos = left(limitNanos, used);
     if (remainingNanos < neededNanos)
@@ -131,6 +137,7 @@ function openHold(book: Book, operation: HoldOperation, counters: readonly Budge
     endTimeMs: null,
     chargedNanos: 0n,
     overageNanos: 0n,
+    refundedNanos: 0n,
     usage: NO_USAGE,
     costNanos: 0n,
     upstream: "",
@@ -184,7 +191,7 @@ function checkpoint(book: Book, operation: CheckpointOperation): LedgerResult {
 }
 
 function credit(book: Book, operation: CreditOperation): LedgerResult {
-  const { creditId, accountId, amountNanos } = operation;
+  const { creditId, accountId, amountNanos, note } = operation;
   const account = book.customer(accountId);
   if (account === undefined) return refused("unknown_account");
   const known = book.credits.get(creditId);
@@ -192,8 +199,7 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
     const same = known.accountId === accountId && known.postedNanos === amountNanos;
     return same ? { kind: "credited", availableNanos: available(account), repeated: true } : refused("id_taken");
   }
-  const grantedNanos = book.account(OPERATOR_GRANTS).debitsPosted;
-  if (!isAmount(amountNanos) || grantedNanos + amountNanos > TOTAL_NANOS_MAX) return refused("amount_invalid");
+  if (!isAmount(amountNanos) || amountNanos > grantRoom(book)) return refused("amount_invalid");
   const content: TransferContent = {
     kind: "credit",
     accountId,
@@ -203,7 +209,8 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
     postedNanos: amountNanos,
     createTimeMs: operation.nowMs,
   };
-  const transfer = book.transfer(content, "");
+  const transfer = book.transfer(content, note === undefined ? "" : noteRecord(note));
+  if (note !== undefined) book.addNote(transfer, note);
   book.credits.set(creditId, transfer);
   return { kind: "credited", availableNanos: available(account), repeated: false };
 }

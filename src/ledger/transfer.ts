@@ -1,9 +1,31 @@
 /** The transfers of the ledger: append-only rows, each of which carries the hash of the one before it. */
 import { hash } from "node:crypto";
-import { type HoldTerms, OPERATOR_GRANTS, OPERATOR_OVERAGE, OPERATOR_REVENUE, type UsageRow } from "./rows.js";
+import {
+  type HoldTerms,
+  type Note,
+  OPERATOR_DEBITS,
+  OPERATOR_GRANTS,
+  OPERATOR_OVERAGE,
+  OPERATOR_RECEIVABLES,
+  OPERATOR_REFUNDS,
+  OPERATOR_REVENUE,
+  type UsageRow,
+} from "./rows.js";
 import { usageText } from "./usage.js";
 
-export type TransferKind = "hold" | "settle" | "void" | "expire" | "overage" | "credit";
+export type TransferKind =
+  | "hold"
+  | "settle"
+  | "void"
+  | "expire"
+  | "overage"
+  | "credit"
+  | "refund"
+  | "debit"
+  | "receivable";
+
+/** Those that an operator names with an id of its own, and that are no credits. */
+export type CorrectionKind = Extract<TransferKind, "refund" | "debit" | "receivable">;
 
 /** The letter before the request's id, or the credit's, in a transfer's id. */
 const LETTERS = {
@@ -13,6 +35,9 @@ const LETTERS = {
   expire: "x",
   overage: "o",
   credit: "c",
+  refund: "r",
+  debit: "d",
+  receivable: "y",
 } as const satisfies Record<TransferKind, string>;
 
 /** What a transfer moves. Both sides change by the same amounts, so all accounts together stay at zero. */
@@ -20,9 +45,9 @@ export interface TransferContent {
   readonly kind: TransferKind;
   /** The customer that it concerns. */
   readonly accountId: string;
-  /** The request that caused it, or the credit. */
+  /** The request that caused it, or the credit, refund or debit. */
   readonly causeId: string;
-  /** The sequence of the request's hold; zero for credits. A hold's is its own. */
+  /** The sequence of the request's hold; zero for credits and debits. A hold's is its own. */
   readonly holdSequence: number;
   /** How the pending sums change: above zero where money is set aside, below where it is freed. */
   readonly pendingNanos: bigint;
@@ -55,13 +80,24 @@ export function transferId({ kind, causeId }: Pick<TransferContent, "kind" | "ca
 
 /** The account that a transfer debits. */
 export function debitAccount({ kind, accountId }: Pick<TransferContent, "kind" | "accountId">): string {
-  if (kind === "credit") return OPERATOR_GRANTS;
-  return kind === "overage" ? OPERATOR_OVERAGE : accountId;
+  switch (kind) {
+    case "credit":
+      return OPERATOR_GRANTS;
+    case "overage":
+      return OPERATOR_OVERAGE;
+    case "refund":
+      return OPERATOR_REFUNDS;
+    case "receivable":
+      return OPERATOR_RECEIVABLES;
+    default:
+      return accountId;
+  }
 }
 
 /** The account that a transfer credits. */
 export function creditAccount({ kind, accountId }: Pick<TransferContent, "kind" | "accountId">): string {
-  return kind === "credit" ? accountId : OPERATOR_REVENUE;
+  if (kind === "credit" || kind === "refund") return accountId;
+  return kind === "debit" || kind === "receivable" ? OPERATOR_DEBITS : OPERATOR_REVENUE;
 }
 
 /** The SHA-256 over the hash before, over everything a transfer says, and over the record that it was written with. */
@@ -104,6 +140,11 @@ export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   const text = `${spelled(row.upstream)}${numbers}${usageText(usage)}`;
   // Rows of a schema that kept no log say nothing of one, so that they fit their hashes for ever.
   return row.attemptLog === null ? text : `${text} ${spelled(row.attemptLog)}`;
+}
+
+/** What the transfer of a correction proves of it, beside the amount: why it was made, and by whom. */
+export function noteRecord({ reason, actor }: Note): string {
+  return `${spelled(reason)}${spelled(actor)}`;
 }
 
 /** Prices are few, and requests at one price come one after the other. */

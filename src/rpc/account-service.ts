@@ -33,15 +33,20 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
       const { rows, nextPageToken } = await ledger.accounts(page);
       return { accounts: rows.map(accountOf), nextPageToken };
     },
-    async creditAccount({ id, amountNanos, creditId }) {
+    async creditAccount({ id, amountNanos, creditId, reason }, { caller }) {
       required("id", id);
-      const { availableNanos, repeated } = await ledger.credit({ accountId: id, amountNanos, creditId });
+      const note = reason === "" ? undefined : { reason, actor: caller.keyId };
+      const { availableNanos, repeated } = await ledger.credit({ accountId: id, amountNanos, creditId, note });
       return { availableNanos, repeatedCredit: repeated };
+    },
+    async debitAccount({ id, amountNanos, debitId, reason }, { caller }) {
+      const asked = { accountId: required("id", id), amountNanos, debitId, reason, actor: caller.keyId };
+      const { debitedNanos, receivableNanos, availableNanos, repeated } = await ledger.corrections.debit(asked);
+      return { debitedNanos, receivableNanos, availableNanos, repeatedDebit: repeated };
     },
     async getBalance({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
-      const { availableNanos, heldNanos, spentNanos, grantedNanos } = await ledger.balance(id);
-      return { availableNanos, heldNanos, spentNanos, grantedNanos };
+      return { ...(await ledger.balance(id)) };
     },
     async listEntries(request, { caller }) {
       const page = pageOf(request);

@@ -14,5 +14,7 @@ export function entryOf(row: EntryRow): Entry {
     createTime: new Date(row.createTimeMs),
     debitAccount: row.debitAccount,
     creditAccount: row.creditAccount,
+    reason: row.reason,
+    actor: row.actor,
   };
 }

@@ -13,15 +13,20 @@ import { checkDay, DAY_MS, dayOf } from "./period.js";
 
 const DAYS_DEFAULT = 30;
 
-type Parts = Pick<CoreParts, "store" | "nowMs">;
+type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger">;
 
-export function usageService({ store, nowMs }: Parts): Handlers<typeof UsageServiceService> {
+export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof UsageServiceService> {
   return {
     async getRequest({ id }, { caller }) {
       const receipt = await store.requests.receipt(required("id", id));
       if (receipt === undefined) throw unknown("request", id);
       checkOwner(caller, receipt.request.accountId, "request", id);
       return { request: recordOf(receipt.request), entries: receipt.entries.map(entryOf) };
+    },
+    async refundRequest({ id, amountNanos, refundId, reason }, { caller }) {
+      const asked = { requestId: required("id", id), amountNanos, refundId, reason, actor: caller.keyId };
+      const { amountNanos: refunded, availableNanos, repeated } = await ledger.corrections.refund(asked);
+      return { amountNanos: refunded, availableNanos, repeatedRefund: repeated };
     },
     async listRequests(request, { caller }) {
       const page = pageOf(request);
@@ -63,6 +68,7 @@ function recordOf(row: RequestRow): RequestRecord {
     priceVersion: priceVersion(row.price),
     chargedNanos: row.chargedNanos,
     overageNanos: row.overageNanos,
+    refundedNanos: row.refundedNanos,
     attemptLog: attemptsOf(row),
     createTime: new Date(row.createTimeMs),
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),

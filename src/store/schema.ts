@@ -206,6 +206,8 @@ CREATE TABLE transfer (
   upstream TEXT,
   attempts INTEGER,${TOKEN_COLUMNS.replaceAll(" NOT NULL", "")}
   attempt_log TEXT,
+  reason TEXT,
+  actor TEXT CHECK ((actor IS NULL) = (reason IS NULL)),
   CHECK (CASE kind
     WHEN 'hold' THEN request_id IS NOT NULL AND pending_nanos BETWEEN 0 AND wanted_nanos
       AND usage_source IS NULL AND credit_id IS NULL
@@ -214,6 +216,10 @@ CREATE TABLE transfer (
     WHEN 'credit' THEN credit_id IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
     WHEN 'expire' THEN request_id IS NULL AND usage_source IS NULL AND credit_id IS NULL
     WHEN 'overage' THEN request_id IS NULL AND usage_source IS NULL AND credit_id IS NULL
+    WHEN 'refund' THEN credit_id IS NOT NULL AND reason IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
+    WHEN 'debit' THEN credit_id IS NOT NULL AND reason IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
+    WHEN 'receivable' THEN credit_id IS NOT NULL AND reason IS NOT NULL AND request_id IS NULL
+      AND usage_source IS NULL
     ELSE FALSE END)
 ) STRICT;
 
@@ -221,7 +227,7 @@ INSERT INTO transfer SELECT transfer.sequence, transfer.kind, transfer.account_i
   pending_nanos, posted_nanos, transfer.create_time_ms, hash, request_id, key_id, model, node_id, wanted_nanos, price,
   expire_time_ms, usage_source, overage_nanos, upstream, attempts, input_tokens, cache_read_tokens, cache_write_tokens,
   cache_write_1h_tokens, output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
-  attempt_log
+  attempt_log, NULL, NULL
 FROM bare_transfer AS transfer LEFT JOIN hold ON hold.sequence = transfer.sequence
 LEFT JOIN usage ON usage.hold_sequence = transfer.hold_sequence AND usage.sequence = transfer.sequence
 ORDER BY transfer.sequence;
@@ -230,7 +236,8 @@ DROP TABLE hold;
 DROP TABLE usage;
 
 CREATE INDEX transfer_account ON transfer (account_id);
-CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id) WHERE credit_id IS NOT NULL;
+CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id, kind) WHERE credit_id IS NOT NULL;
+CREATE INDEX transfer_correction ON transfer (account_id, kind, hold_sequence) WHERE reason IS NOT NULL;
 CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
 ${appendOnly("transfer", "transfers")}
@@ -240,6 +247,11 @@ CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos 
   upstream, attempts, attempt_log, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens,
   output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
   create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
+INSERT INTO account (id, kind, name, create_time_ms) VALUES
+  ('operator:refunds', 'operator', 'Given back of requests', 0),
+  ('operator:debits', 'operator', 'Taken back from accounts', 0),
+  ('operator:receivables', 'operator', 'Debits that an account could not pay', 0);
+ALTER TABLE usage_day ADD COLUMN refunded_nanos INTEGER NOT NULL DEFAULT 0;
 `;
 
 /** Nodes count their beats: a time of one machine's clock says nothing on another's, nor after that clock was set. */
@@ -251,6 +263,15 @@ CREATE TABLE node (id TEXT PRIMARY KEY, beats INTEGER NOT NULL) STRICT, WITHOUT 
 /** The key that made a key. Null where an operator did, as for all before. */
 const MAKERS = "ALTER TABLE key ADD COLUMN maker_id TEXT";
 
+/** A frozen account, and its own limits: AccountLimits as protobuf bytes. Null where there is nothing of it. */
+const ACCOUNT_STATE = `
+ALTER TABLE account ADD COLUMN frozen_time_ms INTEGER;
+ALTER TABLE account ADD COLUMN freeze_reason TEXT;
+ALTER TABLE account ADD COLUMN freeze_actor TEXT;
+ALTER TABLE account ADD COLUMN freeze_ends_streams INTEGER;
+ALTER TABLE account ADD COLUMN limits BLOB;
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
@@ -258,4 +279,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: ONE_ROW },
   { version: 5, sql: BEATS },
   { version: 6, sql: MAKERS },
+  { version: 7, sql: ACCOUNT_STATE },
 ];

@@ -17,15 +17,20 @@ const INSERT = `INSERT INTO account (kind, id, name, create_time_ms, budget_day_
 const UPDATE = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?, budget_month_nanos = ?,
   budget_total_nanos = ?, request_cost_max_nanos = ?, digest = ? WHERE id = ? AND kind = 'customer'`;
 
+const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
+  WHERE reason IS NOT NULL AND account_id = ? GROUP BY kind`;
+
 export class SqliteAccounts {
   readonly #insert;
   readonly #update;
   readonly #get;
   readonly #list;
+  readonly #corrected;
 
   constructor(database: Sqlite) {
     this.#insert = database.prepare(INSERT);
     this.#update = database.prepare(UPDATE);
+    this.#corrected = database.prepare<[string], { kind: string; nanos: bigint }>(CORRECTED);
     this.#get = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ? AND kind = 'customer'");
     this.#list = database.prepare<[string, number], AccountColumns>(
       "SELECT * FROM account WHERE kind = 'customer' AND id > ? ORDER BY id LIMIT ?",
@@ -56,11 +61,16 @@ export class SqliteAccounts {
   balance(accountId: string): BalanceRow | undefined {
     const row = this.#get.get(accountId);
     if (row === undefined) return undefined;
+    const corrected = new Map(this.#corrected.all(accountId).map(({ kind, nanos }) => [kind, nanos]));
+    const debitedNanos = corrected.get("debit") ?? 0n;
     return {
       availableNanos: row.credits_posted - row.debits_posted - row.debits_pending,
       heldNanos: row.debits_pending,
-      spentNanos: row.debits_posted,
-      grantedNanos: row.credits_posted,
+      spentNanos: row.debits_posted - debitedNanos,
+      grantedNanos: row.credits_posted - debitedNanos,
+      refundedNanos: corrected.get("refund") ?? 0n,
+      debitedNanos,
+      receivableNanos: corrected.get("receivable") ?? 0n,
     };
   }
 }

@@ -1,5 +1,6 @@
 /** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
 import { Book } from "../ledger/book.js";
+import type { CorrectionKind } from "../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
 import type { Budget, BudgetRow } from "../ledger/rows.js";
@@ -23,6 +24,9 @@ const OPEN_HOLDS = `
 SELECT request_id FROM open_hold CROSS JOIN hold ON hold.sequence = hold_sequence
 WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 
+const DEBITED = `SELECT COALESCE(SUM(posted_nanos), 0) FROM transfer
+  WHERE reason IS NOT NULL AND account_id = ? AND kind = 'debit'`;
+
 interface CounterColumns {
   readonly pending_nanos: bigint;
   readonly spent_nanos: bigint;
@@ -32,7 +36,8 @@ export class BookReader {
   readonly #head;
   readonly #newestRequest;
   readonly #request;
-  readonly #credit;
+  readonly #named;
+  readonly #debited;
   readonly #beats;
   readonly #holders;
   readonly #openHolds;
@@ -47,7 +52,10 @@ export class BookReader {
       .prepare<[], string | null>("SELECT max(request_id) FROM transfer WHERE request_id IS NOT NULL")
       .pluck();
     this.#request = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
-    this.#credit = database.prepare<[string], TransferColumns>(`${TRANSFERS} WHERE credit_id = ?`);
+    this.#named = database.prepare<[string, string], TransferColumns>(
+      `${TRANSFERS} WHERE credit_id = ? AND transfer.kind = ?`,
+    );
+    this.#debited = database.prepare<[string], bigint>(DEBITED).pluck();
     this.#beats = database.prepare<[], { id: string; beats: bigint }>("SELECT id, beats FROM node");
     this.#holders = database.prepare<[], string>("SELECT DISTINCT node_id FROM open_hold").pluck();
     this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
@@ -83,6 +91,15 @@ export class BookReader {
         case "credit":
           this.#readAccount(book, operation.accountId);
           this.#readCredit(book, operation.creditId);
+          break;
+        case "refund":
+          this.#readRequest(book, operation.requestId);
+          this.#readCorrection(book, operation.refundId, "refund");
+          break;
+        case "debit":
+          this.#readAccount(book, operation.accountId);
+          this.#readCorrection(book, operation.debitId, "debit");
+          this.#readCorrection(book, operation.debitId, "receivable");
           break;
         case "recover":
           this.#readOrphans(book, operation);
@@ -120,8 +137,13 @@ export class BookReader {
   }
 
   #readCredit(book: Book, creditId: string): void {
-    const row = this.#credit.get(creditId);
+    const row = this.#named.get(creditId, "credit");
     if (row !== undefined) book.credits.set(creditId, toTransfer(row));
+  }
+
+  #readCorrection(book: Book, id: string, kind: CorrectionKind): void {
+    const row = this.#named.get(id, kind);
+    if (row !== undefined) book.addCorrection(toTransfer(row));
   }
 
   /** The account, and the counters of the key and of the account for that time. */
@@ -149,6 +171,8 @@ export class BookReader {
       debitsPosted: row.debits_posted,
       creditsPending: row.credits_pending,
       creditsPosted: row.credits_posted,
+      debitedNanos: this.#debited.get(id) ?? 0n,
+      frozen: row.frozen_time_ms !== null,
       changed: false,
     });
   }

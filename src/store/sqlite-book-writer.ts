@@ -6,6 +6,7 @@ import {
   type BudgetRow,
   type HoldRow,
   KEY_PERIODS,
+  type Note,
   type UsageDay,
   type UsageRow,
 } from "../ledger/rows.js";
@@ -36,6 +37,7 @@ export const STATEMENTS = {
   account: `UPDATE account
     SET debits_pending = ?, debits_posted = ?, credits_pending = ?, credits_posted = ? WHERE id = ?`,
   transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(9)})`,
+  noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(11)})`,
   hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms)
     VALUES (${placeholders(16)})`,
   usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, upstream, attempts, ${TOKENS}, attempt_log)
@@ -46,9 +48,11 @@ export const STATEMENTS = {
     VALUES (${placeholders(14)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
   release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
-  usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, ${TOKENS})
-    VALUES (${placeholders(15)}) ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
-    cost_nanos = cost_nanos + excluded.cost_nanos, ${TOKENS_ADDED}`,
+  usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
+    ${TOKENS}) VALUES (${placeholders(16)})
+    ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
+    cost_nanos = cost_nanos + excluded.cost_nanos, refunded_nanos = refunded_nanos + excluded.refunded_nanos,
+    ${TOKENS_ADDED}`,
   budget: budgets(1),
   holdBudgets: budgets(HOLD_BUDGETS),
   beats: `INSERT INTO node (id, beats) VALUES (?, ?)
@@ -68,6 +72,7 @@ export class BookWriter {
     this.#statements = {
       account: prepare("account"),
       transfer: prepare("transfer"),
+      noted: prepare("noted"),
       hold: prepare("hold"),
       openHold: prepare("openHold"),
       closeHold: prepare("closeHold"),
@@ -100,8 +105,8 @@ export class BookWriter {
   }
 
   /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
-  #writeTransfers({ transfers, createdHolds, usages }: Book): void {
-    let [holds, ends] = [0, 0];
+  #writeTransfers({ transfers, createdHolds, usages, notes }: Book): void {
+    let [holds, ends, noted] = [0, 0, 0];
     for (const row of transfers) {
       const hold = createdHolds[holds];
       const usage = usages[ends];
@@ -111,9 +116,10 @@ export class BookWriter {
       } else if (usage?.sequence === row.sequence) {
         ends += 1;
         this.#writeUsage(row, usage);
-      } else this.#writeTransfer(row);
+      } else this.#writeTransfer(row, notes[noted]?.sequence === row.sequence ? notes[noted++] : undefined);
     }
-    assert(holds === createdHolds.length && ends === usages.length, "a record has no transfer");
+    const written = holds === createdHolds.length && ends === usages.length && noted === notes.length;
+    assert(written, "a record has no transfer");
   }
 
   #writeBudgets(rows: Iterable<BudgetRow>): void {
@@ -131,18 +137,20 @@ export class BookWriter {
     return this.#hash;
   }
 
-  #writeTransfer(row: Transfer): void {
-    this.#statements.transfer.run(
+  #writeTransfer(row: Transfer, note: Note | undefined): void {
+    const values = [
       row.sequence,
       row.kind,
       row.accountId,
       row.holdSequence,
-      row.kind === "credit" ? row.causeId : null,
+      row.kind === "credit" || note !== undefined ? row.causeId : null,
       row.pendingNanos,
       row.postedNanos,
       row.createTimeMs,
       this.#bytesOf(row.hash),
-    );
+    ];
+    if (note === undefined) this.#statements.transfer.run(values);
+    else this.#statements.noted.run(values, note.reason, note.actor);
   }
 
   #writeHold(row: Transfer, hold: HoldRow): void {
@@ -218,7 +226,8 @@ export class BookWriter {
     this.#statements.checkpoint.run(sequence, costNanos, upstream, attempts, digest, ...tokens);
   }
 
-  #addDay({ day, accountId, keyId, model, requestCount, costNanos, usage }: UsageDay): void {
-    this.#statements.usageDay.run(day, accountId, keyId, model, requestCount, costNanos, ...tokensOf(usage));
+  #addDay({ day, accountId, keyId, model, requestCount, costNanos, refundedNanos, usage }: UsageDay): void {
+    const sums = [requestCount, costNanos, refundedNanos, ...tokensOf(usage)];
+    this.#statements.usageDay.run(day, accountId, keyId, model, ...sums);
   }
 }

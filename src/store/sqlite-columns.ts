@@ -4,8 +4,11 @@ import {
   type HoldRow,
   type HoldState,
   type HoldTerms,
+  OPERATOR_DEBITS,
   OPERATOR_GRANTS,
   OPERATOR_OVERAGE,
+  OPERATOR_RECEIVABLES,
+  OPERATOR_REFUNDS,
   OPERATOR_REVENUE,
   SOURCE_NONE,
   SOURCE_RECOVERED,
@@ -25,6 +28,11 @@ export interface AccountColumns {
   readonly debits_posted: bigint;
   readonly credits_pending: bigint;
   readonly credits_posted: bigint;
+  readonly frozen_time_ms: bigint | null;
+  readonly freeze_reason: string | null;
+  readonly freeze_actor: string | null;
+  readonly freeze_ends_streams: bigint | null;
+  readonly limits: Buffer | null;
 }
 
 export interface TransferColumns {
@@ -37,18 +45,22 @@ export interface TransferColumns {
   readonly posted_nanos: bigint;
   readonly create_time_ms: bigint;
   readonly hash: Buffer;
-  /** Of its hold; null for credits. */
+  /** Of its hold; null for credits and debits. */
   readonly request_id: string | null;
+  readonly reason: string | null;
+  readonly actor: string | null;
 }
 
 /** The account that a transfer debits, and the one that it credits, as `transfer.ts` says it of one in memory. */
 export const DEBIT_ACCOUNT = `CASE kind WHEN 'credit' THEN '${OPERATOR_GRANTS}'
-  WHEN 'overage' THEN '${OPERATOR_OVERAGE}' ELSE transfer.account_id END`;
-export const CREDIT_ACCOUNT = `iif(kind = 'credit', transfer.account_id, '${OPERATOR_REVENUE}')`;
+  WHEN 'overage' THEN '${OPERATOR_OVERAGE}' WHEN 'refund' THEN '${OPERATOR_REFUNDS}'
+  WHEN 'receivable' THEN '${OPERATOR_RECEIVABLES}' ELSE transfer.account_id END`;
+export const CREDIT_ACCOUNT = `CASE kind WHEN 'credit' THEN transfer.account_id WHEN 'refund' THEN transfer.account_id
+  WHEN 'debit' THEN '${OPERATOR_DEBITS}' WHEN 'receivable' THEN '${OPERATOR_DEBITS}' ELSE '${OPERATOR_REVENUE}' END`;
 
 /** What a transfer says, with the id of the request that caused it. */
 export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, hold_sequence, credit_id,
-  pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id
+  pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id, transfer.reason, transfer.actor
   FROM transfer LEFT JOIN hold ON hold.sequence = hold_sequence`;
 
 export interface TermsColumns {
@@ -77,6 +89,7 @@ export interface RequestColumns extends TermsColumns, TokenColumns {
   readonly upstream: string;
   readonly attempts: bigint;
   readonly attempt_log: string | null;
+  readonly refunded_nanos: bigint;
 }
 
 /** A request with what is known of it: its usage where it has ended, else its last checkpoint. */
@@ -84,6 +97,8 @@ export const REQUESTS = `SELECT hold.*, open_hold.hold_sequence AS open_sequence
   release.end_time_ms AS release_time_ms, checkpoint.cost_nanos AS noted_nanos, usage_source, charged_nanos,
   overage_nanos, usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
   COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts, attempt_log,
+  COALESCE((SELECT SUM(posted_nanos) FROM transfer WHERE reason IS NOT NULL AND transfer.account_id = hold.account_id
+    AND transfer.kind = 'refund' AND transfer.hold_sequence = hold.sequence), 0) AS refunded_nanos,
   ${TOKEN_COLUMNS.map((name) => `COALESCE(usage.${name}, checkpoint.${name}, 0) AS ${name}`).join(", ")}
   FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
   LEFT JOIN usage ON usage.hold_sequence = hold.sequence
@@ -130,6 +145,7 @@ export function toHold(row: RequestColumns, counters: readonly BudgetRow[]): Hol
     endTimeMs: endTimeOf(row),
     chargedNanos: row.charged_nanos ?? 0n,
     overageNanos: row.overage_nanos ?? 0n,
+    refundedNanos: row.refunded_nanos,
     usage: usageOf(row),
     costNanos: costOf(row),
     upstream: row.upstream,

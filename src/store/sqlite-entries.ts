@@ -20,6 +20,9 @@ const OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :requestId AND transfer
   UNION ALL SELECT usage.sequence FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE request_id = :requestId
   UNION ALL SELECT usage.sequence + 1 FROM usage JOIN hold ON hold.sequence = hold_sequence
     WHERE request_id = :requestId AND overage_nanos > 0
+  UNION ALL SELECT refund.sequence FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence
+    WHERE hold.request_id = :requestId AND refund.reason IS NOT NULL AND refund.account_id = hold.account_id
+    AND refund.kind = 'refund'
 ) ORDER BY transfer.sequence`;
 
 interface SumColumns {
@@ -134,11 +137,13 @@ function toEntry(row: TransferColumns): EntryRow {
     createTimeMs,
     debitAccount: debitAccount(transfer),
     creditAccount: creditAccount(transfer),
+    reason: row.reason ?? "",
+    actor: row.actor ?? "",
   };
 }
 
 /** An overage concerns the account, but the operator pays it. */
 function availableChange({ kind, pendingNanos, postedNanos }: Transfer): bigint {
-  if (kind === "credit") return postedNanos;
-  return kind === "overage" ? 0n : -pendingNanos - postedNanos;
+  if (kind === "credit" || kind === "refund") return postedNanos;
+  return kind === "overage" || kind === "receivable" ? 0n : -pendingNanos - postedNanos;
 }

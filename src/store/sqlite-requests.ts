@@ -11,10 +11,11 @@ const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT 
 
 const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
 const OF_ACCOUNT = "AND account_id = :accountId";
-const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, ${TOKEN_COLUMNS.join(", ")} ${DAYS}
+const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
+  ${TOKEN_COLUMNS.join(", ")} ${DAYS}
   AND (day, account_id, key_id, model) > (:afterDay, :afterAccount, :afterKey, :afterModel)`;
 const SUMMARY_ORDER = "ORDER BY day, account_id, key_id, model LIMIT :count";
-const TOTAL_COLUMNS = ["request_count", "cost_nanos", ...TOKEN_COLUMNS].map(
+const TOTAL_COLUMNS = ["request_count", "cost_nanos", "refunded_nanos", ...TOKEN_COLUMNS].map(
   (column) => `coalesce(sum(${column}), 0) AS ${column}`,
 );
 const TOTAL = `SELECT ${TOTAL_COLUMNS.join(", ")} ${DAYS}`;
@@ -36,6 +37,7 @@ type SummaryParameters = DayParameters & {
 interface SumColumns extends TokenColumns {
   readonly request_count: bigint;
   readonly cost_nanos: bigint;
+  readonly refunded_nanos: bigint;
 }
 
 interface DayColumns extends SumColumns {
@@ -119,6 +121,7 @@ function toRequest(row: RequestColumns): RequestRow {
     costNanos: costOf(row),
     chargedNanos: row.charged_nanos ?? 0n,
     overageNanos: row.overage_nanos ?? 0n,
+    refundedNanos: row.refunded_nanos,
     usage: usageOf(row),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
     attempts: Number(row.attempts),
@@ -140,5 +143,6 @@ function toSummary(row: DayColumns): UsageSummaryRow {
 }
 
 function toSum(row: SumColumns): UsageSum {
-  return { requestCount: Number(row.request_count), usage: usageOf(row), costNanos: row.cost_nanos };
+  const { request_count: requestCount, cost_nanos: costNanos, refunded_nanos: refundedNanos } = row;
+  return { requestCount: Number(requestCount), usage: usageOf(row), costNanos, refundedNanos };
 }

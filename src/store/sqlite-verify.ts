@@ -4,6 +4,7 @@ import {
   type ChainHead,
   type Transfer,
   holdRecord,
+  noteRecord,
   transferHash,
   transferId,
   usageRecord,
@@ -92,6 +93,7 @@ function isProven(head: ChainHead, said: Transfer, row: ChainColumns): boolean {
 /** What the row carries, and not what it should: a record that is not its own does not fit either. */
 function recordOf(row: ChainColumns): string {
   const terms = row.recorded_id === null ? "" : holdRecord(toTerms(row));
+  if (row.reason !== null) return `${terms}${noteRecord({ reason: row.reason, actor: row.actor ?? "" })}`;
   if (row.usage_source === null) return terms;
   const usage = usageRecord({
     usageSource: Number(row.usage_source),

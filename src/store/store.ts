@@ -35,18 +35,25 @@ export interface AccountRow extends NewAccountRow {
   readonly budgets: AccountBudgets;
 }
 
-/** An account's balance in nano-USD: granted = available + held + spent. */
+/**
+ * An account's balance in nano-USD: granted = available + held + spent. What was granted has refunds in it, and not
+ * what was debited again.
+ */
 export interface BalanceRow {
   readonly availableNanos: bigint;
   readonly heldNanos: bigint;
   readonly spentNanos: bigint;
   readonly grantedNanos: bigint;
+  readonly refundedNanos: bigint;
+  readonly debitedNanos: bigint;
+  /** What debits found no money for. */
+  readonly receivableNanos: bigint;
 }
 
 /** One transfer, as it concerns one account. */
 export interface EntryRow {
   readonly id: string;
-  readonly kind: "hold" | "settle" | "void" | "expire" | "overage" | "credit";
+  readonly kind: "hold" | "settle" | "void" | "expire" | "overage" | "credit" | "refund" | "debit" | "receivable";
   readonly sequence: number;
   readonly amountNanos: bigint;
   readonly availableChangeNanos: bigint;
@@ -55,6 +62,9 @@ export interface EntryRow {
   readonly createTimeMs: number;
   readonly debitAccount: string;
   readonly creditAccount: string;
+  /** Why it was made and by whom, where it is a correction; else empty. */
+  readonly reason: string;
+  readonly actor: string;
 }
 
 /** What stands on an account at one place in the ledger, in nano-USD. */
@@ -118,6 +128,8 @@ export interface RequestRow {
   /** What the account paid of the cost, and what the operator paid above the hold. */
   readonly chargedNanos: bigint;
   readonly overageNanos: bigint;
+  /** What of the charge was given back. */
+  readonly refundedNanos: bigint;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly attempts: number;
@@ -134,6 +146,8 @@ export interface UsageSum {
   readonly requestCount: number;
   readonly usage: Usage;
   readonly costNanos: bigint;
+  /** What was given back of them. */
+  readonly refundedNanos: bigint;
 }
 
 export interface UsageSummaryRow extends UsageSum {

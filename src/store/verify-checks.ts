@@ -57,7 +57,7 @@ WITH done AS (
   SELECT hold_sequence, SUM(pending_nanos) AS pending, SUM(kind = 'hold') AS h, SUM(kind = 'settle') AS s,
     SUM(kind = 'void') AS v, SUM(kind = 'expire') AS x, SUM(kind = 'overage') AS o,
     SUM(iif(kind = 'settle', posted_nanos, 0)) AS charged, SUM(iif(kind = 'overage', posted_nanos, 0)) AS overage
-  FROM transfer WHERE kind <> 'credit' GROUP BY hold_sequence
+  FROM transfer WHERE credit_id IS NULL GROUP BY hold_sequence
 )
 SELECT 'The request ' || COALESCE(request_id, '?') || ' is ' || iif(hold.sequence IS NULL, 'unknown', ${STATE}) ||
   ', but its transfers say otherwise: ' || printf('h %d, s %d, v %d, x %d, o %d of the hold %d', h, s, v, x, o,
@@ -75,9 +75,20 @@ WHERE hold.sequence IS NULL OR h <> 1
 /** What a transfer's hash does not cover must not be there: each row carries its own record or none. */
 const RECORDS = `
 SELECT 'The transfer ' || sequence || ' carries a part of a record that is not its own.' FROM transfer
-WHERE (request_id IS NULL AND coalesce(key_id, model, node_id, wanted_nanos, price, expire_time_ms) IS NOT NULL)
+WHERE (reason IS NULL AND credit_id IS NOT NULL AND kind <> 'credit')
+  OR (reason IS NOT NULL AND credit_id IS NULL)
+  OR (request_id IS NULL AND coalesce(key_id, model, node_id, wanted_nanos, price, expire_time_ms) IS NOT NULL)
   OR (usage_source IS NULL
     AND coalesce(overage_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")}) IS NOT NULL)`;
+
+/** A refund is of a request that was charged, goes to who paid, and is in all at most what was charged. */
+const REFUNDS = `
+SELECT 'The refunds of the request ' || COALESCE(request_id, '?') || ' come to ' || refunded ||
+  ', but it was charged ' || COALESCE(charged_nanos, 0) || ' on the account ' || COALESCE(hold.account_id, '?') || '.'
+FROM (SELECT hold_sequence, account_id, SUM(posted_nanos) AS refunded FROM transfer
+  WHERE kind = 'refund' GROUP BY hold_sequence, account_id) AS refund
+LEFT JOIN hold ON hold.sequence = refund.hold_sequence LEFT JOIN usage ON usage.hold_sequence = refund.hold_sequence
+WHERE refunded > COALESCE(charged_nanos, 0) OR hold.account_id IS NULL OR hold.account_id <> refund.account_id`;
 
 const RELEASES = `
 SELECT 'The release of the hold ' || release.hold_sequence || ' does not fit the transfer ' || release.sequence || '.'
@@ -103,13 +114,16 @@ SELECT 'The counter of the ' || owner || ' ' || owner_id || ' (' || trim(period 
   ') does not equal its requests: it is off by ' || printf('%d held and %d spent', SUM(pending), SUM(spent)) || '.'
 FROM side GROUP BY owner, owner_id, period, bucket HAVING SUM(pending) <> 0 OR SUM(spent) <> 0`;
 
-const DAY_SUMS = ["cost_nanos", ...TOKEN_COLUMNS];
+const DAY_SUMS = ["cost_nanos", "refunded_nanos", ...TOKEN_COLUMNS];
 const USAGE_DAYS = `
 WITH side AS (
   SELECT day, account_id, key_id, model, request_count, ${DAY_SUMS.join(", ")} FROM usage_day
   UNION ALL SELECT strftime('%Y-%m-%d', create_time_ms / 1000, 'unixepoch'), account_id, key_id, model, -1,
-    -charged_nanos - overage_nanos, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")}
+    -charged_nanos - overage_nanos, 0, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")}
   FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE usage_source <> ${SOURCE_NONE}
+  UNION ALL SELECT strftime('%Y-%m-%d', hold.create_time_ms / 1000, 'unixepoch'), hold.account_id, hold.key_id,
+    hold.model, 0, 0, -refund.posted_nanos, ${TOKEN_COLUMNS.map(() => "0").join(", ")}
+  FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence WHERE refund.kind = 'refund'
 )
 SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||
   ') does not equal its requests.'
@@ -129,6 +143,7 @@ export const CHECKS: readonly { readonly name: string; readonly sql: string }[] 
   { name: "pending against open holds", sql: PENDING },
   { name: "holds against transfers", sql: HOLDS },
   { name: "records of transfers", sql: RECORDS },
+  { name: "refunds against charges", sql: REFUNDS },
   { name: "releases against transfers", sql: RELEASES },
   { name: "budgets against requests", sql: BUDGETS },
   { name: "days against usage", sql: USAGE_DAYS },

@@ -49,6 +49,9 @@ test("an account is opened, credited once for each credit id, and shown", async 
     held_nanos: "0",
     spent_nanos: "0",
     granted_nanos: "25000000000",
+    refunded_nanos: "0",
+    debited_nanos: "0",
+    receivable_nanos: "0",
   });
   expect((await run("account", "entries", "acme")).stdout).toMatch(/credit +25\.00 +\+25\.00 +\S*inv-7\n$/);
   expect(await runJson("account", "entries", "acme")).toMatchObject({

@@ -176,7 +176,7 @@ interface GrpcCase {
 }
 
 const creditWith = (more: Partial<CreditAccountRequest>): GrpcCase["ask"] => {
-  const request = { id: "acme", amountNanos: 5n, creditId: "bad", ...more };
+  const request = { id: "acme", amountNanos: 5n, creditId: "bad", reason: "", ...more };
   return (metadata, done) => accounts.creditAccount(request, metadata, done);
 };
 const statementWith = (more: Partial<GetStatementRequest>): GrpcCase["ask"] => {

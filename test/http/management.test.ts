@@ -28,6 +28,8 @@ function script(path: string, answer: () => Uint8Array): void {
   });
 }
 
+const BALANCE = GetBalanceResponse.decode(new Uint8Array());
+
 beforeAll(async () => {
   it = await startServer();
   script("KeyService/CreateKey", () => CreateKeyResponse.encode({ key: undefined, secret: "sk-new" }).finish());
@@ -38,7 +40,7 @@ beforeAll(async () => {
     CreditAccountResponse.encode({ availableNanos: 9_007_199_254_740_993n, repeatedCredit: false }).finish(),
   );
   script("AccountService/GetBalance", () =>
-    GetBalanceResponse.encode({ availableNanos: 5n, heldNanos: 0n, spentNanos: 1n, grantedNanos: 6n }).finish(),
+    GetBalanceResponse.encode({ ...BALANCE, availableNanos: 5n, spentNanos: 1n, grantedNanos: 6n }).finish(),
   );
   script("AccountService/VerifyLedger", () =>
     VerifyLedgerResponse.encode({

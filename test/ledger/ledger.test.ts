@@ -22,6 +22,9 @@ describe("a hold", () => {
       heldNanos: 0n,
       spentNanos: 4n,
       grantedNanos: 100n,
+      refundedNanos: 0n,
+      debitedNanos: 0n,
+      receivableNanos: 0n,
     });
     expect(await store.requests.get("r1")).toMatchObject({ state: "settled", price: new Uint8Array([8, 1]) });
   });

@@ -82,7 +82,7 @@ export function bookOf(customers: readonly string[], limits: Limits = NO_LIMITS)
   const book = new Book();
   for (const id of [...OPERATOR_ACCOUNTS, ...customers]) {
     const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPending: 0n, creditsPosted: 0n };
-    const account: Account = { id, ...limits, ...sums };
+    const account: Account = { id, ...limits, ...sums, debitedNanos: 0n, frozen: false };
     book.accounts.set(id, account);
   }
   return book;

@@ -1,10 +1,12 @@
 /** The ledger as plainly as it can be said: requests in a list, and every sum counted anew from them. */
 import type {
   BeatOperation,
+  DebitOperation,
   HoldOperation,
   LedgerOperation,
   LedgerResult,
   RecoverOperation,
+  RefundOperation,
   SettleOperation,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
@@ -15,6 +17,7 @@ interface Request {
   state: "held" | "settled" | "voided" | "expired";
   byRecovery: boolean;
   paid: bigint;
+  refunded: bigint;
   overage: bigint;
   note: { cost: bigint; tokens: bigint };
 }
@@ -32,6 +35,8 @@ export class PlainLedger {
   readonly #accounts: readonly string[];
   readonly #requests: Request[] = [];
   readonly #credits = new Map<string, { accountId: string; amount: bigint }>();
+  readonly #refunds = new Map<string, { requestId: string; amount: bigint }>();
+  readonly #debits = new Map<string, { accountId: string; taken: bigint; missing: bigint }>();
   readonly #beats = new Map<string, number>();
 
   constructor(accounts: readonly string[]) {
@@ -41,8 +46,12 @@ export class PlainLedger {
   balance(accountId: string): PlainBalance {
     const mine = this.#requests.filter(({ hold }) => hold.accountId === accountId);
     const credits = [...this.#credits.values()].filter((credit) => credit.accountId === accountId);
+    const debits = [...this.#debits.values()].filter((debit) => debit.accountId === accountId);
     return {
-      granted: credits.reduce((sum, { amount }) => sum + amount, 0n),
+      granted:
+        credits.reduce((sum, { amount }) => sum + amount, 0n) +
+        mine.reduce((sum, { refunded }) => sum + refunded, 0n) -
+        debits.reduce((sum, { taken }) => sum + taken, 0n),
       held: mine.reduce((sum, { state, granted }) => sum + (state === "held" ? granted : 0n), 0n),
       spent: mine.reduce((sum, { paid }) => sum + paid, 0n),
     };
@@ -64,6 +73,10 @@ export class PlainLedger {
       }
       case "credit":
         return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
+      case "refund":
+        return this.#refund(operation);
+      case "debit":
+        return this.#debit(operation);
       case "beat":
         return this.#beat(operation);
       case "recover":
@@ -106,7 +119,7 @@ export class PlainLedger {
       granted = smaller(granted, remainingNanos);
     }
     const note = { cost: 0n, tokens: 0n };
-    this.#requests.push({ hold, granted, state: "held", byRecovery: false, paid: 0n, overage: 0n, note });
+    this.#requests.push({ hold, granted, state: "held", byRecovery: false, paid: 0n, refunded: 0n, overage: 0n, note });
     return { kind: "held", amountNanos: granted };
   }
 
@@ -135,6 +148,42 @@ export class PlainLedger {
     if (!same) return { kind: "refused", problem: "id_taken" };
     this.#credits.set(creditId, { accountId, amount });
     return { kind: "credited", availableNanos: this.#available(accountId), repeated: known !== undefined };
+  }
+
+  #refund({ refundId, requestId, amountNanos: wanted }: RefundOperation): LedgerResult {
+    const request = this.#find(requestId);
+    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const known = this.#refunds.get(refundId);
+    if (known !== undefined) {
+      const same = known.requestId === requestId && (wanted === 0n || wanted === known.amount);
+      if (!same) return { kind: "refused", problem: "id_taken" };
+      const availableNanos = this.#available(request.hold.accountId);
+      return { kind: "refunded", amountNanos: known.amount, availableNanos, repeated: true };
+    }
+    const refundableNanos = request.paid - request.refunded;
+    const amount = wanted === 0n ? refundableNanos : wanted;
+    if (amount === 0n || amount > refundableNanos) return { kind: "refund_too_high", refundableNanos };
+    this.#refunds.set(refundId, { requestId, amount });
+    request.refunded += amount;
+    const availableNanos = this.#available(request.hold.accountId);
+    return { kind: "refunded", amountNanos: amount, availableNanos, repeated: false };
+  }
+
+  #debit({ debitId, accountId, amountNanos }: DebitOperation): LedgerResult {
+    if (!this.#accounts.includes(accountId)) return { kind: "refused", problem: "unknown_account" };
+    const known = this.#debits.get(debitId);
+    const same = known === undefined || (known.accountId === accountId && known.taken + known.missing === amountNanos);
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    const taken = known?.taken ?? smaller(amountNanos, this.#available(accountId));
+    const missing = amountNanos - taken;
+    if (known === undefined) this.#take(debitId, { accountId, taken, missing });
+    const availableNanos = this.#available(accountId);
+    const repeated = known !== undefined;
+    return { kind: "debited", debitedNanos: taken, receivableNanos: missing, availableNanos, repeated };
+  }
+
+  #take(debitId: string, debit: { accountId: string; taken: bigint; missing: bigint }): void {
+    this.#debits.set(debitId, debit);
   }
 
   #beat({ nodeId, isLast }: BeatOperation): LedgerResult {

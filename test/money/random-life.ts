@@ -27,6 +27,8 @@ export class RandomLife {
   #nowMs = START_MS;
   #made = 0;
   #credits = 0;
+  #refunds = 0;
+  #debits = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -50,7 +52,9 @@ export class RandomLife {
     if (roll < 330) return this.#hold();
     if (roll < 780) return this.#settle();
     if (roll < 870) return this.#checkpoint();
-    if (roll < 960) return this.#credit();
+    if (roll < 940) return this.#credit();
+    if (roll < 955) return this.#refund();
+    if (roll < 960) return this.#debit();
     return roll < 997 ? this.#beat() : this.#recover();
   }
 
@@ -114,6 +118,24 @@ export class RandomLife {
     if (!again) this.#credits += 1;
     const creditId = `c${again ? 1 + this.whole(this.#credits) : this.#credits}`;
     return creditOf(BigInt(this.whole(60)), { creditId, accountId: this.#account(), nowMs: this.#nowMs });
+  }
+
+  #refund(): LedgerOperation {
+    const again = this.#refunds > 0 && this.whole(4) === 0;
+    if (!again) this.#refunds += 1;
+    const refundId = `f${again ? 1 + this.whole(this.#refunds) : this.#refunds}`;
+    const amountNanos = BigInt(this.whole(3) === 0 ? 0 : this.whole(30));
+    const note = { reason: "the answer was cut", actor: "key_op" };
+    return { kind: "refund", refundId, requestId: this.#requestId(), amountNanos, nowMs: this.#nowMs, ...note };
+  }
+
+  #debit(): LedgerOperation {
+    const again = this.#debits > 0 && this.whole(4) === 0;
+    if (!again) this.#debits += 1;
+    const debitId = `d${again ? 1 + this.whole(this.#debits) : this.#debits}`;
+    const [accountId, amountNanos] = [this.#account(), BigInt(1 + this.whole(60))];
+    const note = { reason: "never paid", actor: "key_op" };
+    return { kind: "debit", debitId, accountId, amountNanos, nowMs: this.#nowMs, ...note };
   }
 
   #beat(): LedgerOperation {

@@ -4,11 +4,13 @@
  */
 import type {
   BeatOperation,
+  DebitOperation,
   CheckpointOperation,
   HoldOperation,
   LedgerOperation,
   LedgerResult,
   RecoverOperation,
+  RefundOperation,
   SettleOperation,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
@@ -34,6 +36,7 @@ interface Request {
   state: "held" | "settled" | "voided" | "expired";
   byRecovery: boolean;
   paid: bigint;
+  refunded: bigint;
   overage: bigint;
   noteCost: bigint;
   noteTokens: bigint;
@@ -60,6 +63,8 @@ export class RunningLedger {
   readonly open = new Map<string, Request>();
   readonly #requests = new Map<string, Request>();
   readonly #credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
+  readonly #refunds = new Map<string, { requestId: string; amount: bigint }>();
+  readonly #debits = new Map<string, { accountId: string; taken: bigint; missing: bigint }>();
   readonly #beats = new Map<string, number>();
   /** Held and spent together, by owner, period and bucket. */
   readonly #used = new Map<string, bigint>();
@@ -86,6 +91,10 @@ export class RunningLedger {
         return this.#checkpoint(operation);
       case "credit":
         return this.#credit(operation.creditId, operation.accountId, operation.amountNanos);
+      case "refund":
+        return this.#refund(operation);
+      case "debit":
+        return this.#debit(operation);
       case "beat":
         return this.#beat(operation);
       case "recover":
@@ -115,7 +124,7 @@ export class RunningLedger {
         return { kind: "budget_exceeded", owner, period, limitNanos, remainingNanos, neededNanos };
       granted = least(granted, remainingNanos);
     }
-    const none = { byRecovery: false, paid: 0n, overage: 0n, noteCost: 0n, noteTokens: 0n };
+    const none = { byRecovery: false, paid: 0n, refunded: 0n, overage: 0n, noteCost: 0n, noteTokens: 0n };
     const request: Request = { hold, granted, names: this.#namesOf(hold), state: "held", ...none };
     this.#requests.set(hold.requestId, request);
     this.open.set(hold.requestId, request);
@@ -207,6 +216,49 @@ export class RunningLedger {
     }
     const availableNanos = sums.granted - sums.held - sums.spent;
     return { kind: "credited", availableNanos, repeated: known !== undefined };
+  }
+
+  #available(accountId: string): bigint {
+    const sums = this.accounts.get(accountId)!;
+    return sums.granted - sums.held - sums.spent;
+  }
+
+  #refund({ refundId, requestId, amountNanos: wanted }: RefundOperation): LedgerResult {
+    const request = this.#requests.get(requestId);
+    if (request === undefined) return { kind: "refused", problem: "unknown_request" };
+    const known = this.#refunds.get(refundId);
+    if (known !== undefined) {
+      const same = known.requestId === requestId && (wanted === 0n || wanted === known.amount);
+      if (!same) return { kind: "refused", problem: "id_taken" };
+      const availableNanos = this.#available(request.hold.accountId);
+      return { kind: "refunded", amountNanos: known.amount, availableNanos, repeated: true };
+    }
+    const refundableNanos = request.paid - request.refunded;
+    const amount = wanted === 0n ? refundableNanos : wanted;
+    if (amount === 0n || amount > refundableNanos) return { kind: "refund_too_high", refundableNanos };
+    this.#refunds.set(refundId, { requestId, amount });
+    request.refunded += amount;
+    this.accounts.get(request.hold.accountId)!.granted += amount;
+    const availableNanos = this.#available(request.hold.accountId);
+    return { kind: "refunded", amountNanos: amount, availableNanos, repeated: false };
+  }
+
+  #debit({ debitId, accountId, amountNanos }: DebitOperation): LedgerResult {
+    if (!this.accounts.has(accountId)) return { kind: "refused", problem: "unknown_account" };
+    const known = this.#debits.get(debitId);
+    const same = known === undefined || (known.accountId === accountId && known.taken + known.missing === amountNanos);
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    const taken = known?.taken ?? least(amountNanos, this.#available(accountId));
+    const missing = amountNanos - taken;
+    if (known === undefined) this.#take(debitId, { accountId, taken, missing });
+    const availableNanos = this.#available(accountId);
+    const repeated = known !== undefined;
+    return { kind: "debited", debitedNanos: taken, receivableNanos: missing, availableNanos, repeated };
+  }
+
+  #take(debitId: string, debit: { accountId: string; taken: bigint; missing: bigint }): void {
+    this.#debits.set(debitId, debit);
+    this.accounts.get(debit.accountId)!.granted -= debit.taken;
   }
 
   #beat({ nodeId, isLast }: BeatOperation): LedgerResult {

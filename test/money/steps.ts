@@ -64,6 +64,25 @@ const credit = fc
         creditOf(amountNanos, { creditId: `c${creditId}`, accountId, nowMs }),
   );
 
+const reason = fc.constantFrom("cut", "never paid, said the bank");
+const refund = fc
+  .record({
+    refundId: fc.integer({ min: 1, max: 12 }).map((id) => `f${id}`),
+    requestId,
+    amountNanos: fc.constantFrom(0n, 0n, 1n, 3n),
+    reason,
+  })
+  .map((given) => (nowMs: number): LedgerOperation => ({ kind: "refund", actor: "key_op", nowMs, ...given }));
+
+const debit = fc
+  .record({
+    debitId: fc.integer({ min: 1, max: 8 }).map((id) => `d${id}`),
+    accountId,
+    amountNanos: fc.constantFrom(1n, 7n, 60n),
+    reason,
+  })
+  .map((given) => (nowMs: number): LedgerOperation => ({ kind: "debit", actor: "key_op", nowMs, ...given }));
+
 const beat = fc.record({ nodeId, isLast: fc.boolean() }).map((given) => (nowMs: number): LedgerOperation => ({
   kind: "beat",
   nowMs,
@@ -94,6 +113,8 @@ const step = fc.record({
     { weight: 2, arbitrary: nothing },
     { weight: 3, arbitrary: checkpoint },
     { weight: 3, arbitrary: credit },
+    { weight: 6, arbitrary: refund },
+    { weight: 1, arbitrary: debit },
     { weight: 2, arbitrary: beat },
     { weight: 2, arbitrary: recover },
   ),

@@ -96,7 +96,7 @@ describe("accounts", () => {
   test("an operator opens one, credits it once, and reads it back", async () => {
     const { account } = await call(operator, accounts.createAccount, { id: "new.co", name: "New" });
     expect(account).toMatchObject({ id: "new.co", name: "New" });
-    const credit = { id: "new.co", amountNanos: 500n, creditId: "inv-1" };
+    const credit = { id: "new.co", amountNanos: 500n, creditId: "inv-1", reason: "" };
     expect(await call(operator, accounts.creditAccount, credit)).toEqual({
       availableNanos: 500n,
       repeatedCredit: false,
@@ -141,7 +141,7 @@ describe("accounts", () => {
     { name: "another amount by the same id", part: { creditId: "first" }, want: ALREADY_EXISTS },
     { name: "another account by the same id", part: { id: "other", creditId: "first" }, want: ALREADY_EXISTS },
   ])("a credit of $name is refused", async ({ part, want }) => {
-    const request = { id: "acme", amountNanos: 7n, creditId: "refused", ...part };
+    const request = { id: "acme", amountNanos: 7n, creditId: "refused", reason: "", ...part };
     expect(await refused(call(operator, accounts.creditAccount, request))).toBe(want);
   });
 

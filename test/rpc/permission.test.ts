@@ -33,6 +33,8 @@ const TABLE: Readonly<Record<string, string>> = {
   "AccountService/ListAccounts": "usage",
   "AccountService/CreditAccount": "operator",
   "AccountService/UpdateAccount": "operator",
+  "AccountService/DebitAccount": "operator",
+  "UsageService/RefundRequest": "operator",
   "AccountService/GetBalance": "usage",
   "AccountService/GetStatement": "usage",
   "AccountService/ListEntries": "usage",

@@ -325,15 +325,15 @@ describe("a request", () => {
     const ends = [settleOf(), ...["r2", "r3", "r4"].map((requestId) => settleOf({ requestId }))];
     const store = await storeWith(...requests, ...ends, voidOf({ requestId: "r5" }));
     const sum = { accountId: "acme", model: "sim-1" };
-    const one = { requestCount: 1, costNanos: 4n, usage: usage(3n) };
+    const one = { requestCount: 1, costNanos: 4n, refundedNanos: 0n, usage: usage(3n) };
     const rows = [
-      { ...sum, day: "2026-11-21", keyId: "key_1", requestCount: 2, costNanos: 8n, usage: usage(6n) },
+      { ...sum, day: "2026-11-21", keyId: "key_1", ...one, requestCount: 2, costNanos: 8n, usage: usage(6n) },
       { ...sum, day: "2026-11-21", keyId: "key_2", ...one },
       { ...sum, day: "2026-11-22", keyId: "key_1", ...one },
     ];
     const month = { fromDay: "2026-11-01", toDay: "2026-11-30" };
     const whole = { size: 100, token: "" };
-    const total = { requestCount: 4, costNanos: 16n, usage: usage(12n) };
+    const total = { requestCount: 4, costNanos: 16n, refundedNanos: 0n, usage: usage(12n) };
     expect(await store.requests.summarize(undefined, month, whole)).toEqual({ rows, nextPageToken: "", total });
     const day = { fromDay: "2026-11-22", toDay: "2026-11-22" };
     expect(await store.requests.summarize("acme", day, whole)).toMatchObject({ rows: rows.slice(2), total: one });

@@ -83,7 +83,7 @@ test("a sound ledger holds, and the proof says what it counted", async () => {
   expect(await store.ledger.verify()).toEqual({
     holds: true,
     problems: [],
-    accountCount: 4,
+    accountCount: 7,
     transferCount: 16,
     openHoldCount: 1,
   });

@@ -48,9 +48,9 @@ export interface Account {
 
 /** Entry is one transfer, as it concerns one account. */
 export interface Entry {
-  /** The transfer's id: h: hold, s: settle, v: void, x: expire, o: overage, c: credit. */
+  /** The transfer's id: h: hold, s: settle, v: void, x: expire, o: overage, c: credit, r: refund, d: debit, y: receivable. */
   id: string;
-  /** What it did: hold, settle, void, expire, overage or credit. */
+  /** What it did: hold, settle, void, expire, overage, credit, refund, debit or receivable. */
   kind: string;
   /** Its place in the ledger, from 1. */
   sequence: bigint;
@@ -58,18 +58,22 @@ export interface Entry {
   amountNanos: bigint;
   /** How the account's available balance changed, in nano-USD. */
   availableChangeNanos: bigint;
-  /** The request that caused it. Empty for credits. */
+  /** The request that caused it, or that is refunded. Empty for credits and debits. */
   requestId: string;
   /** When. */
   createTime:
     | Date
     | undefined;
-  /** The account that it is taken from; the operator's own are operator:grants, operator:revenue and operator:overage. */
+  /** The account that it is taken from; the operator's own begin with `operator:`, such as operator:revenue. */
   debitAccount: string;
   /** The account that it goes to. */
   creditAccount: string;
   /** How what is held of the account changed, in nano-USD. */
   heldChangeNanos: bigint;
+  /** Why it was made, where it is a correction. */
+  reason: string;
+  /** The key of the operator who made it, where it is a correction. */
+  actor: string;
 }
 
 /** CreateAccountRequest is the request of CreateAccount. */
@@ -140,6 +144,8 @@ export interface CreditAccountRequest {
   amountNanos: bigint;
   /** The caller's own id of this credit, such as an invoice number: 1 to 128 characters. */
   creditId: string;
+  /** Why, where it is a correction rather than money that was paid in: at most 500 characters. */
+  reason: string;
 }
 
 /** CreditAccountResponse is the balance after the credit. */
@@ -148,6 +154,30 @@ export interface CreditAccountResponse {
   availableNanos: bigint;
   /** True where this credit_id had been credited before, so that nothing changed. */
   repeatedCredit: boolean;
+}
+
+/** DebitAccountRequest is the request of DebitAccount. */
+export interface DebitAccountRequest {
+  /** The account's id. */
+  id: string;
+  /** How much, in nano-USD, above 0. */
+  amountNanos: bigint;
+  /** The caller's own id of this debit: 1 to 128 characters. */
+  debitId: string;
+  /** Why: 1 to 500 characters. */
+  reason: string;
+}
+
+/** DebitAccountResponse is what the debit found. */
+export interface DebitAccountResponse {
+  /** Taken from the account, in nano-USD. */
+  debitedNanos: bigint;
+  /** What the account had not available, in nano-USD: booked as a receivable of the operator's. */
+  receivableNanos: bigint;
+  /** Free to spend, in nano-USD. */
+  availableNanos: bigint;
+  /** True where this debit_id had been debited before, so that nothing changed. */
+  repeatedDebit: boolean;
 }
 
 /** GetBalanceRequest is the request of GetBalance. */
@@ -164,8 +194,14 @@ export interface GetBalanceResponse {
   heldNanos: bigint;
   /** Charged. */
   spentNanos: bigint;
-  /** Ever credited. */
+  /** Credited and refunded, without what was debited again. */
   grantedNanos: bigint;
+  /** Given back of requests. It is in what was granted, and lowers neither what was spent nor what a budget counts. */
+  refundedNanos: bigint;
+  /** Taken back by debits. */
+  debitedNanos: bigint;
+  /** What debits found no money for: the operator's to receive elsewhere. */
+  receivableNanos: bigint;
 }
 
 /** ListEntriesRequest is the request of ListEntries. */
@@ -434,6 +470,8 @@ function createBaseEntry(): Entry {
     debitAccount: "",
     creditAccount: "",
     heldChangeNanos: 0n,
+    reason: "",
+    actor: "",
   };
 }
 
@@ -480,6 +518,12 @@ export const Entry: MessageFns<Entry> = {
         throw new globalThis.Error("value provided for field message.heldChangeNanos of type int64 too large");
       }
       writer.uint32(80).int64(message.heldChangeNanos);
+    }
+    if (message.reason !== "") {
+      writer.uint32(90).string(message.reason);
+    }
+    if (message.actor !== "") {
+      writer.uint32(98).string(message.actor);
     }
     return writer;
   },
@@ -575,6 +619,22 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.heldChangeNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.actor = reader.string();
             continue;
           }
         }
@@ -1014,7 +1074,7 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
 };
 
 function createBaseCreditAccountRequest(): CreditAccountRequest {
-  return { id: "", amountNanos: 0n, creditId: "" };
+  return { id: "", amountNanos: 0n, creditId: "", reason: "" };
 }
 
 export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
@@ -1030,6 +1090,9 @@ export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
     }
     if (message.creditId !== "") {
       writer.uint32(26).string(message.creditId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
     }
     return writer;
   },
@@ -1069,6 +1132,14 @@ export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
             }
 
             message.creditId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }
@@ -1144,6 +1215,176 @@ export const CreditAccountResponse: MessageFns<CreditAccountResponse> = {
   },
 };
 
+function createBaseDebitAccountRequest(): DebitAccountRequest {
+  return { id: "", amountNanos: 0n, debitId: "", reason: "" };
+}
+
+export const DebitAccountRequest: MessageFns<DebitAccountRequest> = {
+  encode(message: DebitAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.debitId !== "") {
+      writer.uint32(26).string(message.debitId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DebitAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDebitAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.debitId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDebitAccountResponse(): DebitAccountResponse {
+  return { debitedNanos: 0n, receivableNanos: 0n, availableNanos: 0n, repeatedDebit: false };
+}
+
+export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
+  encode(message: DebitAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.debitedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.debitedNanos) !== message.debitedNanos) {
+        throw new globalThis.Error("value provided for field message.debitedNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.debitedNanos);
+    }
+    if (message.receivableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.receivableNanos) !== message.receivableNanos) {
+        throw new globalThis.Error("value provided for field message.receivableNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.receivableNanos);
+    }
+    if (message.availableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
+        throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.availableNanos);
+    }
+    if (message.repeatedDebit !== false) {
+      writer.uint32(32).bool(message.repeatedDebit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DebitAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDebitAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.debitedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.receivableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.repeatedDebit = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetBalanceRequest(): GetBalanceRequest {
   return { id: "" };
 }
@@ -1191,7 +1432,15 @@ export const GetBalanceRequest: MessageFns<GetBalanceRequest> = {
 };
 
 function createBaseGetBalanceResponse(): GetBalanceResponse {
-  return { availableNanos: 0n, heldNanos: 0n, spentNanos: 0n, grantedNanos: 0n };
+  return {
+    availableNanos: 0n,
+    heldNanos: 0n,
+    spentNanos: 0n,
+    grantedNanos: 0n,
+    refundedNanos: 0n,
+    debitedNanos: 0n,
+    receivableNanos: 0n,
+  };
 }
 
 export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
@@ -1219,6 +1468,24 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
         throw new globalThis.Error("value provided for field message.grantedNanos of type int64 too large");
       }
       writer.uint32(32).int64(message.grantedNanos);
+    }
+    if (message.refundedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
+        throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
+      }
+      writer.uint32(40).int64(message.refundedNanos);
+    }
+    if (message.debitedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.debitedNanos) !== message.debitedNanos) {
+        throw new globalThis.Error("value provided for field message.debitedNanos of type int64 too large");
+      }
+      writer.uint32(48).int64(message.debitedNanos);
+    }
+    if (message.receivableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.receivableNanos) !== message.receivableNanos) {
+        throw new globalThis.Error("value provided for field message.receivableNanos of type int64 too large");
+      }
+      writer.uint32(56).int64(message.receivableNanos);
     }
     return writer;
   },
@@ -1266,6 +1533,30 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
             }
 
             message.grantedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.refundedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.debitedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.receivableNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -1894,6 +2185,22 @@ export const AccountServiceService = {
       Buffer.from(CreditAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreditAccountResponse => CreditAccountResponse.decode(value),
   },
+  /**
+   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   *
+   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   */
+  debitAccount: {
+    path: "/tollgate.v1.AccountService/DebitAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DebitAccountRequest): Buffer => Buffer.from(DebitAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DebitAccountRequest => DebitAccountRequest.decode(value),
+    responseSerialize: (value: DebitAccountResponse): Buffer =>
+      Buffer.from(DebitAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DebitAccountResponse => DebitAccountResponse.decode(value),
+  },
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance: {
     path: "/tollgate.v1.AccountService/GetBalance" as const,
@@ -1963,6 +2270,13 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
    * Refuses with ALREADY_EXISTS where the credit_id was used for another account or amount.
    */
   creditAccount: handleUnaryCall<CreditAccountRequest, CreditAccountResponse>;
+  /**
+   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   *
+   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   */
+  debitAccount: handleUnaryCall<DebitAccountRequest, DebitAccountResponse>;
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance: handleUnaryCall<GetBalanceRequest, GetBalanceResponse>;
   /** ListEntries lists an account's transfers, newest first. */
@@ -2067,6 +2381,27 @@ export interface AccountServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreditAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   *
+   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   */
+  debitAccount(
+    request: DebitAccountRequest,
+    callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
+  ): ClientUnaryCall;
+  debitAccount(
+    request: DebitAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
+  ): ClientUnaryCall;
+  debitAccount(
+    request: DebitAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
   ): ClientUnaryCall;
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance(

@@ -71,6 +71,8 @@ export interface RequestRecord {
    * or that is older than this field only the last is shown, where its upstream is known.
    */
   attemptLog: Attempt[];
+  /** What was given back of it, in nano-USD. */
+  refundedNanos: bigint;
 }
 
 /** Attempt is one try of one upstream for a request. */
@@ -122,6 +124,8 @@ export interface UsageSummary {
     | undefined;
   /** What they cost together, in nano-USD. */
   costNanos: bigint;
+  /** What was given back of them, in nano-USD. */
+  refundedNanos: bigint;
 }
 
 /** GetRequestRequest is the request of GetRequest. */
@@ -138,6 +142,28 @@ export interface GetRequestResponse {
     | undefined;
   /** The transfers that it caused, oldest first. */
   entries: Entry[];
+}
+
+/** RefundRequestRequest is the request of RefundRequest. */
+export interface RefundRequestRequest {
+  /** The request's id. */
+  id: string;
+  /** How much, in nano-USD. 0: all that is left of what it was charged. */
+  amountNanos: bigint;
+  /** The caller's own id of this refund: 1 to 128 characters. */
+  refundId: string;
+  /** Why: 1 to 500 characters. */
+  reason: string;
+}
+
+/** RefundRequestResponse is the refund. */
+export interface RefundRequestResponse {
+  /** Given back, in nano-USD. */
+  amountNanos: bigint;
+  /** Free to spend on the account, in nano-USD. */
+  availableNanos: bigint;
+  /** True where this refund_id had been refunded before, so that nothing changed. */
+  repeatedRefund: boolean;
 }
 
 /** ListRequestsRequest is the request of ListRequests. */
@@ -202,6 +228,7 @@ function createBaseRequestRecord(): RequestRecord {
     chargedNanos: 0n,
     overageNanos: 0n,
     attemptLog: [],
+    refundedNanos: 0n,
   };
 }
 
@@ -272,6 +299,12 @@ export const RequestRecord: MessageFns<RequestRecord> = {
     }
     for (const v of message.attemptLog) {
       Attempt.encode(v!, writer.uint32(146).fork()).join();
+    }
+    if (message.refundedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
+        throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
+      }
+      writer.uint32(304).int64(message.refundedNanos);
     }
     return writer;
   },
@@ -431,6 +464,14 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.attemptLog.push(Attempt.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 38: {
+            if (tag !== 304) {
+              break;
+            }
+
+            message.refundedNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -600,7 +641,16 @@ export const Attempt: MessageFns<Attempt> = {
 };
 
 function createBaseUsageSummary(): UsageSummary {
-  return { day: "", accountId: "", keyId: "", model: "", requestCount: 0n, usage: undefined, costNanos: 0n };
+  return {
+    day: "",
+    accountId: "",
+    keyId: "",
+    model: "",
+    requestCount: 0n,
+    usage: undefined,
+    costNanos: 0n,
+    refundedNanos: 0n,
+  };
 }
 
 export const UsageSummary: MessageFns<UsageSummary> = {
@@ -631,6 +681,12 @@ export const UsageSummary: MessageFns<UsageSummary> = {
         throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
       }
       writer.uint32(56).int64(message.costNanos);
+    }
+    if (message.refundedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
+        throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
+      }
+      writer.uint32(216).int64(message.refundedNanos);
     }
     return writer;
   },
@@ -702,6 +758,14 @@ export const UsageSummary: MessageFns<UsageSummary> = {
             }
 
             message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 27: {
+            if (tag !== 216) {
+              break;
+            }
+
+            message.refundedNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -805,6 +869,162 @@ export const GetRequestResponse: MessageFns<GetRequestResponse> = {
             }
 
             message.entries.push(Entry.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRefundRequestRequest(): RefundRequestRequest {
+  return { id: "", amountNanos: 0n, refundId: "", reason: "" };
+}
+
+export const RefundRequestRequest: MessageFns<RefundRequestRequest> = {
+  encode(message: RefundRequestRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.refundId !== "") {
+      writer.uint32(26).string(message.refundId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefundRequestRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefundRequestRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.refundId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRefundRequestResponse(): RefundRequestResponse {
+  return { amountNanos: 0n, availableNanos: 0n, repeatedRefund: false };
+}
+
+export const RefundRequestResponse: MessageFns<RefundRequestResponse> = {
+  encode(message: RefundRequestResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.amountNanos);
+    }
+    if (message.availableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
+        throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.availableNanos);
+    }
+    if (message.repeatedRefund !== false) {
+      writer.uint32(24).bool(message.repeatedRefund);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefundRequestResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefundRequestResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.repeatedRefund = reader.bool();
             continue;
           }
         }
@@ -1120,6 +1340,22 @@ export const UsageServiceService = {
     responseSerialize: (value: GetRequestResponse): Buffer => Buffer.from(GetRequestResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetRequestResponse => GetRequestResponse.decode(value),
   },
+  /**
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   *
+   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
+   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   */
+  refundRequest: {
+    path: "/tollgate.v1.UsageService/RefundRequest" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RefundRequestRequest): Buffer => Buffer.from(RefundRequestRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RefundRequestRequest => RefundRequestRequest.decode(value),
+    responseSerialize: (value: RefundRequestResponse): Buffer =>
+      Buffer.from(RefundRequestResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RefundRequestResponse => RefundRequestResponse.decode(value),
+  },
   /** ListRequests lists requests, newest first, those that still run among them. */
   listRequests: {
     path: "/tollgate.v1.UsageService/ListRequests" as const,
@@ -1156,6 +1392,13 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
    */
   getRequest: handleUnaryCall<GetRequestRequest, GetRequestResponse>;
+  /**
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   *
+   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
+   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   */
+  refundRequest: handleUnaryCall<RefundRequestRequest, RefundRequestResponse>;
   /** ListRequests lists requests, newest first, those that still run among them. */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
   /**
@@ -1186,6 +1429,27 @@ export interface UsageServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetRequestResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   *
+   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
+   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   */
+  refundRequest(
+    request: RefundRequestRequest,
+    callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
+  ): ClientUnaryCall;
+  refundRequest(
+    request: RefundRequestRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
+  ): ClientUnaryCall;
+  refundRequest(
+    request: RefundRequestRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
   ): ClientUnaryCall;
   /** ListRequests lists requests, newest first, those that still run among them. */
   listRequests(

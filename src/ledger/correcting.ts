@@ -1,0 +1,68 @@
+/** What an operator corrects: a refund of a request, a debit of an account. Each adds transfers; none changes one. */
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import { type Book, TOTAL_NANOS_MAX } from "./book.js";
+import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
+import { OPERATOR_GRANTS, OPERATOR_RECEIVABLES, OPERATOR_REFUNDS, available } from "./rows.js";
+import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
+
+/** Gives back what a request was charged, or a part of it: in all never more. No budget gets anything back. */
+export function refund(book: Book, operation: RefundOperation): LedgerResult {
+  const { requestId, amountNanos: wantedNanos, refundId } = operation;
+  const hold = book.holds.get(requestId);
+  if (hold === undefined) return { kind: "refused", problem: "unknown_request" };
+  const account = book.account(hold.accountId);
+  const known = book.correction("refund", refundId);
+  if (known !== undefined) {
+    const same = known.holdSequence === hold.sequence && (wantedNanos === 0n || wantedNanos === known.postedNanos);
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    return { kind: "refunded", amountNanos: known.postedNanos, availableNanos: available(account), repeated: true };
+  }
+  const refundableNanos = hold.state === "settled" ? hold.chargedNanos - hold.refundedNanos : 0n;
+  const amountNanos = wantedNanos === 0n ? refundableNanos : wantedNanos;
+  if (amountNanos <= 0n || amountNanos > refundableNanos) return { kind: "refund_too_high", refundableNanos };
+  if (grantRoom(book) < amountNanos) return { kind: "refused", problem: "amount_invalid" };
+  const { accountId, sequence: holdSequence } = hold;
+  write(book, operation, { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos });
+  hold.refundedNanos += amountNanos;
+  book.addRefund(hold, amountNanos);
+  return { kind: "refunded", amountNanos, availableNanos: available(account), repeated: false };
+}
+
+/** Takes an amount from what an account has available; what is missing is the operator's to receive from elsewhere. */
+export function debit(book: Book, operation: DebitOperation): LedgerResult {
+  const { debitId, accountId, amountNanos } = operation;
+  const account = book.customer(accountId);
+  if (account === undefined) return { kind: "refused", problem: "unknown_account" };
+  const known = book.correction("debit", debitId);
+  if (known !== undefined) {
+    const receivableNanos = book.correction("receivable", debitId)?.postedNanos ?? 0n;
+    const same = known.accountId === accountId && known.postedNanos + receivableNanos === amountNanos;
+    if (!same) return { kind: "refused", problem: "id_taken" };
+    const debitedNanos = known.postedNanos;
+    return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: true };
+  }
+  const debitedNanos = amountNanos < available(account) ? amountNanos : available(account);
+  const receivableNanos = amountNanos - debitedNanos;
+  const room = TOTAL_NANOS_MAX - book.account(OPERATOR_RECEIVABLES).debitsPosted;
+  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX || receivableNanos > room)
+    return { kind: "refused", problem: "amount_invalid" };
+  const cause = { accountId, causeId: debitId, holdSequence: 0 };
+  write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
+  account.debitedNanos += debitedNanos;
+  if (receivableNanos > 0n) write(book, operation, { kind: "receivable", ...cause, postedNanos: receivableNanos });
+  return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: false };
+}
+
+/** What credits and refunds may still come to, so that the sums of all accounts stay within bounds. */
+export function grantRoom(book: Book): bigint {
+  return TOTAL_NANOS_MAX - book.account(OPERATOR_GRANTS).debitsPosted - book.account(OPERATOR_REFUNDS).debitsPosted;
+}
+
+type Said = Omit<TransferContent, "pendingNanos" | "createTimeMs">;
+type Noted = { readonly reason: string; readonly actor: string; readonly nowMs: number };
+
+function write(book: Book, { reason, actor, nowMs }: Noted, said: Said): Transfer {
+  const transfer = book.transfer({ ...said, pendingNanos: 0n, createTimeMs: nowMs }, noteRecord({ reason, actor }));
+  book.addNote(transfer, { reason, actor });
+  return transfer;
+}

@@ -1,0 +1,133 @@
+/** Credits, refunds and debits as an operator asks for them: each once for its id, each with its reason. */
+import { GatewayError } from "../errors.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import type { LedgerResult } from "./operation.js";
+import type { Note } from "./rows.js";
+import type { LedgerWriter } from "./writer.js";
+
+const ID_CHARACTERS_MAX = 128;
+const REASON_CHARACTERS_MAX = 500;
+
+export interface CreditRequest {
+  readonly creditId: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+  /** Why and by whom, where it is a correction rather than money that was paid in. */
+  readonly note?: Note | undefined;
+}
+
+export interface CreditOutcome {
+  readonly availableNanos: bigint;
+  /** True where this credit id had been credited before, so that nothing changed. */
+  readonly repeated: boolean;
+}
+
+export interface RefundRequest extends Note {
+  readonly refundId: string;
+  readonly requestId: string;
+  /** Zero: all that is left of the charge. */
+  readonly amountNanos: bigint;
+}
+
+export type RefundOutcome = Omit<Extract<LedgerResult, { readonly kind: "refunded" }>, "kind">;
+
+export interface DebitRequest extends Note {
+  readonly debitId: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+}
+
+export type DebitOutcome = Omit<Extract<LedgerResult, { readonly kind: "debited" }>, "kind">;
+
+export class Corrections {
+  constructor(
+    private readonly writer: LedgerWriter,
+    private readonly nowMs: () => number,
+  ) {}
+
+  /** Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async credit({ creditId, accountId, amountNanos, note }: CreditRequest): Promise<CreditOutcome> {
+    checkId("credit_id", creditId);
+    checkAmount(amountNanos, 1n);
+    if (note !== undefined) checkReason(note.reason);
+    const nowMs = this.nowMs();
+    const result = await this.writer.submit({ kind: "credit", creditId, accountId, amountNanos, note, nowMs });
+    if (result.kind === "credited") return { availableNanos: result.availableNanos, repeated: result.repeated };
+    throw refusalOf(result, { kind: "credit", id: creditId }, accountId);
+  }
+
+  /**
+   * Gives back what a request was charged, or a part of it. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN, or
+   * PARAMETER_INVALID where less is left of the charge.
+   */
+  async refund({ refundId, requestId, amountNanos, reason, actor }: RefundRequest): Promise<RefundOutcome> {
+    checkId("refund_id", refundId);
+    checkAmount(amountNanos, 0n);
+    checkReason(reason);
+    const nowMs = this.nowMs();
+    const result = await this.writer.submit({ kind: "refund", refundId, requestId, amountNanos, reason, actor, nowMs });
+    if (result.kind === "refunded") return result;
+    if (result.kind === "refund_too_high")
+      throw invalid("amount_nanos", `${result.refundableNanos} are left of what the request was charged`);
+    throw refusalOf(result, { kind: "refund", id: refundId }, requestId);
+  }
+
+  /**
+   * Takes an amount from what the account has available; the rest is booked as the operator's to receive. Rejects with
+   * ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   */
+  async debit({ debitId, accountId, amountNanos, reason, actor }: DebitRequest): Promise<DebitOutcome> {
+    checkId("debit_id", debitId);
+    checkAmount(amountNanos, 1n);
+    checkReason(reason);
+    const nowMs = this.nowMs();
+    const result = await this.writer.submit({ kind: "debit", debitId, accountId, amountNanos, reason, actor, nowMs });
+    if (result.kind === "debited") return result;
+    throw refusalOf(result, { kind: "debit", id: debitId }, accountId);
+  }
+}
+
+/** Throws PARAMETER_MISSING or PARAMETER_INVALID where a text does not say why. */
+export function checkReason(reason: string): void {
+  if (reason.trim() === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "reason" });
+  if (!isText(reason, 1, REASON_CHARACTERS_MAX) || /\p{Cc}/u.test(reason))
+    throw invalid("reason", `must be 1 to ${REASON_CHARACTERS_MAX} characters, without control characters`);
+}
+
+/** Half a surrogate pair would not come back from the database as it went in, and the hash over it would not fit. */
+export function isText(text: string, shortest: number, longest: number): boolean {
+  return text.length >= shortest && text.length <= longest && !/\p{Surrogate}/u.test(text);
+}
+
+function checkId(param: string, id: string): void {
+  if (!isText(id, 1, ID_CHARACTERS_MAX)) throw invalid(param, `must be 1 to ${ID_CHARACTERS_MAX} characters`);
+}
+
+function checkAmount(nanos: bigint, leastNanos: bigint): void {
+  if (nanos < leastNanos || nanos > AMOUNT_NANOS_MAX)
+    throw invalid("amount_nanos", `must be from ${leastNanos} to ${AMOUNT_NANOS_MAX}`);
+}
+
+function refusalOf(
+  result: LedgerResult,
+  act: { readonly kind: string; readonly id: string },
+  of: string,
+): GatewayError {
+  if (result.kind !== "refused") return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
+  switch (result.problem) {
+    case "unknown_account":
+      return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: of });
+    case "unknown_request":
+      return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "request", id: of });
+    case "id_taken": {
+      const problem = act.kind === "refund" ? "with another request or amount" : "with another account or amount";
+      return new GatewayError("ERROR_REASON_ALREADY_EXISTS", { ...act, problem });
+    }
+    default:
+      return invalid("amount_nanos", "the ledger holds no more");
+  }
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
