@@ -32,6 +32,8 @@ import { SettingsKeeper } from "./settings-keeper.js";
 
 // A model may think for two minutes before its first token.
 const TIMEOUTS = { firstTokenMs: 120_000, wholeMs: 600_000, idleMs: 30_000, totalMs: 600_000, drainMs: 60_000 };
+// What a client left is read on for a while.
+const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {
@@ -71,7 +73,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
     healthLog.note(upstream, model, change),
   );
-  const routes = new RouteKeeper(routing, load, log);
+  const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const path = environment.settingsPath;
   const settings = new SettingsKeeper({ path, env: process.env, routes, seeds: { keys, ledger }, log });
   await settings.start();

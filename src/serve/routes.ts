@@ -5,6 +5,7 @@ import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
 import { connectUpstreams, loadTable, type LoadOptions, type UnservedModel } from "../routing/load.js";
 import type { ServedUpstream } from "../routing/model.js";
+import { Retirement } from "../routing/retirement.js";
 import type { Routing } from "../routing/routing.js";
 
 /** Routes that are ready to come into force, at once and without fail. Either is called once. */
@@ -22,6 +23,7 @@ export class RouteKeeper {
   #settings: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
   #upstreams: ReadonlyMap<string, ServedUpstream> = new Map();
   readonly #listed = new Map<string, readonly ListedModel[]>();
+  readonly #retirement: Retirement;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -29,7 +31,11 @@ export class RouteKeeper {
     private readonly routing: Routing,
     private readonly options: LoadOptions,
     private readonly log: Log,
-  ) {}
+    /** The longest that a request may run on an upstream, in milliseconds. */
+    requestMsMax: number,
+  ) {
+    this.#retirement = new Retirement(requestMsMax);
+  }
 
   /** Makes the routes of settings without putting them in force. Rejects where they cannot be made. */
   async prepare(settings: Settings): Promise<PreparedRoutes> {
@@ -45,17 +51,19 @@ export class RouteKeeper {
         this.#upstreams = upstreams;
         for (const id of this.#listed.keys()) if (!upstreams.has(id)) this.#listed.delete(id);
         this.routing.replace(table);
-        // What runs on a dropped upstream ends by itself; closing waits for it.
-        closeOthers(before, upstreams);
+        for (const served of othersThan(upstreams, before)) this.#retirement.add(served);
         this.#listSoon(0);
       },
-      discard: () => closeOthers(upstreams, before),
+      discard: () => {
+        for (const { upstream } of othersThan(before, upstreams)) void upstream.close();
+      },
     };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    await this.#retirement.close();
     await Promise.all([...this.#upstreams.values()].map((served) => served.upstream.close()));
   }
 
@@ -97,7 +105,10 @@ export class RouteKeeper {
   }
 }
 
-/** Closes the upstreams of one table that the other does not share. */
-function closeOthers(table: ReadonlyMap<string, ServedUpstream>, other: ReadonlyMap<string, ServedUpstream>): void {
-  for (const [id, served] of table) if (other.get(id) !== served) void served.upstream.close();
+/** The upstreams of `table` that `kept` does not share. */
+function othersThan(
+  kept: ReadonlyMap<string, ServedUpstream>,
+  table: ReadonlyMap<string, ServedUpstream>,
+): readonly ServedUpstream[] {
+  return [...table].filter(([id, served]) => kept.get(id) !== served).map(([, served]) => served);
 }

@@ -64,7 +64,7 @@ export function refusalText(body: Buffer): string {
   return body.subarray(0, BODY_BYTES_MAX).toString("utf8");
 }
 
-/** By the first row that fits, else by the status, else by the words where the status only blames the request. */
+/** By the row that fits, else by the status, else by the words where the status only blames the request. */
 export function kindOf(
   status: number,
   codes: readonly string[],
@@ -79,11 +79,11 @@ export function kindOf(
   return words.contextTooLong ? "context" : kind;
 }
 
+/** A code says more than a status alone. */
 function rowOf(status: number, codes: readonly string[], rows: readonly RefusalRow[]): RefusalRow | undefined {
-  return rows.find(
-    (row) =>
-      (row.status === undefined || row.status === status) && (row.code === undefined || codes.includes(row.code)),
-  );
+  const ofStatus = rows.filter((row) => row.status === undefined || row.status === status);
+  const byCode = ofStatus.find(({ code }) => code !== undefined && codes.includes(code));
+  return byCode ?? ofStatus.find(({ code }) => code === undefined);
 }
 
 /** Rows of one kind, by their codes. */

@@ -1,0 +1,171 @@
+/** What one tenant's requests do to an upstream that another uses: over HTTP, with a fake upstream that they steer. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { says } from "../support/world.js";
+
+let fake: FakeUpstream;
+let spare: FakeUpstream;
+let gateway: GatewayProcess;
+let management: Management;
+let hostile: string;
+let victim: string;
+
+const settings = (key: string, more = ""): string => `
+upstreams:
+  fake: { family: openai-compatible, base_url: "${fake.url}", api_key: "${key}" }
+  spare: { family: openai-compatible, base_url: "${spare.url}" }
+  gone: { family: openai-compatible, base_url: "http://127.0.0.1:9/v1" }
+${more}
+models:
+  alone: { targets: [{ upstream: fake }], output_tokens_max: 100, price: free }
+  pair: { targets: [{ upstream: fake }, { upstream: spare, priority: 2 }], output_tokens_max: 100, price: free }
+  last: { targets: [{ upstream: fake }, { upstream: gone, priority: 2 }], output_tokens_max: 100, price: free }
+`;
+const DROPPED = `
+  dropped: { family: openai-compatible, base_url: "FAKE" }`;
+
+beforeAll(async () => {
+  [fake, spare] = await Promise.all([startFakeUpstream(), startFakeUpstream()]);
+  gateway = await startGateway({ settings: settings("sk-first-key-of-the-upstream") });
+  management = new Management(gateway);
+  for (const id of ["mallory", "alice"]) await management.account(id, 1_000_000_000n);
+  hostile = (await management.makeKey("mallory")).secret;
+  victim = (await management.makeKey("alice")).secret;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([fake.close(), spare.close()]);
+});
+beforeEach(async () => {
+  for (const id of ["fake", "spare", "gone"]) await management.call("POST", `/upstreams/${id}:reset`, {});
+});
+
+const told = (code: string): string =>
+  JSON.stringify({ error: { message: "invalid api key, insufficient balance", type: code, param: code, code } });
+
+describe("one tenant's refusals, however many, leave another's next request alone", () => {
+  test.each<{ what: string; answer: FakeScript }>([
+    { what: "401 with the exact code", answer: { status: 401, body: told("invalid_api_key") } },
+    { what: "402", answer: { status: 402 } },
+    { what: "403", answer: { status: 403, body: told("account_deactivated") } },
+    { what: "no funds", answer: { status: 429, body: told("insufficient_quota") } },
+    { what: "its words", answer: { status: 400, body: told("x") } },
+    { what: "its limit for an hour", answer: { status: 429, headers: { "retry-after": "3600" } } },
+    { what: "no such model", answer: { status: 404, body: told("model_not_found") } },
+    { what: "503", answer: { status: 503 } },
+    { what: "a cut", answer: { cutAfter: 0 } },
+  ])("$what", async ({ answer }) => {
+    for (const model of ["alone", "pair"]) {
+      await Promise.all(Array.from({ length: 8 }, () => ask(hostile, script(answer), model)));
+      const before = fake.requests.length;
+      const response = await ask(victim, "Hello", model);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-tollgate-upstream")).toBe("fake");
+      expect(fake.requests.length).toBe(before + 1);
+    }
+  });
+});
+
+describe("a credential that is refused", () => {
+  const refused = script({ status: 401 });
+
+  test("is told as ours to mend, and not worth a retry", async () => {
+    const response = await ask(victim, refused, "alone");
+    expect(response.status).toBe(502);
+    expect(response.headers.get("x-should-retry")).toBe("false");
+    expect(await response.json()).toMatchObject({ error: { code: "upstream_credential", type: "server_error" } });
+  });
+
+  test("is an alert at once, and its upstream comes back by itself", async () => {
+    for (const key of [hostile, victim]) await ask(key, refused, "alone");
+    expect(await healthOf("fake")).toMatchObject({ health: "refused", asides: [{ model: "", cause: "credential" }] });
+    const alerts = gateway.log.filter((line) => line.includes("check its api_key"));
+    expect(alerts.length).toBeGreaterThan(0);
+    expect(JSON.parse(alerts[0]!)).toMatchObject({ level: "error", upstream: "fake", cause: "credential" });
+    // Others go elsewhere meanwhile; with nobody else to ask it is probed.
+    expect((await ask(victim, "Hello", "pair")).headers.get("x-tollgate-upstream")).toBe("spare");
+    await expect.poll(async () => (await ask(victim, "Hello", "alone")).status, { timeout: 20_000 }).toBe(200);
+    expect(await healthOf("fake")).toMatchObject({ health: "healthy", asides: [] });
+    expect((await ask(victim, "Hello", "pair")).headers.get("x-tollgate-upstream")).toBe("fake");
+  });
+
+  test("is not what the client is told while another target may still answer", async () => {
+    const response = await ask(victim, refused, "last");
+    expect(response.status).toBe(502);
+    expect(response.headers.get("x-should-retry")).toBe("true");
+    expect(await response.json()).toMatchObject({ error: { code: "upstream_error" } });
+  });
+});
+
+test("a model that an upstream does not have is asked for elsewhere, and is no mistake of the client's", async () => {
+  const missing = script({ status: 404, body: told("model_not_found") });
+  const before = spare.requests.length;
+  const response = await ask(victim, missing, "pair");
+  expect(spare.requests.length).toBe(before + 1);
+  expect(response.status).toBe(502);
+  expect(await healthOf("fake")).toMatchObject({ asides: [{ model: "pair", cause: "model_unknown" }] });
+  expect(gateway.log.some((line) => line.includes("correct the target's model"))).toBe(true);
+});
+
+test("a wait of minutes is told to whoever met it; with nobody else to ask, others wait for a probe", async () => {
+  const limited = script({ status: 429, headers: { "retry-after": "300" } });
+  expect(waitMs(await ask(hostile, limited, "alone"))).toBe(300_000);
+  expect((await ask(victim, limited, "alone")).status).toBe(429);
+  const third = (await management.makeKey("alice")).secret;
+  const responses = await Promise.all(Array.from({ length: 6 }, () => ask(third, limited, "alone")));
+  const waits = responses.map(waitMs);
+  // One of them was the probe, and met the upstream's own wait.
+  expect(waits.filter((wait) => wait === 300_000).length).toBeLessThanOrEqual(1);
+  for (const wait of waits) if (wait !== 300_000) expect(wait).toBeLessThanOrEqual(2_000);
+});
+
+test("a client's own deadline, or its leaving, takes no upstream from others", async () => {
+  const slow = script({ hang: true });
+  const leave = async (): Promise<void> => {
+    const signal = AbortSignal.timeout(100);
+    await ask(victim, slow, "alone", signal).catch(() => undefined);
+  };
+  for (let round = 0; round < 2; round += 1) await Promise.all(Array.from({ length: 6 }, leave));
+  expect((await ask(hostile, "Hello", "alone")).status).toBe(200);
+  expect((await ask(victim, "Hello", "alone")).status).toBe(200);
+});
+
+test("a rotated credential and a removed upstream leave their live streams alone", async () => {
+  const withDropped = (text: string): string =>
+    `${text}  dropped: { targets: [{ upstream: dropped }], output_tokens_max: 100, price: free }\n`;
+  gateway.writeSettings(withDropped(settings("sk-first-key-of-the-upstream", DROPPED.replace("FAKE", fake.url))));
+  const models = async (): Promise<string> => JSON.stringify((await management.call("GET", "/models")).body);
+  await expect.poll(models, { timeout: 20_000 }).toContain('"dropped"');
+  const content = script({ words: 60, eventDelayMs: 50 });
+  const streams = await Promise.all(["alone", "dropped"].map((model) => ask(victim, content, model, undefined, true)));
+  gateway.writeSettings(settings("sk-second-key-of-the-upstream"));
+  await expect.poll(models, { timeout: 20_000 }).not.toContain('"dropped"');
+  expect((await ask(victim, "Hello", "alone")).status).toBe(200);
+  expect(fake.requests.at(-1)?.headers["authorization"]).toBe("Bearer sk-second-key-of-the-upstream");
+  for (const stream of streams) {
+    const text = await stream.text();
+    expect(text).toContain("word59");
+    expect(text).toContain("[DONE]");
+  }
+});
+
+function waitMs(response: Response): number {
+  expect(response.status).toBe(429);
+  return Number(response.headers.get("retry-after-ms"));
+}
+
+async function healthOf(id: string): Promise<object | undefined> {
+  const { body } = await management.call("GET", "/upstreams");
+  return (body["upstreams"] as { id: string }[]).find((upstream) => upstream.id === id);
+}
+
+function ask(key: string, content: string, model: string, signal?: AbortSignal, stream = false): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: says(content), stream }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
