@@ -3,6 +3,7 @@ import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
 
+export { outlined } from "../wire/outline.js";
 export type {
   ClientWire,
   EmbeddingWire,

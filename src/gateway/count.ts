@@ -4,7 +4,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { modelTokens } from "../pricing/model-tokens.js";
 import { estimateTokens } from "../pricing/text-runs.js";
 import { type CountFor, countTokens, countTokensExactly } from "../pricing/tokens.js";
-import type { EmbeddingQuestion, WireRequest } from "../wire/wire.js";
+import type { EmbeddingQuestion, LongBody, LongText, WireRequest } from "../wire/wire.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
 const IMAGE_TOKENS = 765;
@@ -18,7 +18,8 @@ const REPLY_TOKENS = 2;
  * typed form cannot hold the request.
  */
 export async function countInput(request: WireRequest, modelId: string, countFor?: CountFor): Promise<number> {
-  return countText(inputText(request), request.facts.imageCount, modelId, countFor);
+  const long = await request.long?.text();
+  return countText(long ?? inputText(request), request.facts.imageCount, modelId, countFor);
 }
 
 /**
@@ -30,13 +31,21 @@ export async function countReadable(
   modelId: string,
   countFor?: CountFor,
 ): Promise<number | undefined> {
-  const readable = readableInput(request);
+  const readable = request.long === undefined ? readableInput(request) : await longText(request.long);
   return readable === undefined ? undefined : countText(readable, request.facts.imageCount, modelId, countFor);
 }
 
+/** How much of a body is looked at for an estimate; the rest is taken to be like it. */
+const ESTIMATED_BYTES_MAX = 262_144;
+
 /** The input by its bytes alone. */
 export function estimateInput(request: WireRequest): number {
-  return estimateTokens(request.source?.body.toString() ?? "");
+  const body = request.source?.body;
+  if (body === undefined) return 0;
+  const text = body.toString("utf8", 0, ESTIMATED_BYTES_MAX);
+  return body.length <= ESTIMATED_BYTES_MAX
+    ? estimateTokens(text)
+    : Math.ceil((estimateTokens(text) * body.length) / ESTIMATED_BYTES_MAX);
 }
 
 async function countText(
@@ -68,7 +77,7 @@ export async function boundInput(
   if (!exact) return undefined;
   const { facts } = request;
   if (facts.imageCount + facts.fileCount + facts.audioCount > 0) return undefined;
-  const input = readableInput(request);
+  const input = request.long === undefined ? readableInput(request) : await longText(request.long);
   if (input === undefined) return undefined;
   const { messages, text } = input;
   const tokens = await countTokensExactly(text, encoding, countFor);
@@ -76,20 +85,20 @@ export async function boundInput(
   return Math.ceil((tokens + input.tokens) * 1.05) + 16 * Math.max(messages, facts.inputCount ?? 0);
 }
 
+/** Undefined also where the thread has no room: a settlement that asks must not fail. */
+function longText(long: LongBody): Promise<InputText | undefined> {
+  return long.text().catch(() => undefined);
+}
+
 /** The request as its client wrote it, or all texts of one that came typed. */
 export function textBytesOf(request: WireRequest): Buffer {
   return request.source?.body ?? Buffer.from(readableInput(request)?.text ?? "");
 }
 
-interface InputText {
-  readonly messages: number;
-  readonly text: string;
-  /** Tokens that came as such. */
-  readonly tokens: number;
-}
+type InputText = LongText;
 
 /** Undefined where the typed form cannot hold the request. */
-function readableInput(request: WireRequest): InputText | undefined {
+export function readableInput(request: WireRequest): InputText | undefined {
   try {
     return inputText(request);
   } catch {
@@ -166,7 +175,7 @@ const OPEN_TOKENS_MAX = 1_000;
 export function readAtLeast(told: Usage | undefined, request: WireRequest, inputTokensMax: number): Usage | undefined {
   const isTold = told !== undefined && totalTokens(told) > Number(generatedTokens(told));
   if (isTold) return { ...told, outputTokens: 0n, reasoningTokens: 0n, audioOutputTokens: 0n };
-  const input = readableInput(request);
+  const input = request.long === undefined ? readableInput(request) : undefined;
   if (input === undefined || input.text.length > SHORT_CHARACTERS_MAX) return undefined;
   const least = tokensAtLeast(input.text);
   if (Buffer.byteLength(input.text) - least > OPEN_TOKENS_MAX) return undefined;

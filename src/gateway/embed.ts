@@ -4,7 +4,7 @@ import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/
 import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
-import type { RequestFacts, WireRequest } from "../wire/wire.js";
+import { LONG_BODY_BYTES, type RequestFacts, type WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter.js";
@@ -37,10 +37,13 @@ export async function embed(
     onDrain: (): void => undefined,
   };
   let asksFor = "";
-  const read = (): Asked => {
-    const embedding = readEmbedding(asked, asked.acceptWire, steps);
-    asksFor = embedding.request.facts.model;
-    return embedding;
+  const noted = (read: Asked): Asked => {
+    asksFor = read.request.facts.model;
+    return read;
+  };
+  const read = (): Asked | Promise<Asked> => {
+    const reading = readEmbedding(asked, asked.acceptWire, call, steps);
+    return reading instanceof Promise ? reading.then(noted) : noted(reading);
   };
   await generate(read, call, sink, steps);
   const { model, usage, costNanos } = fold.answer();
@@ -48,11 +51,23 @@ export async function embed(
 }
 
 /** What is asked, from a client's own body or from the typed form. Throws BODY_INVALID or PARAMETER_*. */
-export function readEmbedding(asked: EmbedRequest, acceptWire: string, steps: Steps): Asked {
-  return { request: readRequest(asked, steps), generation: NOTHING_SAID, acceptWire };
+export function readEmbedding(
+  asked: EmbedRequest,
+  acceptWire: string,
+  call: GatewayCall,
+  steps: Steps,
+): Asked | Promise<Asked> {
+  const reading = readRequest(asked, call, steps);
+  const generation = NOTHING_SAID;
+  if (reading instanceof Promise) return reading.then((request) => ({ request, generation, acceptWire }));
+  return { request: reading, generation, acceptWire };
 }
 
-function readRequest({ model, texts, dimensions, source }: EmbedRequest, steps: Steps): WireRequest {
+function readRequest(
+  { model, texts, dimensions, source }: EmbedRequest,
+  call: GatewayCall,
+  steps: Steps,
+): WireRequest | Promise<WireRequest> {
   if (source === undefined) return typedRequest(model, texts, dimensions);
   const wire = steps.embeddingWires.get(source.wire);
   if (wire === undefined) {
@@ -60,11 +75,10 @@ function readRequest({ model, texts, dimensions, source }: EmbedRequest, steps: 
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "source.wire", problem });
   }
   const { buffer, byteOffset, byteLength } = source.body;
-  return wire.readRequest({
-    wire: wire.name,
-    body: Buffer.from(buffer, byteOffset, byteLength),
-    headers: source.headers,
-  });
+  const body = Buffer.from(buffer, byteOffset, byteLength);
+  const read = { wire: wire.name, body, headers: source.headers };
+  if (body.length > LONG_BODY_BYTES) return steps.longBodies.read(read, "embed", call.caller.accountId);
+  return wire.readRequest(read);
 }
 
 /** A request in the typed form, checked as a wire would. Throws PARAMETER_MISSING or PARAMETER_INVALID. */

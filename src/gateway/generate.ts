@@ -30,7 +30,7 @@ export interface Asked {
  * opened is settled exactly once, on every way out.
  */
 export async function generate(
-  read: () => Asked,
+  read: () => Asked | Promise<Asked>,
   call: GatewayCall,
   sink: Sink<AnswerBatch>,
   steps: Steps,
@@ -41,7 +41,8 @@ export async function generate(
   const admission = admitting instanceof Promise ? await admitting : admitting;
   let usedTokens = 0;
   try {
-    const asked = read();
+    const reading = read();
+    const asked = reading instanceof Promise ? await reading : reading;
     const { request } = asked;
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);

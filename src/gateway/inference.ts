@@ -14,7 +14,7 @@ import {
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
-import type { WireRequest } from "../wire/wire.js";
+import { LONG_BODY_BYTES, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
@@ -44,7 +44,7 @@ function streamGenerate(
   steps: Steps,
 ): Promise<void> {
   const { generation, acceptWire } = asked;
-  return generate(() => readGeneration(generation, acceptWire, steps, true), call, sink, steps);
+  return generate(() => readGeneration(generation, acceptWire, call, steps, true), call, sink, steps);
 }
 
 /** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */
@@ -66,9 +66,10 @@ async function generateWhole(
     },
     onDrain: () => undefined,
   };
-  const read = (): Asked => {
-    const { request, generation: given } = readGeneration(generation, acceptWire, steps, false);
-    return { request: asWhole(request), generation: given, acceptWire };
+  const whole = (read: Asked): Asked => ({ ...read, request: asWhole(read.request) });
+  const read = (): Asked | Promise<Asked> => {
+    const reading = readGeneration(generation, acceptWire, call, steps, false);
+    return reading instanceof Promise ? reading.then(whole) : whole(reading);
   };
   await generate(read, call, sink, steps);
   const [first, second] = sources;
@@ -84,11 +85,13 @@ function asWhole(request: WireRequest): WireRequest {
     facts: { ...request.facts, stream: false },
     prompt: () => request.prompt(),
     checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
+    long: request.long,
+    outline: request.outline,
   };
 }
 
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
-  const { request } = readGeneration(asked.generation, "", steps, false, "count");
+  const { request } = await readGeneration(asked.generation, "", call, steps, false, "count");
   const model = findModel(request.facts.model, call.caller, steps);
   const { tokens, source } = await knownInput(request, model, call, steps);
   return { inputTokens: BigInt(tokens), exact: source !== TokenSource.TOKEN_SOURCE_ESTIMATE };
@@ -105,17 +108,20 @@ async function estimateCost(
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "embedding", problem });
   }
   const read =
-    embedding === undefined ? readGeneration(generation, "", steps, false) : readEmbedding(embedding, "", steps);
-  return estimate(read, call, steps);
+    embedding === undefined
+      ? readGeneration(generation, "", call, steps, false)
+      : readEmbedding(embedding, "", call, steps);
+  return estimate(await read, call, steps);
 }
 
 function readGeneration(
   generation: Generation | undefined,
   acceptWire: string,
+  call: GatewayCall,
   steps: Steps,
   stream: boolean,
   purpose: "generate" | "count" = "generate",
-): Asked {
+): Asked | Promise<Asked> {
   const input = generation?.input;
   if (generation === undefined || input === undefined) {
     throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
@@ -135,6 +141,11 @@ function readGeneration(
   if (body.length > BODY_BYTES_MAX) {
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
-  const request = wire.readRequest({ wire: wire.name, body, headers: input.value.headers }, purpose);
+  const source = { wire: wire.name, body, headers: input.value.headers };
+  if (body.length > LONG_BODY_BYTES) {
+    const reading = steps.longBodies.read(source, purpose, call.caller.accountId);
+    return reading.then((request) => ({ request, generation, acceptWire }));
+  }
+  const request = wire.readRequest(source, purpose);
   return { request, generation, acceptWire };
 }

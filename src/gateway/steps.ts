@@ -4,11 +4,13 @@ import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
-import type { ClientWire, EmbeddingWire } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, LongBodies } from "../wire/wire.js";
 
 export interface Steps {
   readonly wires: ReadonlyMap<string, ClientWire>;
   readonly embeddingWires: ReadonlyMap<string, EmbeddingWire>;
+  /** Reads what is too long for the event loop. */
+  readonly longBodies: LongBodies;
   readonly routing: Routing;
   readonly limits: Limits;
   readonly ledger: Ledger;

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type EmbedResponse, InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { EmbeddingWire, Format, SourceBody } from "../formats/format.js";
+import { type EmbeddingWire, type Format, outlined, type SourceBody } from "../formats/format.js";
 import { HttpFormatRequest } from "./front.js";
 import type { GenerationParts } from "./generation.js";
 
@@ -49,5 +49,5 @@ export async function answerEmbedding(
 }
 
 function bodyOf(answer: EmbedResponse, wire: EmbeddingWire, source: SourceBody): Buffer {
-  return answer.source.length > 0 ? answer.source : wire.encodeAnswer(answer, wire.readRequest(source));
+  return answer.source.length > 0 ? answer.source : wire.encodeAnswer(answer, wire.readRequest(outlined(source)));
 }

@@ -9,7 +9,14 @@ import {
   type StreamGenerateResponse,
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { Format, SourceBody, StreamEncoder, StreamFraming, WireRequest } from "../formats/format.js";
+import {
+  type Format,
+  outlined,
+  type SourceBody,
+  type StreamEncoder,
+  type StreamFraming,
+  type WireRequest,
+} from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import type { LostAnswers } from "./lost-answers.js";
@@ -234,7 +241,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
 
   /** What the client asked, read once more where an answer in its wire is written. */
   #asked(): WireRequest {
-    return this.#format.wire.readRequest(this.#source);
+    return this.#format.wire.readRequest(outlined(this.#source));
   }
 
   /** The call ended well. An answer without its finish is cut all the same. */

@@ -2,8 +2,8 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { AnswerReport, Batch, EndpointWire, StreamDecoder } from "../wire/wire.js";
-import { bodyFor, type Question } from "./question.js";
+import type { AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
+import { askBody, type Question } from "./question.js";
 
 /** How long each phase may take, in milliseconds. */
 export interface AttemptTimeouts {
@@ -87,23 +87,35 @@ class Attempt implements UpstreamHandler {
 
   start(): void {
     const { plan } = this;
-    const { speech } = plan;
-    const { served, model } = plan.target;
     if (plan.signal.aborted) return this.#fail(abortReason(plan.signal));
     try {
       const dropped: string[] = [];
-      const body = bodyFor(plan, dropped);
-      if (dropped.length > 0) this.receiver.dropped?.(dropped);
+      const body = askBody(plan, dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
-      this.receiver.onDrain(() => this.#resume());
-      this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
-      const path = speech.generatePath(model, plan.owned.stream);
-      const own = served.family.requestHeaders?.(plan.request);
-      const headers = own === undefined ? served.headers : { ...served.headers, ...own };
-      this.#exchange = served.upstream.send({ method: "POST", path, headers, body }, this);
+      if (!(body instanceof Promise)) return this.#send(body, dropped);
+      body
+        .then((written) => this.#guard(() => this.#send(written, dropped)))
+        .catch((error: unknown) => {
+          this.#fail(GatewayError.from(error));
+        });
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
+  }
+
+  #send(body: Buffer, dropped: readonly string[]): void {
+    const { plan } = this;
+    // Whoever left while a long body was written is asked nothing any more.
+    if (this.#phase === "done" || plan.signal.aborted) return this.#fail(abortReason(plan.signal));
+    const { speech } = plan;
+    const { served, model } = plan.target;
+    if (dropped.length > 0) this.receiver.dropped?.(dropped);
+    this.receiver.onDrain(() => this.#resume());
+    this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
+    const path = speech.generatePath(model, plan.owned.stream);
+    const own = served.family.requestHeaders?.(plan.request);
+    const headers = own === undefined ? served.headers : { ...served.headers, ...own };
+    this.#exchange = served.upstream.send({ method: "POST", path, headers, body }, this);
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
@@ -115,7 +127,7 @@ class Attempt implements UpstreamHandler {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      const decoder = this.#wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.plan.request);
+      const decoder = this.#wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.#asked);
       if (decoder === undefined) return this.#fail(this.#failed("it answered with a stream"));
       this.#decoder = decoder;
       this.receiver.watch(decoder.report);
@@ -161,6 +173,11 @@ class Attempt implements UpstreamHandler {
     this.#fail(this.#failed(problem, error));
   }
 
+  /** What the answer is read by. */
+  get #asked(): WireRequest {
+    return this.plan.request.outline ?? this.plan.request;
+  }
+
   get #wire(): EndpointWire {
     return this.plan.speech.wire;
   }
@@ -183,9 +200,9 @@ class Attempt implements UpstreamHandler {
   }
 
   #endWhole(): void {
-    const { form, owned, request } = this.plan;
+    const { form, owned } = this.plan;
     const body = Buffer.concat(this.#chunks);
-    const answer = this.#wire.decodeAnswer(body, request);
+    const answer = this.#wire.decodeAnswer(body, this.#asked);
     this.receiver.watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
     const isTyped = form === "events" || owned.stream;

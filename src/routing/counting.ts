@@ -20,8 +20,7 @@ export async function countAtUpstream(
 ): Promise<number | undefined> {
   const { family } = target.served;
   if (family.counter === undefined) return undefined;
-  if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(target.model);
-  const body = family.counter.encode(request, target.model, target.facts);
+  const body = await countBody(request, target, family.counter);
   try {
     return await ask(request, body, target, family.counter, signal);
   } catch (error) {
@@ -29,6 +28,17 @@ export async function countAtUpstream(
     if (isOfRequest) throw error;
     return undefined;
   }
+}
+
+/** What the upstream is asked with; a long body is written by the thread beside the event loop. */
+function countBody(request: WireRequest, { served, model, facts }: Target, counter: Counter): Buffer | Promise<Buffer> {
+  const { family } = served;
+  if (request.long !== undefined) {
+    const order = { family: family.name, kind: "chat", model, facts, owned: undefined, strict: false } as const;
+    return request.long.write(order, []);
+  }
+  if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(model);
+  return counter.encode(request, model, facts);
 }
 
 function ask(

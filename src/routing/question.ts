@@ -20,11 +20,17 @@ export interface Asking {
 
 export interface Question {
   readonly request: WireRequest;
+  readonly kind: ModelKind;
   readonly target: Target;
   /** How the target is spoken to. */
   readonly speech: Speech;
   readonly owned: OwnedFields;
   readonly strict: boolean;
+}
+
+/** What of it decides the body. */
+export interface BodyQuestion extends Pick<Question, "request" | "speech" | "owned" | "strict"> {
+  readonly target: Pick<Target, "model" | "facts">;
 }
 
 /** The targets that can be asked for this at all. */
@@ -53,7 +59,7 @@ export function ownedFor(target: Target, asking: Asking): OwnedFields {
  * The body for the target. `dropped` takes the names of parameters that its wire has no place for. Throws PARAMETER_*
  * where the request cannot be asked of it.
  */
-export function bodyFor({ request, target, speech, owned, strict }: Question, dropped: string[]): Buffer {
+export function bodyFor({ request, target, speech, owned, strict }: BodyQuestion, dropped: string[]): Buffer {
   const { source } = request;
   checkFacts(request, target);
   if (source !== undefined && source.wire !== speech.wire.name) request.checkForeign?.(target.model, dropped);
@@ -62,8 +68,16 @@ export function bodyFor({ request, target, speech, owned, strict }: Question, dr
   return body;
 }
 
+/** The same, at once for a short body, and by the thread beside the event loop for a long one. */
+export function askBody(question: Question, dropped: string[]): Buffer | Promise<Buffer> {
+  const { request, target, owned, strict, kind } = question;
+  if (request.long === undefined) return bodyFor(question, dropped);
+  const { model, facts, served } = target;
+  return request.long.write({ family: served.family.name, kind, model, facts, owned, strict }, dropped);
+}
+
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
-function checkFacts({ facts }: WireRequest, { facts: can, model }: Target): void {
+function checkFacts({ facts }: WireRequest, { facts: can, model }: BodyQuestion["target"]): void {
   if (can.images !== false || facts.imageCount === 0) return;
   const problem = "it sees no pictures";
   throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: "messages", problem, model });
@@ -84,19 +98,20 @@ export interface Foresight {
 }
 
 /** Writes the bodies that the targets would be asked with, and sends none. */
-export function foresee(
+export async function foresee(
   request: WireRequest,
   model: ServedModel,
   asking: Asking,
   nowMs: number,
   accountId: string,
-): Foresight {
+): Promise<Foresight> {
   const targets = targetsFor(model, asking.kind);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
     const speech = speechFor(target.served.family, request, asking.kind);
     try {
-      bodyFor({ request, target, speech, owned: ownedFor(target, asking), strict: asking.strict }, []);
+      const owned = ownedFor(target, asking);
+      await askBody({ request, kind: asking.kind, target, speech, owned, strict: asking.strict }, []);
     } catch (error) {
       refusals.set(target, withModel(GatewayError.from(error), model.id));
     }

@@ -174,6 +174,7 @@ export class Routing {
       failure = await runAttempt(
         {
           request,
+          kind: options.kind,
           target,
           speech,
           owned: ownedFor(target, options),

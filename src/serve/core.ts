@@ -14,6 +14,7 @@ import type { Metrics, UpstreamAside } from "../observe/metrics.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
+import { createLongBodies } from "../reading/long-bodies.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
@@ -85,7 +86,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
   );
   const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
-  const gateway = createGateway({ wires, embeddingWires, routing, limits, ledger, log, metrics, nowMs });
+  const longBodies = createLongBodies();
+  const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
   const replays = createReplays(ledger, rootSecret, options);
   const frontToken = deriveKey(rootSecret, "front token").toString("hex");
   const dispatcher = createDispatcher({
@@ -120,6 +122,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       await routes.close();
       await coordination.close();
       await closeTokenCounter();
+      await longBodies.close();
       await store.close();
     },
   };

@@ -38,6 +38,46 @@ export interface SourceBody {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A longer body is not read on the event loop, where its every byte costs all other requests time. */
+export const LONG_BODY_BYTES = 262_144;
+
+/** What to write of a long body, for a target that is described by what can cross to another thread. */
+export interface BodyOrder {
+  /** The name of the target's family. */
+  readonly family: string;
+  /** What the model is asked for; its family may have an address of its own for that. */
+  readonly kind: "chat" | "completion" | "embedding";
+  /** The model as its upstream names it. */
+  readonly model: string;
+  readonly facts: ModelFacts;
+  /** Absent where the upstream is only asked to count. */
+  readonly owned: OwnedFields | undefined;
+  readonly strict: boolean;
+}
+
+/** What of a request is read as text, and how much of it is no text. */
+export interface LongText {
+  readonly messages: number;
+  readonly text: string;
+  /** Tokens that came as such. */
+  readonly tokens: number;
+}
+
+/** A body that a thread beside the event loop reads, since it is too long for the loop. */
+export interface LongBody {
+  /** The body for a target. Rejects with what the wire or the family refuses; `dropped` takes what had no place. */
+  write(order: BodyOrder, dropped: string[]): Promise<Buffer>;
+  /** Undefined where the typed form cannot hold the request. */
+  text(): Promise<LongText | undefined>;
+}
+
+/** Reads long bodies. */
+export interface LongBodies {
+  /** Rejects as `readRequest` throws, or with OVERLOADED. The accounts take turns. */
+  read(source: SourceBody, purpose: "generate" | "count" | "embed", account: string): Promise<WireRequest>;
+  close(): Promise<void>;
+}
+
 /** A request on its way through the pipeline. */
 export interface WireRequest {
   readonly facts: RequestFacts;
@@ -51,8 +91,12 @@ export interface WireRequest {
    * wire has and no other wire will see.
    */
   checkForeign?(model: string, dropped?: string[]): void;
+  /** Present where the body is long. The typed form then holds its tools and settings, and not what was said. */
+  readonly long?: LongBody | undefined;
+  /** Of a long request, what an answer is read by in its stead. */
+  readonly outline?: WireRequest | undefined;
   /** Where vectors are asked for: what of. Such a request has no prompt. */
-  readonly embedding?: EmbeddingQuestion;
+  readonly embedding?: EmbeddingQuestion | undefined;
 }
 
 /** What is to be turned into vectors. */

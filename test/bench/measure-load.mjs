@@ -212,7 +212,7 @@ async function readMock(port) {
  * not. The watch looks every 10 ms, and that wait is part of each value.
  * @param {Subject} subject
  */
-async function readDelaysMs({ metricsUrl }) {
+export async function readDelaysMs({ metricsUrl }) {
   const text = metricsUrl === undefined ? "" : await (await fetch(metricsUrl)).text();
   const told = (/** @type {string} */ name) => {
     const seconds = new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)`, "m").exec(text)?.[1];

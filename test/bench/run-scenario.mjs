@@ -2,6 +2,7 @@
 import { Charges, measureLoad, servesFormat } from "./measure-load.mjs";
 import { measureSoak } from "./measure-soak.mjs";
 import { measureStart } from "./measure-start.mjs";
+import { measureWorst } from "./measure-worst.mjs";
 import { resultOf } from "./result.mjs";
 import { startSubject } from "./subjects.mjs";
 
@@ -51,6 +52,8 @@ async function measure(scenario, subjects, bench, tools) {
     await Promise.all(subjects.splice(0).map((subject) => subject.stop()));
     return measureStart(scenario, names, bench);
   }
+  // What an attacker is charged is not what is asked here.
+  if (scenario.kind === "worst") return measureWorst(scenario, subjects);
   const charges = new Charges();
   const run = scenario.kind === "soak" ? measureSoak : measureLoad;
   const turns = await run(scenario, subjects, charges, tools);

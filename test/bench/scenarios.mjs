@@ -11,7 +11,7 @@
  * @typedef {object} Scenario
  * @property {string} name
  * @property {string} title
- * @property {"load" | "start" | "soak"} kind
+ * @property {"load" | "start" | "soak" | "worst"} kind
  * @property {string[]} subjects In the order of a round.
  * @property {string} base The subject that the ratios are to.
  * @property {string} [ratioOf] The metric that the ratios compare; cpuUs where absent.
@@ -149,6 +149,21 @@ export const SCENARIOS = [
     goals: [
       { metric: "readyMs", atMost: 1000 },
       { metric: "idleRssMb", atMost: 120 },
+    ],
+  },
+  {
+    ...streams,
+    name: "worst-cases",
+    title: "100 streams beside a tenant that sends every worst case of 32 MiB",
+    kind: "worst",
+    subjects: ["gateway"],
+    base: "gateway",
+    ratioOf: "gapGrowth",
+    callers: 100,
+    goals: [
+      // The watch looks every 10 ms, and that wait is part of each value: the loop itself may be held for 20.
+      { metric: "stallMs", atMost: 30 },
+      { metric: "gapGrowth", atMost: 1.2 },
     ],
   },
   {

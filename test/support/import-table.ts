@@ -38,6 +38,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/observe/",
     "src/wire/wire.ts",
   ],
+  // The thread does what the steps of a request do with its body, away from the event loop.
+  "src/reading/": [
+    "src/wire/",
+    "src/families/",
+    "src/routing/question.ts",
+    "src/gateway/count.ts",
+    "src/pricing/count-queue.ts",
+  ],
   "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/store/store.ts"],

@@ -1,0 +1,98 @@
+/** Requests whose bodies are too long for the event loop: a thread beside it reads, writes and counts them. */
+import { setImmediate } from "node:timers/promises";
+import type {
+  BodyOrder,
+  EmbeddingQuestion,
+  LongBodies,
+  LongBody,
+  LongText,
+  RequestFacts,
+  SourceBody,
+  WireRequest,
+} from "../wire/wire.js";
+import type { Prompt } from "../api/index.js";
+import type { SharedSource } from "./protocol.js";
+import { readers } from "./readers.js";
+import { ReadingThread } from "./reading-thread.js";
+
+/** How much is copied in one turn of the event loop: under a millisecond. */
+const COPIED_BYTES = 1024 * 1024;
+
+/** A body that the thread keeps reading from. */
+class ThreadBody implements LongBody {
+  constructor(
+    private readonly thread: ReadingThread,
+    private readonly source: SharedSource,
+    private readonly account: string,
+  ) {}
+
+  async write(order: BodyOrder, dropped: string[]): Promise<Buffer> {
+    const question = { source: this.source, task: { kind: "write", order } } as const;
+    const { value } = await this.thread.ask(question, this.account, "written");
+    dropped.push(...value.dropped);
+    return Buffer.from(value.body.buffer, value.body.byteOffset, value.body.byteLength);
+  }
+
+  async text(): Promise<LongText | undefined> {
+    const { value } = await this.thread.ask({ source: this.source, task: { kind: "text" } }, this.account, "text");
+    return value;
+  }
+}
+
+/** Such a request. Its typed form is that of its outline: what was said is only ever written by the thread. */
+class LongRequest implements WireRequest {
+  readonly embedding?: EmbeddingQuestion | undefined;
+
+  constructor(
+    readonly facts: RequestFacts,
+    readonly source: SourceBody,
+    readonly long: LongBody,
+    readonly outline: WireRequest,
+  ) {
+    if (outline.embedding !== undefined) this.embedding = outline.embedding;
+  }
+
+  prompt(): Prompt {
+    return this.outline.prompt();
+  }
+}
+
+/** Reads long bodies with one thread, which starts with the first of them. */
+export function createLongBodies(): LongBodies {
+  const thread = new ReadingThread();
+  return {
+    read: (source, purpose, account) => read(source, purpose, account, thread),
+    close: () => thread.close(),
+  };
+}
+
+async function read(
+  { wire, body, headers }: SourceBody,
+  purpose: SharedSource["purpose"],
+  account: string,
+  thread: ReadingThread,
+): Promise<WireRequest> {
+  const shared = await sharedBytes(body);
+  const source: SharedSource = { wire, body: shared, headers, purpose };
+  const { value } = await thread.ask({ source, task: { kind: "read" } }, account, "read");
+  const outline = { wire, body: Buffer.from(value.outline), headers };
+  const reader = readers.get(wire);
+  if (reader === undefined) throw new Error(`no wire is called ${wire}`);
+  const long = new ThreadBody(thread, source, account);
+  let short: WireRequest | undefined;
+  const prompt = (): Prompt => (short ??= reader.readRequest(outline, "count")).prompt();
+  const { facts, embedding } = value;
+  const asked = { facts, source: outline, prompt, embedding: embedding && { ...embedding, inputs: () => [] } };
+  return new LongRequest(facts, { wire, body: shared, headers }, long, asked);
+}
+
+/** The bytes where both threads see them, copied a piece at a time unless they are there already. */
+async function sharedBytes(bytes: Buffer): Promise<Buffer> {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
+  const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
+  for (let at = 0; at < bytes.length; at += COPIED_BYTES) {
+    if (at > 0) await setImmediate();
+    bytes.copy(shared, at, at, at + COPIED_BYTES);
+  }
+  return shared;
+}

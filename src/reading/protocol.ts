@@ -1,0 +1,40 @@
+/** What is said between the event loop and the thread that reads long bodies. */
+import type { BodyOrder, LongText, RequestFacts } from "../wire/wire.js";
+
+/** A body in memory that both sides see; nothing of it is copied. */
+export interface SharedSource {
+  readonly wire: string;
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly purpose: "generate" | "count" | "embed";
+}
+
+export type Task =
+  | { readonly kind: "read" }
+  | { readonly kind: "write"; readonly order: BodyOrder }
+  | { readonly kind: "text" };
+
+export interface Question {
+  readonly source: SharedSource;
+  readonly task: Task;
+}
+
+/** What is known of a body that was read. */
+export interface ReadBody {
+  readonly facts: RequestFacts;
+  /** The same request without what was said. */
+  readonly outline: Uint8Array;
+  readonly embedding: { readonly encoding: "float" | "base64"; readonly dimensions: number | undefined } | undefined;
+}
+
+export interface WrittenBody {
+  readonly body: Uint8Array;
+  readonly dropped: readonly string[];
+}
+
+export type Answer =
+  | { readonly kind: "read"; readonly value: ReadBody }
+  | { readonly kind: "written"; readonly value: WrittenBody }
+  | { readonly kind: "text"; readonly value: LongText | undefined }
+  | { readonly kind: "refused"; readonly reason: string; readonly metadata: Readonly<Record<string, string>> }
+  | { readonly kind: "failed"; readonly message: string };

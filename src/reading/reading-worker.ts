@@ -1,0 +1,73 @@
+/** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
+import assert from "node:assert";
+import { parentPort } from "node:worker_threads";
+import { GatewayError } from "../errors.js";
+import { families } from "../families/index.js";
+import { speechFor } from "../families/family.js";
+import { readableInput } from "../gateway/count.js";
+import { bodyFor } from "../routing/question.js";
+import { outlined } from "../wire/outline.js";
+import type { BodyOrder, WireRequest } from "../wire/wire.js";
+import type { Answer, Question, ReadBody, SharedSource, WrittenBody } from "./protocol.js";
+import { readers } from "./readers.js";
+
+function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
+  const reader = readers.get(wire);
+  assert(reader !== undefined, `no wire is called ${wire}`);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return reader.readRequest({ wire, body: bytes, headers }, purpose === "count" ? "count" : "generate");
+}
+
+function read(request: WireRequest): ReadBody {
+  const { facts, source, embedding } = request;
+  assert(source !== undefined, "only a body is read here");
+  const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
+  return { facts, outline: outlined(source).body, embedding: known };
+}
+
+function write(request: WireRequest, order: BodyOrder): WrittenBody {
+  const family = families.find(({ name }) => name === order.family);
+  assert(family !== undefined, `no family is called ${order.family}`);
+  const target = { model: order.model, facts: order.facts };
+  const dropped: string[] = [];
+  if (order.owned === undefined) {
+    if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
+    assert(family.counter !== undefined, `${order.family} counts no tokens`);
+    return { body: family.counter.encode(request, order.model, order.facts), dropped };
+  }
+  const speech = speechFor(family, request, order.kind);
+  const question = { request, target, speech, owned: order.owned, strict: order.strict };
+  return { body: bodyFor(question, dropped), dropped };
+}
+
+function answerOf({ source, task }: Question): Answer {
+  try {
+    const request = requestOf(source);
+    switch (task.kind) {
+      case "read":
+        return { kind: "read", value: read(request) };
+      case "write":
+        return { kind: "written", value: write(request, task.order) };
+      case "text":
+        return { kind: "text", value: readableInput(request) };
+    }
+  } catch (error) {
+    if (error instanceof GatewayError)
+      return { kind: "refused", reason: error.reason, metadata: { ...error.metadata } };
+    return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What was written here goes over as it is; what is the client's own is seen by both sides anyway. */
+function movable(answer: Answer): ArrayBuffer[] {
+  if (answer.kind !== "written") return [];
+  const { buffer, byteLength } = answer.value.body;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+}
+
+assert(parentPort !== null, "this file runs in a thread of its own");
+const port = parentPort;
+port.on("message", (question: Question) => {
+  const answer = answerOf(question);
+  port.postMessage(answer, movable(answer));
+});

@@ -1,0 +1,66 @@
+/**
+ * What of a long body tells how an answer to it is read and written: its tools and its settings. What was said is left
+ * out, which is what makes it long.
+ */
+import { JsonCursor } from "./json/cursor.js";
+import { type Member, readMembers, splice } from "./json/splice.js";
+import { listOf, objectOf } from "./json/value.js";
+import { LONG_BODY_BYTES, type SourceBody } from "./wire.js";
+
+/** What stands for what was said, by the member that holds it on some wire. */
+const SAID: ReadonlyMap<string, string> = new Map([
+  ["messages", '[{"role":"user","content":""}]'],
+  ["input", '""'],
+  ["contents", '[{"role":"user","parts":[{"text":""}]}]'],
+  ["prompt", '""'],
+  ["system", '""'],
+]);
+/** Items of a conversation that bring tools. */
+const TOOL_ITEM = "additional_tools";
+
+const DEPTH_MAX = 4;
+const TEXT_CHARACTERS_MAX = 256;
+
+/** The same source where its body is short; else one that is short and reads alike, apart from what was said. */
+export function outlined(source: SourceBody): SourceBody {
+  if (source.body.length <= LONG_BODY_BYTES) return source;
+  const { body } = source;
+  const members = readMembers(new JsonCursor(body));
+  const edits = new Map<string, string>();
+  for (const member of members) {
+    const instead = SAID.get(member.key);
+    if (instead !== undefined) edits.set(member.key, member.key === "input" ? toolItems(body, member) : instead);
+  }
+  const outline = splice(body, body.indexOf("{"), members, edits);
+  const isShort = outline.length <= LONG_BODY_BYTES;
+  return {
+    ...source,
+    body: isShort ? outline : Buffer.from(JSON.stringify(shortened(JSON.parse(outline.toString()), 0))),
+  };
+}
+
+/** The items of an input that bring tools, as a list; a text that says nothing where there are none. */
+function toolItems(body: Buffer, { valueStart, end }: Member): string {
+  const items: string[] = [];
+  if (body[valueStart] === 0x5b && body.subarray(valueStart, end).includes(TOOL_ITEM)) {
+    const cursor = new JsonCursor(body.subarray(valueStart, end));
+    cursor.enterArray();
+    while (cursor.nextItem()) {
+      const start = cursor.at;
+      cursor.skip();
+      const item = cursor.bytes.subarray(start, cursor.at);
+      if (item.includes(TOOL_ITEM)) items.push(item.toString());
+    }
+  }
+  return items.length === 0 ? '""' : `[${items.join(",")}]`;
+}
+
+/** The names of tools stay; long texts are cut, and schemas are left out. */
+function shortened(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return value.slice(0, TEXT_CHARACTERS_MAX);
+  if (Array.isArray(value)) return depth > DEPTH_MAX ? [] : listOf(value).map((item) => shortened(item, depth + 1));
+  const members = objectOf(value);
+  if (members === undefined) return value;
+  if (depth > DEPTH_MAX) return {};
+  return Object.fromEntries(Object.entries(members).map(([key, item]) => [key, shortened(item, depth + 1)]));
+}

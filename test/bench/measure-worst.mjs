@@ -1,0 +1,97 @@
+/** Measures what worst cases of one tenant do to the streams of another: the gaps between events, and the loop. */
+import { spawn } from "node:child_process";
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { chatBody } from "./bodies.mjs";
+import { readDelaysMs } from "./measure-load.mjs";
+
+/**
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {readonly import("./subjects.mjs").Subject[]} subjects
+ * @returns {Promise<Map<string, Record<string, number>[]>>}
+ */
+export async function measureWorst(scenario, subjects) {
+  /** @type {Map<string, Record<string, number>[]>} */
+  const turns = new Map();
+  for (const subject of subjects) {
+    const gaps = new Streams(scenario, subject);
+    await sleep(3_000);
+    gaps.take();
+    await sleep(10_000);
+    const alone = gaps.take();
+    await readDelaysMs(subject);
+    await attack(subject);
+    const { stallMs } = await readDelaysMs(subject);
+    const beside = gaps.take();
+    gaps.stop();
+    const [aloneP99Ms, besideP99Ms] = [p99(alone), p99(beside)];
+    turns.set(subject.name, [{ aloneP99Ms, besideP99Ms, gapGrowth: besideP99Ms / aloneP99Ms, stallMs }]);
+  }
+  return turns;
+}
+
+/** @param {import("./subjects.mjs").Subject} subject */
+function attack({ host, port, headers, model }) {
+  const script = fileURLToPath(new URL("worst-attack.mjs", import.meta.url));
+  const key = (headers["authorization"] ?? "").replace("Bearer ", "");
+  const child = spawn(process.execPath, [script, `http://${host}:${port}`, key, model], { stdio: "inherit" });
+  return new Promise((resolve) => child.once("exit", resolve));
+}
+
+/** @param {readonly number[]} sorted */
+function p99(sorted) {
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+}
+
+/** Streams that begin anew when they end, and the time between their events. */
+class Streams {
+  /** @type {number[]} */
+  #gapsMs = [];
+  #stopped = false;
+
+  /**
+   * @param {import("./scenarios.mjs").Scenario} scenario
+   * @param {import("./subjects.mjs").Subject} subject
+   */
+  constructor(scenario, subject) {
+    for (let caller = 0; caller < scenario.callers; caller++) this.#open(scenario, subject);
+  }
+
+  /** The gaps since the last look. */
+  take() {
+    return this.#gapsMs.splice(0).toSorted((one, other) => one - other);
+  }
+
+  stop() {
+    this.#stopped = true;
+  }
+
+  /**
+   * @param {import("./scenarios.mjs").Scenario} scenario
+   * @param {import("./subjects.mjs").Subject} subject
+   */
+  #open(scenario, subject) {
+    if (this.#stopped) return;
+    const { host, port, basePath, headers, model } = subject;
+    const path = `${basePath}/chat/completions`;
+    const call = request({
+      host,
+      port,
+      path,
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+    });
+    call.on("response", (response) => {
+      let lastMs = 0;
+      response.on("data", () => {
+        const nowMs = performance.now();
+        if (lastMs > 0) this.#gapsMs.push(nowMs - lastMs);
+        lastMs = nowMs;
+      });
+      response.on("close", () => this.#open(scenario, subject));
+    });
+    call.on("error", () => setTimeout(() => this.#open(scenario, subject), 100));
+    call.end(chatBody(scenario.body, model, scenario.mock));
+  }
+}

@@ -1,0 +1,130 @@
+/** Long bodies, read beside the event loop: what is known and written of them is what the loop itself would make. */
+import { afterAll, describe, expect, test } from "vitest";
+import { GatewayError } from "../../src/errors.js";
+import { families } from "../../src/families/index.js";
+import { speechFor } from "../../src/families/family.js";
+import { countReadable } from "../../src/gateway/count.js";
+import { closeTokenCounter } from "../../src/pricing/tokens.js";
+import { createLongBodies } from "../../src/reading/long-bodies.js";
+import { readers } from "../../src/reading/readers.js";
+import { bodyFor } from "../../src/routing/question.js";
+import { outlined } from "../../src/wire/outline.js";
+import { LONG_BODY_BYTES, type SourceBody, type WireRequest } from "../../src/wire/wire.js";
+import { WORST_CASES } from "../bench/worst-cases.mjs";
+
+const longBodies = createLongBodies();
+afterAll(async () => {
+  await longBodies.close();
+  await closeTokenCounter();
+});
+
+const HEADERS = { "x-tollgate-path-model": "m" };
+const TEXT = "It is long, and it is exact. ".repeat(20_000);
+const tool = (name: string): object => ({ type: "function", function: { name, parameters: { type: "object" } } });
+const BODIES = [
+  { wire: "openai-chat", body: { model: "m", messages: [{ role: "user", content: TEXT }], tools: [tool("a.b")] } },
+  { wire: "openai-responses", body: { model: "m", instructions: "Be brief.", input: TEXT, tools: [] } },
+  { wire: "anthropic", body: { model: "m", max_tokens: 9, messages: [{ role: "user", content: TEXT }] } },
+  { wire: "gemini", body: { contents: [{ role: "user", parts: [{ text: TEXT }] }] } },
+  { wire: "openai-completions", body: { model: "m", prompt: TEXT } },
+];
+const EMBEDDING = {
+  wire: "openai-embeddings",
+  body: { model: "m", input: [TEXT, "short"], encoding_format: "base64" },
+};
+
+const sourceOf = ({ wire, body }: { readonly wire: string; readonly body: object }): SourceBody => ({
+  wire,
+  body: Buffer.from(JSON.stringify(body)),
+  headers: HEADERS,
+});
+
+function onLoop(source: SourceBody): WireRequest {
+  const reader = readers.get(source.wire);
+  if (reader === undefined) throw new Error(source.wire);
+  return reader.readRequest(source);
+}
+
+const outcome = async (make: () => Promise<unknown> | unknown): Promise<unknown> => {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof GatewayError) return { reason: error.reason, metadata: error.metadata };
+    throw error;
+  }
+};
+
+describe.each(BODIES)("a long body of $wire", (row) => {
+  const source = sourceOf(row);
+  const direct = onLoop(source);
+  const read = (): Promise<WireRequest> => longBodies.read(source, "generate", "acme");
+
+  test("has the same facts, and is kept where no thread copies it", async () => {
+    const request = await read();
+    expect(request.facts).toEqual(direct.facts);
+    expect(request.source?.body.equals(source.body)).toBe(true);
+    expect(request.source?.body.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(request.outline?.source?.body.length).toBeLessThan(2_000);
+    expect(request.outline?.facts).toEqual(direct.facts);
+  });
+
+  test.each(families.filter(({ name }) => name !== "sim"))(
+    "is written for $name as the loop writes it",
+    async (family) => {
+      const request = await read();
+      const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
+      const target = { model: "x", facts: {} };
+      const speech = speechFor(family, direct, "chat");
+      const want = await outcome(() =>
+        bodyFor({ request: direct, target, speech, owned, strict: false }, []).toString(),
+      );
+      const order = { family: family.name, kind: "chat", ...target, owned, strict: false } as const;
+      const written = await outcome(async () => (await request.long?.write(order, []))?.toString());
+      expect(written).toEqual(want);
+    },
+  );
+
+  test("counts as the loop counts it", async () => {
+    const settled = { account: "acme", lane: "settlement" } as const;
+    expect(await countReadable(await read(), "gpt-4o", settled)).toBe(await countReadable(direct, "gpt-4o", settled));
+  });
+});
+
+test("a long question for vectors keeps its facts, and its answer's encoding", async () => {
+  const source = sourceOf(EMBEDDING);
+  const request = await longBodies.read(source, "embed", "acme");
+  expect(request.facts).toEqual(onLoop(source).facts);
+  expect(request.outline?.embedding?.encoding).toBe("base64");
+});
+
+test.each([
+  { name: "no JSON", body: `{"model":"m","messages":[${" ".repeat(LONG_BODY_BYTES)}`, problem: "not valid JSON" },
+  { name: "too many values", body: `{"x":[${"0,".repeat(150_000)}0]}`, problem: "100000 values" },
+])("a long body of $name is refused as the loop refuses it", async ({ body, problem }) => {
+  const source = { wire: "openai-chat", body: Buffer.from(body), headers: {} };
+  const refused = await outcome(() => longBodies.read(source, "generate", "acme"));
+  expect(refused).toEqual(await outcome(() => onLoop(source)));
+  expect(JSON.stringify(refused)).toContain(problem);
+});
+
+test("an outline keeps tools and settings, and only those", () => {
+  const tools = [{ type: "function", name: "f" }];
+  const brought = { type: "additional_tools", tools: [{ type: "custom", name: "g" }] };
+  const input = [{ role: "user", content: TEXT }, brought, { role: "user", content: TEXT }];
+  const { body } = outlined(
+    sourceOf({ wire: "openai-responses", body: { model: "m", temperature: 0.5, tools, input } }),
+  );
+  expect(JSON.parse(body.toString())).toEqual({ model: "m", temperature: 0.5, tools, input: [brought] });
+});
+
+test("an outline is short whatever is in it, and readable where its body is", () => {
+  for (const { wire, body } of WORST_CASES) {
+    const source = { wire, body: body("m", 1_500_000), headers: HEADERS };
+    try {
+      onLoop(source);
+    } catch {
+      continue;
+    }
+    expect(onLoop(outlined(source)).facts.model).toBe("m");
+  }
+});
