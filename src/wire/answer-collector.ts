@@ -1,5 +1,5 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
-import type { Event } from "../api/index.js";
+import type { Event, ToolUse } from "../api/index.js";
 import { GrowingText } from "./growing-text.js";
 import type { Made } from "./wire.js";
 
@@ -18,6 +18,10 @@ export class AnswerCollector implements Collector {
   /** True once the upstream told anything of what it generates. */
   protected hasBegun = false;
   private hasContent = false;
+  /** How the answer was served, as far as it tells. */
+  servedModel = "";
+  serviceTier = "";
+  toolUses: ToolUse[] | undefined;
   private events: Event[] = [];
 
   /** `isTyped` says whether steps are kept; the text is gathered either way. */
@@ -42,6 +46,21 @@ export class AnswerCollector implements Collector {
 
   noteContent(): void {
     this.hasContent = true;
+  }
+
+  /** A tool that the upstream ran was called once more. */
+  countCall(name: string): void {
+    const known = this.toolUses?.find((use) => use.name === name);
+    if (known === undefined) this.noteCalls(name, 1);
+    else known.calls += 1n;
+  }
+
+  /** A tool that the upstream ran was called so often in all. */
+  noteCalls(name: string, calls: number): void {
+    const uses = (this.toolUses ??= []);
+    const known = uses.find((use) => use.name === name);
+    if (known !== undefined) known.calls = BigInt(calls);
+    else if (calls > 0) uses.push({ name, calls: BigInt(calls) });
   }
 
   /** The steps since the last time. */

@@ -36,6 +36,12 @@ export function decodeUsage(value: unknown): Usage | undefined {
   };
 }
 
+/** The web searches that the upstream made, where it tells them; the wire itself has no place for them. */
+export function toldSearches(value: unknown): number | undefined {
+  const usage = objectOf(value);
+  return first(usage?.["num_search_queries"], objectOf(usage?.["server_tool_use"])?.["web_search_requests"]);
+}
+
 /** Some servers count reasoning beside the completion, not in it; their total tells. */
 function outputTotal(
   completion: number | undefined,

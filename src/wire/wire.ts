@@ -206,6 +206,12 @@ export interface AnswerReport {
   readonly text: string;
   /** The same while it grows; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
+  /** The model that answered, as the upstream names it. Absent or empty: it did not tell. */
+  readonly servedModel?: string | undefined;
+  /** The service tier that answered, as the upstream names it. Absent or empty: it did not tell. */
+  readonly serviceTier?: string | undefined;
+  /** Calls of tools that the upstream ran. Absent: the answer cannot tell. */
+  readonly toolUses?: readonly ToolUse[] | undefined;
   /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
   readonly ending?: Buffer | undefined;
 }

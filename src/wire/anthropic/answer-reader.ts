@@ -3,6 +3,7 @@ import { FinishReason, type Part, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { AnswerCollector } from "../answer-collector.js";
+import { tokenCount } from "../token-count.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { type BlockCollector, BlockReader } from "./block-reader.js";
 import { decodeToldError } from "./error.js";
@@ -10,6 +11,11 @@ import { decodeReason } from "./finish.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
 import { UsageReader } from "./usage.js";
 import { WIRE_NAME } from "./schema.js";
+
+/** Tools whose calls may cost something; the code execution has a name for each of its languages. */
+const HOSTED_TOOLS = ["web_search", "web_fetch", "code_execution"];
+/** How the usage names the calls of a tool. */
+const REQUESTS = "_requests";
 
 const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
 
@@ -47,9 +53,12 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
         this.usageEarly = true;
         this.start(objectOf(event["message"]) ?? {});
         return undefined;
-      case "content_block_start":
-        this.blocks.start(event["index"], objectOf(event["content_block"]) ?? {});
+      case "content_block_start": {
+        const block = objectOf(event["content_block"]) ?? {};
+        this.countHosted(block);
+        this.blocks.start(event["index"], block);
         return undefined;
+      }
       case "content_block_delta":
         this.blocks.delta(event["index"], objectOf(event["delta"]) ?? {});
         return undefined;
@@ -58,7 +67,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
         return undefined;
       case "message_delta":
         this.noteEnd(objectOf(event["delta"]) ?? {});
-        this.counts.note(event["usage"]);
+        this.noteUsage(event["usage"]);
         if (objectOf(event["usage"])?.["output_tokens"] !== undefined) this.usageEarly = false;
         return undefined;
       case "message_stop":
@@ -76,10 +85,35 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   /** The beginning of a message; a whole answer begins as a stream does. */
   start(message: JsonObject): void {
     this.hasBegun = true;
-    this.counts.note(message["usage"]);
+    this.toolUses = [];
+    this.servedModel = textOf(message["model"]);
+    this.noteUsage(message["usage"]);
     if (!this.isTyped) return;
-    const value = { id: textOf(message["id"]), model: textOf(message["model"]), createTime: undefined };
+    const value = { id: textOf(message["id"]), model: this.servedModel, createTime: undefined };
     this.add({ kind: { $case: "start", value } });
+  }
+
+  /** The counts so far. Those of tools replace what was counted of their calls. */
+  noteUsage(told: unknown): void {
+    this.counts.note(told);
+    const usage = objectOf(told);
+    if (usage === undefined) return;
+    // The fast mode is a price of its own, as a service tier is.
+    this.serviceTier = usage["speed"] === "fast" ? "fast" : textOf(usage["service_tier"]) || this.serviceTier;
+    const hosted = objectOf(usage["server_tool_use"]);
+    if (hosted === undefined) return;
+    for (const [name, calls] of Object.entries(hosted)) {
+      const count = tokenCount(calls);
+      if (count !== undefined && name.endsWith(REQUESTS)) this.noteCalls(name.slice(0, -REQUESTS.length), count);
+    }
+  }
+
+  /** Counts a call of a tool that the upstream ran; where the usage tells how many were charged, that counts. */
+  private countHosted(block: JsonObject): void {
+    if (block["type"] !== "server_tool_use") return;
+    const name = textOf(block["name"]);
+    const hosted = HOSTED_TOOLS.find((known) => name.endsWith(known));
+    if (hosted !== undefined) this.countCall(hosted);
   }
 
   /** Why the message ends, told before the end or in a whole answer. */
@@ -105,6 +139,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
 
   /** One whole block of a whole answer. `inputJson` is the input of a call as the upstream wrote it. */
   block(index: number, block: JsonObject, inputJson: string | undefined): void {
+    this.countHosted(block);
     this.blocks.whole(index, block, inputJson);
   }
 

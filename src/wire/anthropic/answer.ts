@@ -28,6 +28,7 @@ function read(answer: JsonObject, inputs: readonly (string | undefined)[], reade
   reader.start(answer);
   for (const [index, block] of listOf(answer["content"]).entries())
     reader.block(index, objectOf(block) ?? {}, inputs[index]);
+  reader.noteUsage(answer["usage"]);
   reader.noteEnd(answer);
   // A body that can be read at all is whole, whatever reasons it gives.
   reader.finish();

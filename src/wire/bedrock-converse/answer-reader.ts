@@ -48,6 +48,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
         this.complete = true;
         return;
       case "metadata":
+        this.serviceTier = textOf(objectOf(event["serviceTier"])?.["type"]) || this.serviceTier;
         return this.noteUsage(event["usage"]);
       default:
     }
@@ -58,6 +59,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     this.start();
     for (const [index, block] of listOf(content).entries())
       this.blocks.whole(index, objectOf(block) ?? {}, inputs[index]);
+    this.serviceTier = textOf(objectOf(answer["serviceTier"])?.["type"]);
     this.noteUsage(answer["usage"]);
     this.noteEnd(answer);
     // A body that can be read at all is whole, whatever reasons it gives.

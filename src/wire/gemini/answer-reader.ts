@@ -52,13 +52,17 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     if (usage !== undefined) {
       this.usage = decodeUsage(usage) ?? this.usage;
       this.usageBroken = isBrokenUsage(usage);
+      this.serviceTier = textOf(objectOf(usage)?.["serviceTier"]) || this.serviceTier;
     }
     this.start(chunk);
     const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
     if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;
     listOf(chunk["candidates"]).forEach((value, place) => {
       const candidate = objectOf(value);
-      if (candidate !== undefined) this.readerFor(candidate["index"], place).read(candidate);
+      if (candidate === undefined) return;
+      this.readerFor(candidate["index"], place).read(candidate);
+      const grounding = objectOf(candidate["groundingMetadata"]);
+      if (grounding !== undefined) this.noteSearches(grounding);
     });
     return undefined;
   }
@@ -74,16 +78,24 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     }
   }
 
+  /** Each chunk tells all searches so far. */
+  private noteSearches(grounding: JsonObject): void {
+    const searches = listOf(grounding["webSearchQueries"]).length;
+    if (searches > 0) this.noteCalls("web_search", searches);
+  }
+
   private start(chunk: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
     // All of the first chunk: where an answer has no id, its counts and words still tell it from others.
     this.answerId = JSON.stringify(chunk);
+    this.toolUses = [];
+    this.servedModel = textOf(chunk["modelVersion"]);
     if (!this.isTyped) return;
     const time = Date.parse(textOf(chunk["createTime"]));
     const value = {
       id: textOf(chunk["responseId"]),
-      model: textOf(chunk["modelVersion"]),
+      model: this.servedModel,
       createTime: Number.isNaN(time) ? undefined : new Date(time),
     };
     this.add({ kind: { $case: "start", value } });

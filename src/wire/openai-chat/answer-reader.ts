@@ -9,7 +9,7 @@ import { type CandidateCollector, CandidateReader } from "./candidate-reader.js"
 import { decodeToldError } from "../openai-error.js";
 import { changedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
-import { decodeUsage, isBrokenUsage } from "../openai-usage.js";
+import { decodeUsage, isBrokenUsage, toldSearches } from "../openai-usage.js";
 
 const CANDIDATES_MAX = 128;
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
@@ -53,6 +53,8 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     if (error !== undefined && error !== null && error !== false && error !== "") return decodeToldError(error);
     if (chunk["object"] === "error") return decodeToldError(chunk);
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
+    const tier = chunk["service_tier"];
+    if (typeof tier === "string") this.serviceTier = tier;
     const choices = listOf(chunk["choices"]);
     if (choices.length > 0) this.start(chunk);
     for (let place = 0; place < choices.length; place++) {
@@ -74,6 +76,8 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     // The last report counts, never the sum: each tells the whole answer so far.
     this.usage = decodeUsage(value) ?? this.usage;
     this.usageBroken = isBrokenUsage(value);
+    const searches = toldSearches(value);
+    if (searches !== undefined) this.noteCalls("web_search", searches);
   }
 
   private start(chunk: JsonObject): void {
@@ -82,8 +86,9 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     const id = textOf(chunk["id"]);
     const created = chunk["created"];
     this.answerId = `${id} ${typeof created === "number" ? created : ""}`;
+    this.servedModel = textOf(chunk["model"]);
     if (!this.isTyped) return;
-    const value = { id, model: textOf(chunk["model"]), createTime: timeOf(created) };
+    const value = { id, model: this.servedModel, createTime: timeOf(created) };
     this.add({ kind: { $case: "start", value } });
   }
 

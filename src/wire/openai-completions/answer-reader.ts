@@ -69,7 +69,9 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
   private start(chunk: JsonObject): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
-    const value = { id: textOf(chunk["id"]), model: textOf(chunk["model"]), createTime: timeOf(chunk["created"]) };
+    this.servedModel = textOf(chunk["model"]);
+    this.serviceTier = textOf(chunk["service_tier"]);
+    const value = { id: textOf(chunk["id"]), model: this.servedModel, createTime: timeOf(chunk["created"]) };
     this.add({ kind: { $case: "start", value } });
   }
 

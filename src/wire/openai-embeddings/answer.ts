@@ -28,6 +28,7 @@ export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
       complete: true,
       text: "",
       made: "content",
+      servedModel: textOf(answer["model"]),
     },
     events: () => [startOf(answer)],
     embeddings: () => inOrder(entries, spans),

@@ -90,13 +90,17 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   private begin(response: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
+    this.toolUses = [];
+    this.servedModel = textOf(response["model"]);
     const createTime = timeOf(response["created_at"]);
-    const value = { id: textOf(response["id"]), model: textOf(response["model"]), createTime };
+    const value = { id: textOf(response["id"]), model: this.servedModel, createTime };
     this.start = { kind: { $case: "start", value } };
   }
 
   private end(response: JsonObject): GatewayError | undefined {
     this.begin(response);
+    // Asked for `auto`, the beginning says so, and only the end says which tier it was.
+    this.serviceTier = textOf(response["service_tier"]);
     this.usage = decodeUsage(response["usage"]) ?? this.usage;
     this.usageBroken = isBrokenUsage(response["usage"]);
     // What no event told stands in the response itself.

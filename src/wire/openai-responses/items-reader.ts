@@ -15,7 +15,16 @@ export interface ItemCollector extends Collector {
   /** An item began: the model generates. */
   begun(): void;
   addPart(part: Part): void;
+  countCall(name: string): void;
 }
+
+/** Items that are calls of tools that the upstream runs, by the name that their price has. */
+const HOSTED_CALLS: ReadonlyMap<string, string> = new Map([
+  ["web_search_call", "web_search"],
+  ["file_search_call", "file_search"],
+  ["code_interpreter_call", "code_interpreter"],
+  ["image_generation_call", "image_generation"],
+]);
 
 const ITEMS_MAX = 10_000;
 const PARAGRAPH = "\n\n";
@@ -75,6 +84,8 @@ export class ItemsReader {
     const item = this.items.get(place) ?? this.open(place, whole);
     if (item.hasEnded) return;
     item.hasEnded = true;
+    const hosted = HOSTED_CALLS.get(item.type);
+    if (hosted !== undefined && isCharged(whole)) this.to.countCall(hosted);
     switch (item.type) {
       case "message":
         if (item.told === "") for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
@@ -195,4 +206,10 @@ export class ItemsReader {
     if (!this.to.isTyped) return;
     this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(whole) } }));
   }
+}
+
+/** Opening a page that a search found is told as a call of its own, and is part of that search. */
+function isCharged(call: JsonObject): boolean {
+  const action = textOf(objectOf(call["action"])?.["type"]);
+  return action === "" || action === "search";
 }
