@@ -38,6 +38,7 @@ const target = block({
   model: text(256).optional(),
   weight: weight.default(1),
   priority: wholeNumber(1, 100).default(1),
+  cost: price.optional(),
 });
 
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
@@ -105,6 +106,7 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
       model: target.model ?? id,
       weight: target.weight,
       priority: target.priority,
+      cost: target.cost,
     })),
     kind: value.kind,
     contextTokens: value.context_tokens,

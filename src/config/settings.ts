@@ -17,6 +17,8 @@ export interface TargetSettings {
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
+  /** What the operator pays there. Undefined: from the prices' package, or unknown. */
+  readonly cost: Price | undefined;
 }
 
 export interface ModelSettings {

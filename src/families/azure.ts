@@ -18,6 +18,8 @@ export const azure = chatFamily({
   wholeAnswersBillOn: true,
   pricedAs: "azure",
   refusals: [{ status: 404, code: "DeploymentNotFound", kind: "model" }],
+  // An answer names the model, and a request its deployment.
+  namesAnswersItself: true,
   countsLikeOurs: true,
   keyHeader: "api-key",
   generatePath: (deployment) =>

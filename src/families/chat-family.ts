@@ -20,6 +20,7 @@ export interface ChatFamily {
   /** Left out where a whole answer is billed as a streamed one is when it is left. */
   readonly wholeAnswersBillOn?: boolean;
   readonly pricedAs: string | undefined;
+  readonly namesAnswersItself?: boolean;
   readonly countsLikeOurs?: boolean;
   /** The header that carries the key as it is; left out where it is a bearer token. */
   readonly keyHeader?: string;
@@ -47,6 +48,7 @@ export function chatFamily(says: ChatFamily): Family {
     abortStopsBilling: says.abortStopsBilling,
     wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
     pricedAs: says.pricedAs,
+    namesAnswersItself: says.namesAnswersItself ?? false,
     countsLikeOurs: says.countsLikeOurs ?? false,
     generatePath,
     endpoints: {

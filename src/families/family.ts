@@ -49,6 +49,8 @@ export interface Family extends Speech {
   readonly wholeAnswersBillOn?: boolean;
   /** How the prices' package names the family; undefined where it does not know it. */
   readonly pricedAs: string | undefined;
+  /** True where answers carry a name that the upstream gave the model, whatever name was asked. Absent: false. */
+  readonly namesAnswersItself?: boolean;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
   readonly countsLikeOurs: boolean;
   /** Headers that carry the credential and what else each request needs. */

@@ -9,6 +9,8 @@ export const llamacpp = chatFamily({
   // On one's own machine, to read on an answer that nobody wants keeps it busy for nothing.
   abortStopsBilling: true,
   pricedAs: undefined,
+  // It serves one model, and names the file of that.
+  namesAnswersItself: true,
   dialect: {
     outputTokensField: "max_tokens",
     newLimit: false,

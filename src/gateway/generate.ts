@@ -56,7 +56,20 @@ export async function generate(
     const createTime = new Date(steps.nowMs());
     const { caller, signal } = call;
     const { accountId } = caller;
-    const meter = new Meter({ request, model, plan, hold, sink, stream, head, startMs, createTime, accountId });
+    const { routing } = steps;
+    const meter = new Meter({
+      request,
+      model,
+      plan,
+      hold,
+      sink,
+      stream,
+      head,
+      startMs,
+      createTime,
+      accountId,
+      routing,
+    });
     const { acceptWire } = asked;
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal };

@@ -1,13 +1,14 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
 import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
+import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
-import { costNanos } from "../pricing/price.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
 import type { ServedModel, Target } from "../routing/model.js";
-import type { AnswerReceiver } from "../routing/routing.js";
+import type { AnswerReceiver, Routing } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
+import { type Bill, billOf, type ServedDoubt } from "./bill.js";
 import { type Charge, chargeOf, type Ending } from "./charge.js";
 import { Notes } from "./notes.js";
 import type { Plan } from "./plan.js";
@@ -36,6 +37,8 @@ export interface MeterOptions {
   readonly createTime: Date;
   /** Whose request it is: counting takes turns by account. */
   readonly accountId: string;
+  /** Finds the other model that an answer names. */
+  readonly routing: Pick<Routing, "answeredAs">;
 }
 
 /** What an answer used and costs, and how that is known. */
@@ -43,6 +46,8 @@ export interface Outcome {
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly costNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos: bigint | undefined;
 }
 
 export class Meter implements AnswerReceiver {
@@ -57,7 +62,7 @@ export class Meter implements AnswerReceiver {
   #whole: Batch | undefined;
   #dropped: readonly string[] = [];
   #notes: Notes | undefined;
-  #doubt: UsageDoubt | undefined;
+  #doubt: UsageDoubt | ServedDoubt | undefined;
 
   constructor(private readonly options: MeterOptions) {}
 
@@ -155,7 +160,7 @@ export class Meter implements AnswerReceiver {
   }
 
   /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
-  get doubt(): UsageDoubt | undefined {
+  get doubt(): UsageDoubt | ServedDoubt | undefined {
     return this.#doubt;
   }
 
@@ -185,11 +190,25 @@ export class Meter implements AnswerReceiver {
   }
 
   #outcome({ usage, usageSource, doubt }: Charge): Outcome {
-    const { model, hold } = this.options;
-    const free = usageSource === UsageSource.USAGE_SOURCE_NONE;
-    const cost = free ? 0n : costNanos(usage, model.price);
-    this.#doubt = doubt ?? (cost > hold.amountNanos ? "above_hold" : undefined);
-    return { usage, usageSource, costNanos: cost };
+    const { hold } = this.options;
+    if (usageSource === UsageSource.USAGE_SOURCE_NONE) {
+      this.#doubt = doubt;
+      // What is free for the caller may all the same have been reported, and is then the operator's cost.
+      const { operatorCostNanos } = this.#bill(this.#report?.usage ?? NO_USAGE);
+      return { usage, usageSource, costNanos: 0n, operatorCostNanos };
+    }
+    const bill = this.#bill(usage);
+    this.#doubt = doubt ?? bill.doubt ?? (bill.costNanos > hold.amountNanos ? "above_hold" : undefined);
+    return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos: bill.operatorCostNanos };
+  }
+
+  /** What a usage costs by what the answer tells of itself so far. */
+  #bill(usage: Usage): Bill {
+    const { model, plan, routing } = this.options;
+    const [report, target] = [this.#report, this.#target];
+    const told = report?.servedModel ?? "";
+    const answered = told === "" || target === undefined ? undefined : routing.answeredAs(told, model, target);
+    return billOf(usage, report, { price: model.price, cost: target?.cost, plan, answered });
   }
 
   #see(nowMs: number): void {
@@ -207,10 +226,10 @@ export class Meter implements AnswerReceiver {
   }
 
   #note(usage: Usage): void {
-    const { hold, model } = this.options;
+    const { hold } = this.options;
     hold.checkpoint({
       usage,
-      costNanos: costNanos(usage, model.price),
+      costNanos: this.#bill(usage).costNanos,
       upstream: this.upstream,
       attempts: this.#attempts,
     });

@@ -25,25 +25,50 @@ export async function knownModels(
   nowMs: number,
 ): Promise<ReadonlyMap<string, KnownModel>> {
   // Loaded when first asked: 40 ms and 15 MB that a gateway with its own prices never spends.
-  const { calcPrice } = await import("@pydantic/genai-prices");
+  loaded ??= await import("@pydantic/genai-prices");
   const known = new Map<string, KnownModel>();
   for (const id of modelIds) {
-    // The package matches names loosely (dates, aliases) in this one function; the cost of no usage is of no interest.
-    const found = calcPrice({}, id, { providerId: pricedAs, timestamp: new Date(nowMs) });
-    if (found === null) continue;
-    const listed: ListedPrices[] = Array.isArray(found.model.prices)
-      ? found.model.prices
-      : [{ prices: found.model.prices }];
-    const price = readListedPrice(listed, nowMs);
-    if (price === undefined) continue;
+    const found = find(loaded, pricedAs, id, nowMs);
+    if (found === undefined) continue;
     const limits = await knownFacts(id);
     known.set(id, {
-      price,
-      contextTokens: longer(found.model.context_window, limits.contextTokens),
+      price: found.price,
+      contextTokens: longer(found.contextTokens, limits.contextTokens),
       outputTokensMax: limits.outputTokensMax,
     });
   }
   return known;
+}
+
+/**
+ * What the package says of a model, at once; undefined also where nothing was asked of it yet. Its `id` is one for all
+ * names that mean the same model.
+ */
+export function listedModel(
+  pricedAs: string,
+  modelId: string,
+  nowMs: number,
+): { readonly id: string; readonly price: Price } | undefined {
+  return loaded === undefined ? undefined : find(loaded, pricedAs, modelId, nowMs);
+}
+
+type Package = typeof import("@pydantic/genai-prices");
+let loaded: Package | undefined;
+
+interface Found {
+  readonly id: string;
+  readonly price: Price;
+  readonly contextTokens: number | undefined;
+}
+
+function find({ calcPrice }: Package, pricedAs: string, modelId: string, nowMs: number): Found | undefined {
+  // The package matches names loosely (dates, aliases) in this one function; the cost of no usage is of no interest.
+  const found = calcPrice({}, modelId, { providerId: pricedAs, timestamp: new Date(nowMs) });
+  if (found === null) return undefined;
+  const { id, prices, context_window: contextTokens } = found.model;
+  const listed: ListedPrices[] = Array.isArray(prices) ? prices : [{ prices }];
+  const price = readListedPrice(listed, nowMs);
+  return price === undefined ? undefined : { id, price, contextTokens };
 }
 
 /** Where two sources differ on a context, the longer one keeps a hold high enough. */

@@ -1,6 +1,6 @@
 /** Makes the table of routes from the settings, the environment's keys and the upstreams' own lists. */
 import type { Price } from "../api/index.js";
-import type { ModelSettings, Settings, UpstreamSettings } from "../config/settings.js";
+import type { ModelSettings, Settings, TargetSettings, UpstreamSettings } from "../config/settings.js";
 import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
@@ -118,9 +118,11 @@ export async function loadTable(
   }
   const unserved: UnservedModel[] = [];
   const models = new Map<string, ServedModel>();
-  const served = new ServedModels(upstreams, await factsOfTargets([...wanted.values()], options), options.nowMs());
+  const listings = await listingsOf([...wanted.values()], upstreams, options);
+  const facts = knownFacts([...wanted.values()], listings, options);
+  const factsOf = await factsOfTargets([...wanted.values()], options);
+  const served = new ServedModels(upstreams, factsOf, listings, options.nowMs());
   for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
-  const facts = await knownFacts([...wanted.values()], upstreams, options);
   for (const model of wanted.values()) {
     const known = facts.get(model.id);
     const price = model.price ?? known?.price;
@@ -132,7 +134,7 @@ export async function loadTable(
       const rule = "has no output limit that is publicly known, so it cannot be served; set 'output_tokens_max'";
       unserved.push({ id: model.id, rule });
     } else {
-      const complete = { price, contextTokens, outputTokensMax };
+      const complete = { price, isListPriced: model.price === undefined, contextTokens, outputTokensMax };
       models.set(model.id, served.make(model, complete, sources.get(model.id)));
     }
   }
@@ -160,28 +162,36 @@ function keyOf(family: Family, options: LoadOptions): string | undefined {
 
 interface Facts {
   readonly price: Price;
+  readonly isListPriced: boolean;
   readonly contextTokens: number;
   readonly outputTokensMax: number;
 }
 
 function builtIn(upstreams: ReadonlyMap<string, ServedUpstream>): (ModelSettings & Facts)[] {
   return [...upstreams.values()].flatMap((served) =>
-    served.family.builtInModels.map((model) => ({ ...modelOf(model.id, served.id), ...model, price: FREE })),
+    served.family.builtInModels.map((model) => ({
+      ...modelOf(model.id, served.id),
+      ...model,
+      price: FREE,
+      isListPriced: false,
+    })),
   );
 }
 
 function modelOf(id: string, upstream: string): ModelSettings {
-  const targets = [{ upstream, model: id, weight: 1, priority: 1 }];
+  const targets = [{ upstream, model: id, weight: 1, priority: 1, cost: undefined }];
   const unknown = { kind: undefined, contextTokens: undefined, outputTokensMax: undefined, price: undefined };
   return { id, targets, ...unknown, facts: {} };
 }
 
-/** What is known of each model: the dearest price of its targets, and the least that all of them can. */
-async function knownFacts(
+/** What published lists say of a target; undefined where they say nothing. */
+type Listings = (target: TargetSettings) => KnownModel | undefined;
+
+async function listingsOf(
   models: readonly ModelSettings[],
   upstreams: ReadonlyMap<string, ServedUpstream>,
   options: LoadOptions,
-): Promise<ReadonlyMap<string, KnownModel>> {
+): Promise<Listings> {
   const asked = new Map<string, Set<string>>();
   const pricedAs = (upstream: string): string | undefined => upstreams.get(upstream)?.family.pricedAs;
   for (const target of models.flatMap((model) => model.targets)) {
@@ -190,9 +200,18 @@ async function knownFacts(
   }
   const known = new Map<string, ReadonlyMap<string, KnownModel>>();
   for (const [name, ids] of asked) known.set(name, await options.known(name, [...ids]));
+  return (target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model);
+}
+
+/** What is known of each model: the dearest price of its targets, and the least that all of them can. */
+function knownFacts(
+  models: readonly ModelSettings[],
+  listings: Listings,
+  options: LoadOptions,
+): ReadonlyMap<string, KnownModel> {
   const facts = new Map<string, KnownModel>();
   for (const model of models) {
-    const found = model.targets.map((target) => known.get(pricedAs(target.upstream) ?? "")?.get(target.model));
+    const found = model.targets.map(listings);
     const all = found.filter((fact) => fact !== undefined);
     // One target without a known price could be the dearest.
     if (all.length < found.length || all.length === 0) continue;
@@ -221,16 +240,22 @@ class ServedModels {
   constructor(
     private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
     private readonly known: ReadonlyMap<string, ModelFacts>,
+    private readonly listings: Listings,
     private readonly nowMs: number,
   ) {}
 
   make(model: ModelSettings, facts: Facts, listed: ListedModel | undefined): ServedModel {
     const targets: Target[] = [];
-    for (const { upstream, model: name, weight, priority } of model.targets) {
+    for (const target of model.targets) {
+      const { upstream, model: name, weight, priority } = target;
       const served = this.upstreams.get(upstream);
+      if (served === undefined) continue;
       const own = { ...this.known.get(name), ...model.facts };
-      if (served !== undefined)
-        targets.push({ served, model: name, health: served.health.of(name), facts: own, weight, priority });
+      const listed = this.listings(target)?.price;
+      // What runs inside the process costs nobody anything.
+      const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
+      const health = served.health.of(name);
+      targets.push({ served, model: name, health, facts: own, cost, weight, priority });
     }
     targets.sort((a, b) => a.priority - b.priority);
     return {
@@ -241,6 +266,7 @@ class ServedModels {
       contextTokens: facts.contextTokens,
       outputTokensMax: facts.outputTokensMax,
       price: facts.price,
+      isListPriced: facts.isListPriced,
       targets,
     };
   }

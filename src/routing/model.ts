@@ -28,6 +28,8 @@ export interface Target {
   readonly health: TargetHealth;
   /** What is known of it, and what the settings say of it. */
   readonly facts: ModelFacts;
+  /** What the operator pays there; undefined where nobody knows. */
+  readonly cost: Price | undefined;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;
@@ -45,6 +47,8 @@ export interface ServedModel {
   readonly outputTokensMax: number;
   /** What its clients pay, whichever target answers. */
   readonly price: Price;
+  /** True where that is a published price, and not the operator's own. */
+  readonly isListPriced: boolean;
   /** By priority. */
   readonly targets: readonly Target[];
 }

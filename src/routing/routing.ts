@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.js";
 import { speechFor } from "../families/family.js";
 import type { Batch, WireRequest } from "../wire/wire.js";
 import type { AnswerReport } from "../wire/wire.js";
+import { type Answered, answeredAs, type AnsweredSteps } from "./answered.js";
 import { ANSWERED, runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
 import { Gathering } from "./gathering.js";
@@ -40,11 +41,15 @@ export interface RoutingOptions {
   readonly nowMs: () => number;
   readonly random: () => number;
   readonly timeouts: AttemptTimeouts;
+  /** What a published list says of a model, where it is at hand. */
+  readonly listed: AnsweredSteps["listed"];
   readonly onAttempt: (target: Target, error: GatewayError | undefined) => void;
   /** Called where a client left an answer that must be read on, and when that ends; with how many are read on now. */
   readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
 
+/** An upstream may tell any name; so many are remembered. */
+const ANSWERED_MAX = 1_000;
 const RETRIES_MAX = 2;
 const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;
@@ -54,6 +59,8 @@ const UPSTREAM_WAIT_MS_MAX = 5_000;
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
   #drains = 0;
+  /** Other models that answers named, by what was asked and told: an alias names the same one every time. */
+  readonly #answered = new Map<string, Answered | undefined>();
 
   constructor(private readonly options: RoutingOptions) {}
 
@@ -69,6 +76,18 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
+    this.#answered.clear();
+  }
+
+  /** The other model that an answer names; undefined where it is the one that was asked. */
+  answeredAs(told: string, model: ServedModel, target: Target): Answered | undefined {
+    if (told === target.model) return undefined;
+    const key = `${model.id} ${target.served.id} ${target.model} ${told}`;
+    if (this.#answered.has(key)) return this.#answered.get(key);
+    const answered = answeredAs(told, model, target, { models: this.#table.models, listed: this.options.listed });
+    if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();
+    this.#answered.set(key, answered);
+    return answered;
   }
 
   /** The model of this name. Throws MODEL_UNKNOWN. */

@@ -11,6 +11,7 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
+import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
@@ -68,7 +69,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
   const ledger = startLedger(store, options);
   await ledger.start();
-  const routing = createRouting(metrics);
+  const routing = createRouting(metrics, nowMs);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
@@ -185,11 +186,12 @@ function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, m
   });
 }
 
-function createRouting(metrics: Metrics): Routing {
+function createRouting(metrics: Metrics, nowMs: () => number): Routing {
   return new Routing({
     nowMs: monotonicMs,
     random: Math.random,
     timeouts: TIMEOUTS,
+    listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
     onAttempt: (target, error) => {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
       metrics.attempts.add(target.served.id, result);

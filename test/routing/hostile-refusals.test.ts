@@ -87,6 +87,7 @@ class Bench {
       nowMs: () => this.nowMs,
       random: () => 0,
       timeouts: { firstTokenMs: 60_000, wholeMs: 60_000, idleMs: 60_000, totalMs: 60_000, drainMs: 60_000 },
+      listed: () => undefined,
       onAttempt: () => undefined,
       onDrain: () => undefined,
     });
@@ -111,10 +112,18 @@ const RECEIVER: AnswerReceiver = {
 };
 
 function makeModel(served: ServedUpstream): ServedModel {
-  const target = { served, model: "m", health: served.health.of("m"), facts: {}, weight: 1, priority: 1 };
+  const target = {
+    served,
+    model: "m",
+    health: served.health.of("m"),
+    facts: {},
+    cost: undefined,
+    weight: 1,
+    priority: 1,
+  };
   const limits = { contextTokens: 100_000, outputTokensMax: 1_000 };
   const about = { id: "m", owner: "test", createTime: new Date(0), kind: undefined };
-  return { ...about, ...limits, price: FREE, targets: [target] };
+  return { ...about, ...limits, price: FREE, isListPriced: false, targets: [target] };
 }
 
 const REQUEST = openAiChat.readRequest({

@@ -16,6 +16,8 @@ export interface AnswerScript {
   readonly usage?: "final" | "every" | "late" | "none";
   /** Members of the usage that are told instead of the default ones. */
   readonly usageIs?: Readonly<Record<string, unknown>>;
+  /** Members of the answer and of each chunk, such as a service tier or another model. */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 const ID = "chatcmpl-fake";
@@ -36,7 +38,15 @@ export function answerJson(script: AnswerScript, body: unknown): string {
     finish_reason: finishOf(script),
   }));
   const usage = script.usage === "none" ? {} : { usage: usageOf(script) };
-  return JSON.stringify({ id: ID, object: "chat.completion", created: CREATED, model, choices, ...usage });
+  return JSON.stringify({
+    id: ID,
+    object: "chat.completion",
+    created: CREATED,
+    model,
+    choices,
+    ...usage,
+    ...script.members,
+  });
 }
 
 /** The events of a stream. Each word is one, so `cutAfter` and its like count words and the opening event. */
@@ -48,7 +58,15 @@ export function* streamEvents(script: AnswerScript, body: unknown): Generator<st
     let usage: object = {};
     if (mode === "every") usage = { usage: usageOf(script) };
     else if (mode === "final" && asked) usage = { usage: final ? usageOf(script) : null };
-    const chunk = { id: ID, object: "chat.completion.chunk", created: CREATED, model, choices, ...usage };
+    const chunk = {
+      id: ID,
+      object: "chat.completion.chunk",
+      created: CREATED,
+      model,
+      choices,
+      ...usage,
+      ...script.members,
+    };
     return `data: ${JSON.stringify(chunk)}\n\n`;
   };
   for (let index = 0; index < countOf(body); index++) {

@@ -1,0 +1,103 @@
+/** Whatever passed, the answer decides: another model, another tier and tools are charged at their own price. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postChat, readAll } from "../support/chat-call.js";
+import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { says } from "../support/world.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+let upstream: FakeUpstream;
+let gateway: GatewayProcess;
+let management: Management;
+let secret: string;
+beforeAll(async () => {
+  upstream = await startFakeUpstream();
+  const target = "targets: [{ upstream: fake, cost: { input: 0.5, output: 0.5 } }]";
+  const limits = "context_tokens: 100000, output_tokens_max: 1000";
+  gateway = await startGateway({
+    settings: `
+upstreams: { fake: { family: openai-compatible, base_url: "${upstream.url}" } }
+models:
+  cheap:
+    ${target.replace(", cost", ", model: cheap, cost")}
+    context_tokens: 100000
+    output_tokens_max: 1000
+    price:
+      input: 1
+      output: 1
+      tiers: [{ above_input_tokens: 50000, input: 2, output: 3 }]
+      service_tiers: { priority: { multiplier: 4 } }
+      tools: { web_search: 10 }
+  dear: { ${target}, ${limits}, price: { input: 9, output: 9 } }
+`,
+  });
+  management = new Management(gateway);
+  await management.account("acme", 100_000_000_000n);
+  ({ secret } = await management.makeKey("acme"));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+/** One USD per million tokens. */
+const TOKEN_NANOS = 1_000n;
+
+const usage = (input: number): Json => ({ prompt_tokens: input, completion_tokens: 10, total_tokens: undefined });
+const CASES = [
+  { name: "as it was asked", input: 100, members: {}, cost: 110n, doubt: undefined },
+  {
+    name: "by a version of the model",
+    input: 100,
+    members: { model: "cheap-2026-01-01" },
+    cost: 110n,
+    doubt: undefined,
+  },
+  { name: "a short input, at its tier", input: 50_000, members: {}, cost: 50_010n, doubt: undefined },
+  { name: "a long input, all of it at its tier", input: 50_001, members: {}, cost: 100_032n, doubt: undefined },
+  { name: "by another model", input: 100, members: { model: "dear" }, cost: 990n, doubt: "other_model" },
+  { name: "by a model that nobody knows", input: 100, members: { model: "x" }, cost: 110n, doubt: "other_model" },
+  {
+    name: "in a service tier that nobody asked",
+    input: 100,
+    members: { service_tier: "priority" },
+    cost: 440n,
+    doubt: "other_tier",
+  },
+] as const;
+
+describe.each([false, true])("an answer is charged, streamed: %s,", (stream) => {
+  test.each(CASES)("$name", async ({ input, members, cost, doubt }) => {
+    // Long enough that its bytes could be as many tokens as are reported.
+    const messages = [...says("word ".repeat(12_000)), ...says(script({ usageIs: usage(input), members }))];
+    const response = await postChat(gateway, secret, { model: "cheap", messages, max_tokens: 100, stream });
+    await readAll(response);
+    const id = String(response.headers.get("x-request-id"));
+    const request = async (): Promise<Json> =>
+      (await management.call("GET", `/requests/${id}`)).body["request"] as Json;
+    await expect.poll(async () => (await request())["state"]).toBe("settled");
+    expect((await request())["cost_nanos"]).toBe(String(cost * TOKEN_NANOS));
+    await expect.poll(() => doubtOf(id)).toBe(doubt);
+  });
+});
+
+test("the searches that an upstream tells are charged, though nobody asked for them", async () => {
+  const usageIs = { ...usage(100), num_search_queries: 2 };
+  const response = await postChat(gateway, secret, {
+    model: "cheap",
+    messages: says(script({ usageIs })),
+    max_tokens: 9,
+  });
+  await readAll(response);
+  // Ten dollars for a thousand.
+  expect(response.headers.get("x-tollgate-cost-nanos")).toBe(String(2n * 10_000_000n + 110n * TOKEN_NANOS));
+  const id = String(response.headers.get("x-request-id"));
+  await expect.poll(() => doubtOf(id)).toBe("other_tool");
+});
+
+function doubtOf(id: string): unknown {
+  const line = gateway.log.find((text) => text.includes(id) && text.includes('"generation"'));
+  return line === undefined ? "no line yet" : (JSON.parse(line) as Json)["usage_doubt"];
+}

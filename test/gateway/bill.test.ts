@@ -1,0 +1,147 @@
+/** What an answer tells of itself decides what it costs. */
+import { describe, expect, test } from "vitest";
+import type { Price } from "../../src/api/index.js";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { type BillTerms, billOf } from "../../src/gateway/bill.js";
+import type { AnswerReport } from "../../src/wire/wire.js";
+import { FREE, priceOf } from "../pricing/prices.js";
+
+// One nano-USD a token, three in the priority tier, half of it in flex.
+const PRICE: Price = {
+  ...priceOf({ input: 1_000n, output: 1_000n }),
+  serviceTiers: [
+    { name: "priority", prices: priceOf({ input: 3_000n, output: 3_000n }), tiers: [] },
+    { name: "flex", prices: priceOf({ input: 500n, output: 500n }), tiers: [] },
+  ],
+  tools: [
+    { name: "web_search", callPicos: 10_000_000n },
+    { name: "file_search", callPicos: 2_000_000n },
+  ],
+};
+const DEAR = priceOf({ input: 20_000n, output: 20_000n });
+const USAGE = { ...NO_USAGE, inputTokens: 60n, outputTokens: 40n };
+const TERMS: BillTerms = {
+  price: PRICE,
+  cost: priceOf({ input: 400n, output: 400n }),
+  plan: { serviceTier: "", toolCallsMax: [] },
+  answered: undefined,
+};
+
+function reportOf(told: Partial<AnswerReport>): AnswerReport {
+  return { usage: USAGE, complete: true, text: "hi", made: "content", ...told };
+}
+const uses = (calls: Readonly<Record<string, number>>) =>
+  Object.entries(calls).map(([name, count]) => ({ name, calls: BigInt(count) }));
+
+interface Row {
+  readonly name: string;
+  readonly told?: Partial<AnswerReport>;
+  readonly terms?: Partial<BillTerms>;
+  readonly costs: bigint;
+  readonly doubt?: string;
+}
+
+const asked = (serviceTier: string, calls: Readonly<Record<string, number>> = {}): Partial<BillTerms> => ({
+  plan: { serviceTier, toolCallsMax: uses(calls) },
+});
+
+const ROWS: readonly Row[] = [
+  { name: "as it was asked", costs: 100n },
+  { name: "in the ordinary tier by any of its names", told: { serviceTier: "default" }, costs: 100n },
+  { name: "in the tier that was asked", told: { serviceTier: "priority" }, terms: asked("priority"), costs: 300n },
+  { name: "in the tier that was asked, untold", terms: asked("priority"), costs: 300n },
+  {
+    name: "in the ordinary tier, although priority was asked",
+    told: { serviceTier: "default" },
+    terms: asked("priority"),
+    costs: 100n,
+    doubt: "other_tier",
+  },
+  { name: "in a tier that nobody asked", told: { serviceTier: "priority" }, costs: 300n, doubt: "other_tier" },
+  { name: "in a tier without a price", told: { serviceTier: "turbo" }, costs: 100n, doubt: "other_tier" },
+  {
+    name: "in a tier without a price, at the dearest that was held",
+    told: { serviceTier: "turbo" },
+    terms: asked("priority"),
+    costs: 300n,
+    doubt: "other_tier",
+  },
+  {
+    name: "in a tier without a price, at the dearest also where that is the ordinary one",
+    told: { serviceTier: "turbo" },
+    terms: asked("flex"),
+    costs: 100n,
+    doubt: "other_tier",
+  },
+  {
+    name: "with the searches that were made, not those that were held",
+    told: { toolUses: uses({ web_search: 2 }) },
+    terms: asked("", { web_search: 5 }),
+    costs: 100n + 20_000n,
+  },
+  {
+    name: "with the searches that were held, where it cannot tell",
+    terms: asked("", { web_search: 5 }),
+    costs: 50_100n,
+  },
+  {
+    name: "with more searches than were held",
+    told: { toolUses: uses({ web_search: 6 }) },
+    terms: asked("", { web_search: 5 }),
+    costs: 60_100n,
+    doubt: "other_tool",
+  },
+  {
+    name: "with a tool that nobody asked",
+    told: { toolUses: uses({ file_search: 1 }) },
+    costs: 2_100n,
+    doubt: "other_tool",
+  },
+  {
+    name: "with a tool without a price, at the dearest that was held",
+    told: { toolUses: uses({ oracle: 1 }) },
+    terms: asked("", { file_search: 1, web_search: 1 }),
+    costs: 10_100n,
+    doubt: "other_tool",
+  },
+  {
+    name: "with a tool without a price alone",
+    told: { toolUses: uses({ oracle: 9 }) },
+    costs: 100n,
+    doubt: "other_tool",
+  },
+  {
+    name: "by another model with a price",
+    terms: { answered: { price: DEAR, cost: undefined } },
+    costs: 2_000n,
+    doubt: "other_model",
+  },
+  {
+    name: "by another model without one",
+    terms: { answered: { price: undefined, cost: undefined } },
+    costs: 100n,
+    doubt: "other_model",
+  },
+  {
+    name: "by another model that is free",
+    terms: { answered: { price: FREE, cost: undefined } },
+    costs: 0n,
+    doubt: "other_model",
+  },
+];
+
+describe("an answer is charged", () => {
+  test.each(ROWS)("$name", ({ told = {}, terms = {}, costs, doubt }) => {
+    const bill = billOf(USAGE, reportOf(told), { ...TERMS, ...terms });
+    expect(bill.costNanos).toBe(costs);
+    expect(bill.doubt).toBe(doubt);
+  });
+});
+
+test.each([
+  { name: "at its own price for the target", terms: {}, want: 40n },
+  { name: "not at all where nobody knows it", terms: { cost: undefined }, want: undefined },
+  { name: "as the other model's", terms: { answered: { price: undefined, cost: DEAR } }, want: 2_000n },
+])("the operator's cost is known beside it: $name", ({ terms, want }) => {
+  expect(billOf(USAGE, reportOf({}), { ...TERMS, ...terms }).operatorCostNanos).toBe(want);
+});
