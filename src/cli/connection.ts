@@ -1,10 +1,13 @@
 /** How commands reach a running gateway: over gRPC, with an operator's key. */
+import { resolve } from "node:path";
+import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { Cancellation } from "../api/cancellation.js";
 import type { Command } from "commander";
 import { answerToJson } from "../api/json.js";
 import type { Channel, Method } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { parseAddress } from "../config/address.js";
+import { parseCoreAddress } from "../config/address.js";
+import { readTlsFiles } from "../config/tls.js";
 import { createRemoteChannel } from "../rpc/remote-channel.js";
 import { CommandFailure } from "./failure.js";
 import { print } from "./print.js";
@@ -23,7 +26,10 @@ const PAGE_SIZE_MAX = 1000;
 /** Adds `--core`, `--key` and `--json` to a command that talks to a gateway. */
 export function withConnection(command: Command): Command {
   return command
-    .option("--core <host:port>", `the gateway's gRPC address (TOLLGATE_CORE, or ${CORE_DEFAULT})`)
+    .option(
+      "--core <host:port>",
+      `the gateway's gRPC address, with TLS grpcs://host:port (TOLLGATE_CORE, or ${CORE_DEFAULT})`,
+    )
     .option("--key <key>", "the key to use (TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY); shows in the list of processes")
     .option("--json", "print JSON");
 }
@@ -50,14 +56,29 @@ export async function connected(
     throw new CommandFailure("no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key");
   if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandFailure("the key holds characters that no key has");
   const address = options.core ?? (env["TOLLGATE_CORE"] || CORE_DEFAULT);
-  if (parseAddress(address) === undefined)
+  const core = parseCoreAddress(address);
+  if (core === undefined)
     throw new CommandFailure(`"${address}" is no host:port such as ${CORE_DEFAULT} (--core, TOLLGATE_CORE)`);
-  const channel = createRemoteChannel({ address });
+  const channel = createRemoteChannel({
+    address: core.address,
+    credentials: core.isSecure ? secureCredentials(env) : undefined,
+  });
   try {
     await run(new Client(channel, address, key, options.json === true));
   } finally {
     await channel.close();
   }
+}
+
+/** Trusts the system's authorities, or those of a file, and shows a certificate where one is named. */
+function secureCredentials(env: NodeJS.ProcessEnv): ChannelCredentials {
+  const path = (name: string): string | undefined => (env[name] ? resolve(env[name]) : undefined);
+  const files = readTlsFiles({
+    ca: path("TOLLGATE_CORE_CA"),
+    cert: path("TOLLGATE_CORE_CERT"),
+    key: path("TOLLGATE_CORE_KEY"),
+  });
+  return credentials.createSsl(files.ca ?? null, files.key ?? null, files.cert ?? null);
 }
 
 class Client implements Connection {

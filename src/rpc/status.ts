@@ -66,7 +66,11 @@ export function errorOf(told: StatusParts): GatewayError {
 
 /** The refusal of a call whose connection to the core is none, or broke. */
 export function unreachable(cause: Error): GatewayError {
-  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the core cannot be reached" }, { cause });
+  return new GatewayError(
+    "ERROR_REASON_OVERLOADED",
+    { problem: "the core cannot be reached", retry_after_ms: "1000" },
+    { cause },
+  );
 }
 
 /** The refusal with its request's id, and with facts short enough for headers, so that every channel tells the same. */

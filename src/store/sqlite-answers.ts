@@ -6,6 +6,8 @@ import { privateFile, type Sqlite, type SqliteFile } from "./sqlite-file.js";
 /** One key, and the sealed answer of its request; a null record means that there is none, or not any more. */
 export interface AnswerRow {
   readonly id: Uint8Array;
+  /** Whose room it takes. */
+  readonly accountId: string;
   readonly requestId: string;
   readonly print: Uint8Array;
   readonly record: Uint8Array | null;
@@ -17,7 +19,10 @@ export type AnswerChange =
   | { readonly kind: "put"; readonly row: AnswerRow }
   | { readonly kind: "remove"; readonly id: Uint8Array };
 
-/** How much is kept. Above it the oldest records go first; their keys stay. */
+/**
+ * How much is kept. Above it the account with the most loses its oldest records, whose keys stay, and then its oldest
+ * keys.
+ */
 export interface AnswerBounds {
   readonly recordBytesMax: number;
   readonly rowsMax: number;
@@ -37,6 +42,11 @@ interface Columns {
   readonly record: Buffer | null;
 }
 
+interface Share {
+  readonly account_id: string;
+  readonly size: number;
+}
+
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS answer (
   id BLOB PRIMARY KEY,
@@ -45,10 +55,17 @@ CREATE TABLE IF NOT EXISTS answer (
   record BLOB,
   record_bytes INTEGER NOT NULL,
   record_until_ms INTEGER NOT NULL,
-  until_ms INTEGER NOT NULL
+  until_ms INTEGER NOT NULL,
+  account_id TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS answer_until ON answer (until_ms);
 CREATE INDEX IF NOT EXISTS answer_record ON answer (record_until_ms, record_bytes) WHERE record_bytes > 0;
+`;
+/** Rows of before they named their account count as one account's. */
+const ACCOUNTS = `
+CREATE INDEX IF NOT EXISTS answer_account_record ON answer (account_id, record_until_ms, record_bytes)
+  WHERE record_bytes > 0;
+CREATE INDEX IF NOT EXISTS answer_account ON answer (account_id, until_ms);
 `;
 
 /** The caller holds the lock of the directory. */
@@ -62,6 +79,10 @@ export function openAnswerFile(directory: string): SqliteFile {
   database.pragma("secure_delete = ON");
   database.pragma("journal_size_limit = 67108864");
   database.exec(SCHEMA);
+  const columns = database.prepare<[], string>("SELECT name FROM pragma_table_info('answer')").pluck().all();
+  if (!columns.includes("account_id"))
+    database.exec("ALTER TABLE answer ADD COLUMN account_id TEXT NOT NULL DEFAULT ''");
+  database.exec(ACCOUNTS);
   return { database, close: () => void database.close() };
 }
 
@@ -73,6 +94,8 @@ export class SqliteAnswers {
   readonly #expireRows;
   readonly #rows;
   readonly #recordBytes;
+  readonly #largestRecords;
+  readonly #largestRows;
   readonly #oldest;
   readonly #dropRecord;
   readonly #dropRows;
@@ -84,10 +107,10 @@ export class SqliteAnswers {
        WHERE id = ? AND until_ms > ?`,
     );
     this.#put = database.prepare(
-      `INSERT INTO answer (id, request_id, print, record, record_bytes, record_until_ms, until_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET request_id = excluded.request_id,
+      `INSERT INTO answer (id, request_id, print, record, record_bytes, record_until_ms, until_ms,
+       account_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET request_id = excluded.request_id,
        print = excluded.print, record = excluded.record, record_bytes = excluded.record_bytes,
-       record_until_ms = excluded.record_until_ms, until_ms = excluded.until_ms`,
+       record_until_ms = excluded.record_until_ms, until_ms = excluded.until_ms, account_id = excluded.account_id`,
     );
     this.#remove = database.prepare("DELETE FROM answer WHERE id = ?");
     this.#expireRecords = database.prepare(
@@ -99,19 +122,27 @@ export class SqliteAnswers {
     this.#recordBytes = database
       .prepare<[], number>("SELECT coalesce(sum(record_bytes), 0) FROM answer WHERE record_bytes > 0")
       .pluck();
-    this.#oldest = database.prepare<[], { id: Buffer; record_bytes: number }>(
-      "SELECT id, record_bytes FROM answer WHERE record_bytes > 0 ORDER BY record_until_ms LIMIT 1000",
+    this.#largestRecords = database.prepare<[], Share>(
+      `SELECT account_id, sum(record_bytes) AS size FROM answer WHERE record_bytes > 0 GROUP BY account_id
+       ORDER BY size DESC LIMIT 2`,
+    );
+    this.#largestRows = database.prepare<[], Share>(
+      "SELECT account_id, count(*) AS size FROM answer GROUP BY account_id ORDER BY size DESC LIMIT 2",
+    );
+    this.#oldest = database.prepare<[string], { id: Buffer; record_bytes: number }>(
+      `SELECT id, record_bytes FROM answer WHERE record_bytes > 0 AND account_id = ?
+       ORDER BY record_until_ms LIMIT 1000`,
     );
     this.#dropRecord = database.prepare("UPDATE answer SET record = NULL, record_bytes = 0 WHERE id = ?");
     this.#dropRows = database.prepare(
-      "DELETE FROM answer WHERE id IN (SELECT id FROM answer ORDER BY until_ms LIMIT ?)",
+      "DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE account_id = ? ORDER BY until_ms LIMIT ?)",
     );
     this.#write = database.transaction((changes: readonly AnswerChange[]) => {
       for (const change of changes) this.#change(change);
     });
   }
 
-  find(id: Uint8Array, nowMs: number): Omit<AnswerRow, "id" | "recordUntilMs" | "untilMs"> | undefined {
+  find(id: Uint8Array, nowMs: number): Pick<AnswerRow, "requestId" | "print" | "record"> | undefined {
     const found = this.#find.get(nowMs, id, nowMs);
     return found && { requestId: found.request_id, print: found.print, record: found.record };
   }
@@ -128,16 +159,43 @@ export class SqliteAnswers {
     let rows = this.#rows.get() ?? 0;
     let bytes = this.#recordBytes.get() ?? 0;
     let evicted = 0;
-    if (bytes > recordBytesMax) {
-      for (const oldest of this.#oldest.all()) {
-        if (bytes <= recordBytesMax) break;
-        this.#dropRecord.run(oldest.id);
-        bytes -= oldest.record_bytes;
-        evicted += 1;
-      }
+    while (bytes > recordBytesMax) {
+      const dropped = this.#shrinkRecords(bytes - recordBytesMax);
+      bytes -= dropped.bytes;
+      evicted += dropped.count;
+      if (dropped.count === 0) break;
     }
-    if (rows > rowsMax) rows -= this.#dropRows.run(rows - rowsMax).changes;
+    while (rows > rowsMax) {
+      const dropped = this.#shrinkRows(rows - rowsMax);
+      rows -= dropped;
+      if (dropped === 0) break;
+    }
     return { rows, recordBytes: bytes, evicted };
+  }
+
+  /** Takes the oldest records of the account that has the most, until it has no more than the next. */
+  #shrinkRecords(overBytes: number): { readonly bytes: number; readonly count: number } {
+    const [largest, next] = this.#largestRecords.all();
+    if (largest === undefined) return { bytes: 0, count: 0 };
+    // Equal shares do not take turns one by one: each turn counts all of them.
+    const above = Math.max(largest.size - (next?.size ?? 0), overBytes / 8);
+    let bytes = 0;
+    let count = 0;
+    for (const oldest of this.#oldest.all(largest.account_id)) {
+      if (bytes >= overBytes || (count > 0 && bytes >= above)) break;
+      this.#dropRecord.run(oldest.id);
+      bytes += oldest.record_bytes;
+      count += 1;
+    }
+    return { bytes, count };
+  }
+
+  /** The same of keys; a thousand at least, so that equal shares do not take turns one by one. */
+  #shrinkRows(over: number): number {
+    const [largest, next] = this.#largestRows.all();
+    if (largest === undefined) return 0;
+    const above = Math.max(largest.size - (next?.size ?? 0), 1_000);
+    return this.#dropRows.run(largest.account_id, Math.min(over, above)).changes;
   }
 
   #change(change: AnswerChange): void {
@@ -145,7 +203,7 @@ export class SqliteAnswers {
       this.#remove.run(change.id);
       return;
     }
-    const { id, requestId, print, record, recordUntilMs, untilMs } = change.row;
-    this.#put.run(id, requestId, print, record, record?.length ?? 0, recordUntilMs, untilMs);
+    const { id, accountId, requestId, print, record, recordUntilMs, untilMs } = change.row;
+    this.#put.run(id, requestId, print, record, record?.length ?? 0, recordUntilMs, untilMs, accountId);
   }
 }

@@ -18,6 +18,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function row(name: string, more: Partial<AnswerRow> = {}): AnswerRow {
   return {
     id: Buffer.from(name),
+    accountId: "acme",
     requestId: `req_${name}`,
     print: Buffer.from(`print of ${name}`),
     record: Buffer.from(`record of ${name}`),
@@ -86,5 +87,33 @@ test("a sweep forgets what is over its time, then the oldest records over the bo
   const names = ["over", "record over", "old", "middle", "new"];
   expect(names.map(kept)).toEqual(["nothing", "its key", "its key", "all", "all"]);
   expect(answers.sweep(100, { ...ROOM, rowsMax: 3 })).toMatchObject({ rows: 3, evicted: 0 });
+  file.close();
+});
+
+test("where there is no room the account with the most loses its oldest, and nobody else anything", () => {
+  const file = openAnswerFile(directory);
+  const answers = new SqliteAnswers(file.database);
+  const put = (name: string, accountId: string, recordUntilMs: number): void =>
+    answers.write([{ kind: "put", row: row(name, { accountId, record: Buffer.alloc(100), recordUntilMs }) }]);
+  put("small", "small", HOUR_MS);
+  for (let count = 0; count < 50; count++) put(`large ${count}`, "large", HOUR_MS + count);
+  expect(answers.sweep(100, ROOM)).toMatchObject({ recordBytes: 1_000, evicted: 41 });
+  expect(answers.find(Buffer.from("small"), 100)?.record).not.toBeNull();
+  expect(answers.find(Buffer.from("large 40"), 100)?.record).toBeNull();
+  expect(answers.find(Buffer.from("large 41"), 100)?.record).not.toBeNull();
+  expect(answers.sweep(100, { ...ROOM, rowsMax: 5 })).toMatchObject({ rows: 5 });
+  expect(answers.find(Buffer.from("small"), 100)).toBeDefined();
+  file.close();
+});
+
+test("a file of before rows named their account is read on", () => {
+  const old = openAnswerFile(directory);
+  old.database.exec("DROP INDEX answer_account; DROP INDEX answer_account_record");
+  old.database.exec("ALTER TABLE answer DROP COLUMN account_id");
+  old.close();
+  const file = openAnswerFile(directory);
+  const answers = new SqliteAnswers(file.database);
+  answers.write([{ kind: "put", row: row("a") }]);
+  expect(answers.find(Buffer.from("a"), 0)).toBeDefined();
   file.close();
 });

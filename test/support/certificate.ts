@@ -1,11 +1,11 @@
-/** A certificate that a test's own server shows: for 127.0.0.1, signed by itself, made anew for each run. */
+/** A certificate that a test's own server shows: for one name, signed by itself, made anew for each run. */
 import { generateKeyPairSync, sign } from "node:crypto";
 
 /** What `tls.createServer` takes. */
-export function makeCertificate(): { readonly key: string; readonly cert: string } {
+export function makeCertificate(host = "127.0.0.1"): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const ecdsaWithSha256 = sequence(der(0x06, "2a8648ce3d040302"));
-  const name = sequence(der(0x31, sequence(der(0x06, "550403"), der(0x0c, Buffer.from("127.0.0.1")))));
+  const name = sequence(der(0x31, sequence(der(0x06, "550403"), der(0x0c, Buffer.from(host)))));
   const validity = sequence(der(0x17, Buffer.from("200101000000Z")), der(0x17, Buffer.from("491231235959Z")));
   const key = publicKey.export({ type: "spki", format: "der" });
   const version = der(0xa0, der(0x02, "02"));

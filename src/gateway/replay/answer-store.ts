@@ -11,6 +11,8 @@ export interface StoredAnswer {
 
 export interface NewAnswer extends StoredAnswer {
   readonly id: Uint8Array;
+  /** Whose room it takes. */
+  readonly accountId: string;
   /** When the record is forgotten, and when the key is. */
   readonly recordUntilMs: number;
   readonly untilMs: number;

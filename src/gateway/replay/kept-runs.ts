@@ -8,6 +8,7 @@ import type { Ask } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "./byte-pool.js";
 import type { Run } from "./run.js";
+import { Shares } from "./shares.js";
 import { Tape } from "./tape.js";
 
 /** What the ledger knows of a request; undefined where it knows nothing. */
@@ -26,8 +27,8 @@ interface Kept {
 
 export class KeptRuns {
   readonly #byId = new Map<string, Kept>();
-  /** Those that nobody reads, the longest left first. */
-  readonly #alone = new Set<Kept>();
+  /** Those that nobody reads. */
+  readonly #alone = new Shares<Kept>(ALONE_MAX);
 
   constructor(
     private readonly pool: BytePool,
@@ -38,8 +39,9 @@ export class KeptRuns {
     return this.#byId.size;
   }
 
-  newTape(ask: Ask<unknown, unknown>): Tape<unknown> {
+  newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
     return new Tape({
+      accountId,
       bytesOf: (message) => ask.bytesOf(message).length,
       bytesMax: ANSWER_BYTES_MAX,
       pool: this.pool,
@@ -61,7 +63,7 @@ export class KeptRuns {
   async follow(requestId: string, sink: Sink<unknown>, call: Pick<GatewayCall, "signal">, skip = 0): Promise<void> {
     const kept = this.#byId.get(requestId);
     if (kept === undefined) throw gone(requestId);
-    this.#alone.delete(kept);
+    this.#alone.delete(kept.run.accountId, kept);
     try {
       await kept.tape.follow(sink, call.signal, skip);
     } finally {
@@ -118,13 +120,12 @@ export class KeptRuns {
       this.#drop(kept);
       return;
     }
-    this.#alone.add(kept);
-    const [oldest] = this.#alone;
-    if (this.#alone.size > ALONE_MAX && oldest !== undefined) this.#drop(oldest);
+    const oldest = this.#alone.add(run.accountId, kept);
+    if (oldest !== undefined) this.#drop(oldest);
   }
 
   #drop(kept: Kept): void {
-    this.#alone.delete(kept);
+    this.#alone.delete(kept.run.accountId, kept);
     // What still runs is forgotten when it is settled.
     if (kept.run.isOver) this.#forget(kept);
     else kept.run.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
@@ -133,7 +134,7 @@ export class KeptRuns {
   #forget(kept: Kept): void {
     clearTimeout(kept.timer);
     this.#byId.delete(kept.run.requestId);
-    this.#alone.delete(kept);
+    this.#alone.delete(kept.run.accountId, kept);
     kept.tape.release();
   }
 }

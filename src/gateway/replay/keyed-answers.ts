@@ -3,7 +3,7 @@ import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { GatewayCall } from "../gateway.js";
 import { readRecord, writeRecord } from "./answer-record.js";
-import type { AnswerStore, StoredAnswer } from "./answer-store.js";
+import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { KEY_MS, LARGE_BYTES, LARGE_MS } from "./bounds.js";
 import type { KeptRuns, RequestOf } from "./kept-runs.js";
@@ -81,12 +81,13 @@ export class KeyedAnswers {
   ): void {
     const { print } = ask;
     const { requestId } = call;
-    const tape = this.kept.newTape(ask);
+    const { accountId } = call.caller;
+    const tape = this.kept.newTape(ask, accountId);
     let noted = false;
     // The key is durable before money moves: after a crash the ledger says whether its request was charged.
     const note = async (): Promise<void> => {
       noted = true;
-      await this.#put(seal, { requestId, print, record: null });
+      await this.#put(seal, { requestId, print, record: null, accountId });
     };
     const run = new Run(call, work, tape, note);
     this.#open.set(id, { print, run, tape });
@@ -125,7 +126,7 @@ export class KeyedAnswers {
     sink: Sink<unknown>,
   ): Promise<void> {
     const { headers, messages } = readRecord(opened(seal, Buffer.from(record)));
-    const tape = this.kept.newTape(ask);
+    const tape = this.kept.newTape(ask, call.caller.accountId);
     tape.head(headers);
     for (const bytes of messages) tape.data(ask.method.responseDeserialize(bytes));
     tape.close();
@@ -149,16 +150,17 @@ export class KeyedAnswers {
 
   /** Stores the answer; of one that is too large, that there was one. */
   #store(seal: Seal, requestId: string, print: Buffer, tape: Tape<unknown>, ask: Ask<unknown, unknown>): Promise<void> {
-    if (!tape.isWhole) return this.#put(seal, { requestId, print, record: null });
+    const { accountId } = tape;
+    if (!tape.isWhole) return this.#put(seal, { requestId, print, record: null, accountId });
     const bytes = writeRecord(
       lastingHeaders(tape.headers),
       tape.messages().map((message) => ask.bytesOf(message)),
     );
     const record = sealed(seal, bytes, this.parts.randomBytes(NONCE_BYTES));
-    return this.#put(seal, { requestId, print, record });
+    return this.#put(seal, { requestId, print, record, accountId });
   }
 
-  #put(seal: Seal, answer: StoredAnswer): Promise<void> {
+  #put(seal: Seal, answer: StoredAnswer & Pick<NewAnswer, "accountId">): Promise<void> {
     const nowMs = this.parts.nowMs();
     const isLarge = (answer.record?.length ?? 0) > LARGE_BYTES;
     const recordUntilMs = nowMs + (isLarge ? LARGE_MS : KEY_MS);

@@ -1,28 +1,40 @@
 /** Attempts that were charged and whose answers did not wait for a retry: the retry pays again, and is told so. */
 import { ALONE_MAX, KEPT_MS } from "./bounds.js";
+import { Shares } from "./shares.js";
 
 /** In the head of an answer: the earlier attempt of this request, which was charged as well. */
 export const LOST_HEADER = "x-tollgate-lost-attempt";
 
+/** Who made an attempt. */
+export interface Asker {
+  readonly keyId: string;
+  readonly accountId: string;
+}
+
 interface Lost {
+  readonly id: string;
+  readonly accountId: string;
   readonly requestId: string;
   readonly expiry: NodeJS.Timeout;
 }
 
 export class LostAttempts {
-  /** By the API key and what was asked, the oldest first. */
+  /** By the API key and what was asked. */
   readonly #byAsk = new Map<string, Lost>();
+  readonly #shares = new Shares<Lost>(ALONE_MAX);
 
   get size(): number {
     return this.#byAsk.size;
   }
 
-  add(keyId: string, print: Buffer, requestId: string): void {
+  add({ keyId, accountId }: Asker, print: Buffer, requestId: string): void {
     const id = nameOf(keyId, print);
     this.#forget(id);
-    const [oldest] = this.#byAsk.keys();
-    if (this.#byAsk.size >= ALONE_MAX && oldest !== undefined) this.#forget(oldest);
-    this.#byAsk.set(id, { requestId, expiry: setTimeout(() => this.#forget(id), KEPT_MS).unref() });
+    const expiry = setTimeout(() => this.#forget(id), KEPT_MS).unref();
+    const lost = { id, accountId, requestId, expiry };
+    this.#byAsk.set(id, lost);
+    const oldest = this.#shares.add(accountId, lost);
+    if (oldest !== undefined) this.#forget(oldest.id);
   }
 
   /** The attempt that asked the same and was lost. One retry is told of it. */
@@ -32,9 +44,11 @@ export class LostAttempts {
 
   #forget(id: string): string | undefined {
     const lost = this.#byAsk.get(id);
-    clearTimeout(lost?.expiry);
+    if (lost === undefined) return undefined;
+    clearTimeout(lost.expiry);
     this.#byAsk.delete(id);
-    return lost?.requestId;
+    this.#shares.delete(lost.accountId, lost);
+    return lost.requestId;
   }
 }
 

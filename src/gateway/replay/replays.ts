@@ -91,8 +91,8 @@ export class Replays {
     message: unknown,
   ): void {
     if (caller.settings.retriesRunAnew) return;
-    if (message === undefined) this.#retried.lose(requestId, caller.keyId, ask);
-    else this.#retried.keep(requestId, caller.keyId, ask, headers, message);
+    if (message === undefined) this.#retried.lose(requestId, caller, ask);
+    else this.#retried.keep(requestId, caller, ask, headers, message);
   }
 
   /** Ends what runs without a client, and closes the store. */
@@ -104,7 +104,7 @@ export class Replays {
   }
 
   #record(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
-    const tape = this.#kept.newTape(ask);
+    const tape = this.#kept.newTape(ask, call.caller.accountId);
     const run = new Run(call, work, tape);
     const done = run.ended.then((error) => tape.close(error));
     this.#kept.watch(run, tape, ask, true, done);

@@ -8,17 +8,17 @@ import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "./byte-pool.js";
-import { LOST_HEADER, LostAttempts } from "./lost-attempts.js";
+import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
+import { Shares } from "./shares.js";
 import { Tape } from "./tape.js";
 
 /** Each request of the official SDKs carries it: how many attempts came before. */
 export const RETRY_HEADER = "x-stainless-retry-count";
 
 /** An attempt that its client left: it runs on for a while, or its answer waits. */
-interface Attempt {
+interface Attempt extends Asker {
   readonly requestId: string;
-  readonly keyId: string;
   readonly print: Buffer;
   readonly tape: Tape<unknown>;
   /** Absent where only the answer is left. */
@@ -28,8 +28,8 @@ interface Attempt {
 }
 
 export class RetriedAttempts {
-  /** The longest left first. Some may ask the same; which of them an SDK retries, it cannot say. */
-  readonly #left = new Set<Attempt>();
+  /** Some may ask the same; which of them an SDK retries, it cannot say. */
+  readonly #left = new Shares<Attempt>(ALONE_MAX);
   readonly #running = new Set<Run<unknown>>();
   readonly #lost = new LostAttempts();
 
@@ -48,25 +48,26 @@ export class RetriedAttempts {
   ): Promise<void> {
     if (retryCount === "0" || this.#left.size + this.#lost.size === 0) return this.#first(ask, call, sink, work);
     const { keyId } = call.caller;
-    const attempt = this.#take(keyId, ask.print);
+    const attempt = this.#take(call.caller, ask.print);
     if (attempt !== undefined) return this.#attach(attempt, call, sink);
     const lost = this.#lost.take(keyId, ask.print);
     return this.#first(ask, call, lost === undefined ? sink : withHead(sink, { [LOST_HEADER]: lost }), work);
   }
 
   /** An answer that its client lost, and that is too large to be kept. */
-  lose(requestId: string, keyId: string, ask: Ask<unknown, unknown>): void {
-    this.#lost.add(keyId, ask.print, requestId);
+  lose(requestId: string, asker: Asker, ask: Ask<unknown, unknown>): void {
+    this.#lost.add(asker, ask.print, requestId);
   }
 
   /** A whole answer that a client lost while it was sent. */
-  keep(requestId: string, keyId: string, ask: Ask<unknown, unknown>, headers: CallMetadata, message: unknown): void {
-    const tape = this.#newTape(ask);
+  keep(requestId: string, asker: Asker, ask: Ask<unknown, unknown>, headers: CallMetadata, message: unknown): void {
+    const { keyId, accountId } = asker;
+    const tape = this.#newTape(ask, accountId);
     tape.head(headers);
     tape.data(message);
     tape.close();
-    if (tape.isWhole) this.#leave({ requestId, keyId, print: ask.print, tape });
-    else this.lose(requestId, keyId, ask);
+    if (tape.isWhole) this.#leave({ requestId, keyId, accountId, print: ask.print, tape });
+    else this.lose(requestId, asker, ask);
   }
 
   /** Ends all that run without a client. Resolves when they are settled. */
@@ -87,10 +88,11 @@ export class RetriedAttempts {
           run.cancel(reason);
           return;
         }
-        const tape = this.#newTape(ask);
+        const { requestId, keyId, accountId } = run;
+        const tape = this.#newTape(ask, accountId);
         out.redirect(tape);
         this.#runAlone(run, tape);
-        this.#leave({ requestId: run.requestId, keyId: run.keyId, print: ask.print, tape, run });
+        this.#leave({ requestId, keyId, accountId, print: ask.print, tape, run });
         reject(reason);
       };
       call.signal.addEventListener("abort", leave, { once: true });
@@ -127,10 +129,10 @@ export class RetriedAttempts {
     }
   }
 
-  #take(keyId: string, print: Buffer): Attempt | undefined {
-    for (const attempt of this.#left) {
+  #take({ keyId, accountId }: Asker, print: Buffer): Attempt | undefined {
+    for (const attempt of this.#left.of(accountId)) {
       if (attempt.keyId !== keyId || !attempt.print.equals(print)) continue;
-      this.#left.delete(attempt);
+      this.#left.delete(accountId, attempt);
       clearTimeout(attempt.grace);
       clearTimeout(attempt.expiry);
       return attempt;
@@ -139,13 +141,12 @@ export class RetriedAttempts {
   }
 
   #leave(attempt: Attempt): void {
-    const [oldest] = this.#left;
-    if (this.#left.size >= ALONE_MAX && oldest !== undefined) this.#drop(oldest);
-    this.#left.add(attempt);
+    const oldest = this.#left.add(attempt.accountId, attempt);
+    if (oldest !== undefined) this.#end(oldest);
     attempt.tape.onSpill = () => {
       // What is dropped, or read by a retry, is let go as well.
-      if (!this.#left.has(attempt)) return;
-      this.#lost.add(attempt.keyId, attempt.print, attempt.requestId);
+      if (!this.#left.has(attempt.accountId, attempt)) return;
+      this.#lost.add(attempt, attempt.print, attempt.requestId);
       this.#drop(attempt);
     };
     attempt.expiry = setTimeout(() => this.#drop(attempt), KEPT_MS).unref();
@@ -161,16 +162,19 @@ export class RetriedAttempts {
 
   /** Forgets an attempt that nobody came back to, and ends it where it still runs. */
   #drop(attempt: Attempt): void {
-    if (!this.#left.delete(attempt)) return;
+    if (this.#left.delete(attempt.accountId, attempt)) this.#end(attempt);
+  }
+
+  #end(attempt: Attempt): void {
     clearTimeout(attempt.grace);
     clearTimeout(attempt.expiry);
     attempt.run?.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
     attempt.tape.release();
   }
 
-  #newTape(ask: Ask<unknown, unknown>): Tape<unknown> {
+  #newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
     const bytesOf = (message: unknown): number => ask.bytesOf(message).length;
-    return new Tape({ bytesOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
+    return new Tape({ accountId, bytesOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
   }
 }
 

@@ -2,13 +2,15 @@
 import type { CancelSignal } from "../../api/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
-import type { BytePool } from "./byte-pool.js";
+import type { BytePool, Pooled } from "./byte-pool.js";
 import { Follower } from "./follower.js";
 
 /** What readers may be behind where nothing is kept for later ones. */
 const BEHIND_BYTES_MAX = 1_048_576;
 
 export interface TapeOptions<Message> {
+  /** Whose answer it is. */
+  readonly accountId: string;
   readonly bytesOf: (message: Message) => number;
   /** The most that one answer may take. */
   readonly bytesMax: number;
@@ -23,7 +25,7 @@ export interface TapeEnd {
   readonly told: boolean;
 }
 
-export class Tape<Message> implements Sink<Message> {
+export class Tape<Message> implements Sink<Message>, Pooled {
   #headers: CallMetadata | undefined;
   #messages: { readonly message: Message; readonly bytes: number }[] = [];
   /** Messages that were forgotten, from the first on. */
@@ -39,6 +41,10 @@ export class Tape<Message> implements Sink<Message> {
   onSpill: (() => void) | undefined;
 
   constructor(private readonly options: TapeOptions<Message>) {}
+
+  get accountId(): string {
+    return this.options.accountId;
+  }
 
   /** The headers of the answer; undefined before it began. */
   get headers(): CallMetadata | undefined {
@@ -84,7 +90,8 @@ export class Tape<Message> implements Sink<Message> {
   data(message: Message): boolean {
     this.#headers ??= {};
     const bytes = this.options.bytesOf(message);
-    if (this.#isWhole && (this.#bytes + bytes > this.options.bytesMax || !this.options.pool.take(bytes))) this.#spill();
+    if (this.#isWhole && (this.#bytes + bytes > this.options.bytesMax || !this.options.pool.take(this, bytes)))
+      this.#spill();
     this.#messages.push({ message, bytes });
     this.#bytes += bytes;
     this.#wake();
@@ -135,7 +142,7 @@ export class Tape<Message> implements Sink<Message> {
 
   #spill(): void {
     this.#isWhole = false;
-    this.options.pool.give(this.#bytes);
+    this.options.pool.give(this, this.#bytes);
     this.#trim();
     this.onSpill?.();
   }

@@ -1,0 +1,105 @@
+/** A gateway that speaks TLS, asks gRPC clients for certificates, takes renewed ones, and says before it stops. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeCertificate } from "../support/certificate.js";
+import { tollgate } from "../support/command.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+
+const PATIENT = { timeout: 20_000, interval: 50 };
+const directory = mkdtempSync(join(tmpdir(), "tollgate-tls-"));
+const path = (name: string): string => join(directory, name);
+let gateway: GatewayProcess;
+let port = 0;
+
+beforeAll(async () => {
+  writePair("server", makeCertificate("localhost"));
+  writePair("client", makeCertificate("a client"));
+  const env = {
+    TOLLGATE_TLS_CERT: path("server.cert"),
+    TOLLGATE_TLS_KEY: path("server.key"),
+    TOLLGATE_TLS_CLIENT_CA: path("client.cert"),
+    TOLLGATE_LAME_DUCK_MS: "60000",
+  };
+  gateway = await startGateway({ env });
+  port = Number(gateway.url.split(":").at(-1));
+});
+afterAll(() => gateway.kill());
+
+function writePair(name: string, pair: { readonly key: string; readonly cert: string }): string {
+  writeFileSync(path(`${name}.key`), pair.key);
+  writeFileSync(path(`${name}.cert`), pair.cert);
+  return pair.cert;
+}
+
+/** The status of a GET, trusting one certificate. */
+function get(target: string, ca: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: "localhost", port, path: target, ca, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+/** The names in the certificate that the HTTP port shows, with its serial part: its fingerprint. */
+function fingerprint(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "localhost", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+test("commands speak TLS, and one that shows no certificate is not let in", async () => {
+  const args = ["account", "create", "acme", "--core", `grpcs://${gateway.grpc.replace("127.0.0.1", "localhost")}`];
+  const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_CORE_CA: path("server.cert") };
+  const without = await tollgate(args, env);
+  expect(without.code).not.toBe(0);
+  const shown = { TOLLGATE_CORE_CERT: path("client.cert"), TOLLGATE_CORE_KEY: path("client.key") };
+  expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a renewed certificate is shown without a restart, and half of one is not taken", async () => {
+  const before = await fingerprint();
+  const renewed = makeCertificate("localhost");
+  writeFileSync(path("server.cert"), renewed.cert);
+  await expect.poll(() => gateway.log.some((line) => line.includes("certificate is refused")), PATIENT).toBe(true);
+  expect(await fingerprint()).toBe(before);
+  writePair("server", renewed);
+  await expect.poll(fingerprint, PATIENT).not.toBe(before);
+  expect(await get("/livez", renewed.cert)).toBe(200);
+  writePair("server", renewed);
+});
+
+test("told to stop it says that it is not ready, goes on serving, and stops at once when told again", async () => {
+  const renewed = makeCertificate("localhost");
+  const before = await fingerprint();
+  writePair("server", renewed);
+  await expect.poll(fingerprint, PATIENT).not.toBe(before);
+  process.kill(gateway.pid, "SIGTERM");
+  await expect.poll(() => get("/readyz", renewed.cert), PATIENT).toBe(503);
+  expect((await fetch(`http://${gateway.admin}/readyz`)).status).toBe(503);
+  expect(await get("/livez", renewed.cert)).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+});
+
+test("a front end whose core is gone is not ready, and says 503 with a time to come again", async () => {
+  const core = await startGateway();
+  const front = await startGateway({ env: { TOLLGATE_CORE: core.grpc } });
+  const ready = async (): Promise<number> => (await fetch(`${front.url}/readyz`)).status;
+  await expect.poll(ready, PATIENT).toBe(200);
+  await core.stop();
+  await expect.poll(ready, PATIENT).toBe(503);
+  const headers = { authorization: `Bearer ${OPERATOR_KEY}` };
+  const refused = await fetch(`${front.url}/v1/models`, { headers });
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  await front.stop();
+});
