@@ -14,7 +14,7 @@ import { statementEnd, statementHead, statementLines } from "../api/statement-cs
 import { formatUsd } from "../money.js";
 import { readLimit, readMoment, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import { addDebitCommand } from "./correction.js";
+import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
 import { type Column, formatTable, formatTime, printable, printPart } from "./print.js";
 
@@ -58,6 +58,7 @@ export function addAccountCommands(program: Command): void {
       .addHelpText("after", "\nExample:\n  tollgate account credit acme 25.00 --id inv-7"),
   ).action(credit);
   addDebitCommand(account);
+  addFreezeCommands(account);
   withConnection(
     account.command("balance").description("show what is available, held, and spent").argument("<id>", "the account"),
   ).action(balance);

@@ -1,4 +1,4 @@
-/** `tollgate account debit` and `tollgate request refund`: what an operator corrects, each with its reason. */
+/** `tollgate account debit`, `freeze` and `unfreeze`, and `tollgate request refund`: what an operator corrects. */
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { AccountServiceService, UsageServiceService } from "../api/index.js";
@@ -38,6 +38,38 @@ export function addRequestCommands(program: Command): void {
       .option("--id <refund>", "your own id of this refund; repeating it gives nothing")
       .addHelpText("after", '\nExample:\n  tollgate request refund req_1 --usd 0.02 --reason "the answer was cut"'),
   ).action(refund);
+}
+
+export function addFreezeCommands(account: Command): void {
+  withConnection(
+    account
+      .command("freeze")
+      .description("refuse the account's new requests from now on")
+      .argument("<id>", "the account")
+      .requiredOption("--reason <text>", "why; the account's clients read it")
+      .option("--end-streams", "end its requests that run, too; they are charged for what came")
+      .addHelpText("after", '\nExample:\n  tollgate account freeze acme --reason "chargeback" --end-streams'),
+  ).action(freeze);
+  withConnection(
+    account.command("unfreeze").description("let the account's requests run again").argument("<id>", "the account"),
+  ).action(unfreeze);
+}
+
+async function freeze(id: string, options: ConnectionOptions & { reason: string; endStreams?: true }): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = AccountServiceService.freezeAccount;
+    const asked = { id, reason: options.reason, endStreams: options.endStreams ?? false };
+    const answer = await connection.call(method, asked);
+    connection.show(method, answer, () => `Froze ${printable(id)}.`);
+  });
+}
+
+async function unfreeze(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = AccountServiceService.unfreezeAccount;
+    const answer = await connection.call(method, { id });
+    connection.show(method, answer, () => `Unfroze ${printable(id)}.`);
+  });
 }
 
 async function debit(id: string, amountNanos: bigint, options: CorrectionOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { GatewayError } from "../errors.js";
 import type { KeyRow, PageRequest, Store } from "../store/store.js";
 import { Authentication } from "./authentication.js";
 import type { Caller } from "./caller.js";
+import { type Change, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
 import { keyOf } from "./key-caller.js";
 import { makeKeyId } from "./key-id.js";
@@ -39,6 +40,8 @@ export interface KeyPage {
 
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
+/** Before the id of an account in what nodes tell each other; no key's id has a colon. */
+const ACCOUNT = "account:";
 /** A change is tried so often against other changes of the same key. */
 const CHANGE_TRIES_MAX = 8;
 
@@ -55,6 +58,7 @@ export class Keys {
   readonly #makeId: () => string;
   readonly #onPublishError: (error: unknown, keyId: string) => void;
   readonly #authentication: Authentication;
+  readonly #changeCallbacks: ((change: Change) => void)[] = [];
 
   constructor(options: KeysOptions) {
     this.#store = options.store;
@@ -70,7 +74,11 @@ export class Keys {
       nowMs: options.nowMs,
       cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
     });
-    options.coordination.onRevision((keyId) => this.#authentication.forget(keyId));
+    options.coordination.onRevision((name) => {
+      this.#authentication.forget(name);
+      const change = name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
+      for (const callback of this.#changeCallbacks) callback(change);
+    });
   }
 
   /** Secrets that are remembered, for a gauge. */
@@ -155,6 +163,25 @@ export class Keys {
       row.revokeTimeMs === null ? { ...row, revokeTimeMs: this.#timeMs() } : row,
     );
     return keyOf(row);
+  }
+
+  /** Calls back for each key and each account that changed, on whatever node. */
+  onChange(callback: (change: Change) => void): void {
+    this.#changeCallbacks.push(callback);
+  }
+
+  /** What the caller's running requests end with, as things stand now, and when. */
+  endingOf(caller: Caller): Promise<Ending> {
+    return endingOf(caller, this.#store, this.#nowMs());
+  }
+
+  /** Tells every node that an account was frozen or unfrozen. */
+  async publishAccount(accountId: string): Promise<void> {
+    try {
+      await this.#coordination.publishRevision(`${ACCOUNT}${accountId}`, 0);
+    } catch (error) {
+      this.#onPublishError(error, accountId);
+    }
   }
 
   /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */

@@ -10,6 +10,7 @@ import type {
   AccountRow,
   BalanceRow,
   EntryRow,
+  Freeze,
   NewAccountRow,
   Page,
   PageRequest,
@@ -19,7 +20,7 @@ import type {
   Store,
   VerifyReport,
 } from "../store/store.js";
-import { Corrections, type CreditOutcome, type CreditRequest, isText } from "./corrections.js";
+import { Corrections, type CreditOutcome, type CreditRequest, checkReason, isText } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
@@ -207,6 +208,25 @@ export class Ledger {
   async setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow> {
     checkBudgets(budgets);
     const account = await this.#store.accounts.setBudgets(id, budgets);
+    if (account === undefined) throw unknownAccount(id);
+    return account;
+  }
+
+  /**
+   * Freezes the account: nothing new is held of it from now on. Repeating it changes why, by whom, and whether streams
+   * end. Rejects with RESOURCE_UNKNOWN, PARAMETER_MISSING or PARAMETER_INVALID.
+   */
+  async freeze(id: string, freeze: Omit<Freeze, "timeMs">): Promise<AccountRow> {
+    checkReason(freeze.reason);
+    const since = (await this.account(id)).freeze?.timeMs;
+    const account = await this.#store.accounts.setFreeze(id, { timeMs: since ?? Math.floor(this.#nowMs()), ...freeze });
+    if (account === undefined) throw unknownAccount(id);
+    return account;
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async unfreeze(id: string): Promise<AccountRow> {
+    const account = await this.#store.accounts.setFreeze(id, null);
     if (account === undefined) throw unknownAccount(id);
     return account;
   }

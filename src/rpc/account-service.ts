@@ -1,7 +1,14 @@
 /** AccountService: the accounts that pay, and the ledger. */
-import type { Account, AccountSettings, AccountServiceService, BalancePoint } from "../api/index.js";
+import type {
+  Account,
+  AccountSettings,
+  AccountServiceService,
+  BalancePoint,
+  Freeze,
+  VerifyLedgerResponse,
+} from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { AccountRow } from "../store/store.js";
+import type { AccountRow, VerifyReport } from "../store/store.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
@@ -10,9 +17,9 @@ import { checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { periodOf } from "./period.js";
 
-type Parts = Pick<CoreParts, "ledger" | "requestIds">;
+type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys">;
 
-export function accountService({ ledger, requestIds }: Parts): Handlers<typeof AccountServiceService> {
+export function accountService({ ledger, requestIds, keys }: Parts): Handlers<typeof AccountServiceService> {
   return {
     async createAccount({ id, name }) {
       const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name });
@@ -44,6 +51,16 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
       const { debitedNanos, receivableNanos, availableNanos, repeated } = await ledger.corrections.debit(asked);
       return { debitedNanos, receivableNanos, availableNanos, repeatedDebit: repeated };
     },
+    async freezeAccount({ id, reason, endStreams }, { caller }) {
+      const account = await ledger.freeze(required("id", id), { reason, endsStreams: endStreams, actor: caller.keyId });
+      await keys.publishAccount(id);
+      return { account: accountOf(account) };
+    },
+    async unfreezeAccount({ id }) {
+      const account = await ledger.unfreeze(required("id", id));
+      await keys.publishAccount(id);
+      return { account: accountOf(account) };
+    },
     async getBalance({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
       return { ...(await ledger.balance(id)) };
@@ -62,20 +79,30 @@ export function accountService({ ledger, requestIds }: Parts): Handlers<typeof A
       return { opening: pointOf(opening), entries: lines, closing: pointOf(closing), nextPageToken };
     },
     async verifyLedger() {
-      const report = await ledger.verify();
-      return {
-        holds: report.holds,
-        problems: [...report.problems],
-        accountCount: BigInt(report.accountCount),
-        transferCount: BigInt(report.transferCount),
-        openHoldCount: BigInt(report.openHoldCount),
-      };
+      return verified(await ledger.verify());
     },
   };
 }
 
 function accountOf(row: AccountRow): Account {
-  return { id: row.id, name: row.name, createTime: new Date(row.createTimeMs), settings: { ...row.budgets } };
+  const { id, name, createTimeMs, budgets, freeze } = row;
+  return { id, name, createTime: new Date(createTimeMs), settings: { ...budgets }, freeze: freezeOf(freeze) };
+}
+
+function verified(report: VerifyReport): VerifyLedgerResponse {
+  return {
+    holds: report.holds,
+    problems: [...report.problems],
+    accountCount: BigInt(report.accountCount),
+    transferCount: BigInt(report.transferCount),
+    openHoldCount: BigInt(report.openHoldCount),
+  };
+}
+
+function freezeOf(freeze: AccountRow["freeze"]): Freeze | undefined {
+  if (freeze === null) return undefined;
+  const { timeMs, reason, actor, endsStreams } = freeze;
+  return { time: new Date(timeMs), reason, actor, endStreams: endsStreams };
 }
 
 const BUDGETS = {

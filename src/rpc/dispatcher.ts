@@ -10,6 +10,7 @@ import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js"
 import { Admitted } from "./admitted.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
+import { Endings } from "./endings.js";
 import { Lifetime } from "./lifetime.js";
 import { CallSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
@@ -62,12 +63,14 @@ export class Dispatcher {
   readonly #core: CoreParts;
   readonly #routes = new Map<string, OpenRoute>();
   readonly #running = new Roster<Lifetime>();
+  readonly #endings: Endings;
   #onIdle: (() => void) | undefined;
   #draining: Promise<void> | undefined;
 
   /** Throws where a method declares no permission: such a method does not start. */
   constructor(core: CoreParts, routes: Iterable<Route>, permissionOf: PermissionOf = declaredPermission) {
     this.#core = core;
+    this.#endings = new Endings(core, this.#running);
     for (const route of routes) {
       const permission = permissionOf(route.path);
       if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
@@ -204,15 +207,18 @@ export class Dispatcher {
   #admitted<Value>(
     permission: MethodPermission,
     call: ServerCall,
-    { signal }: Lifetime,
+    lifetime: Lifetime,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
     const { admission } = call;
+    const { signal } = lifetime;
     const admitted = admission instanceof Admitted && admission.holds(this.#core.nowMs()) ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
       const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
       requirePermission(permission, caller, address);
+      lifetime.caller = caller;
+      if (caller.settings.endStreamsOnExpiry) this.#endings.watchExpiry(caller);
       signal.throwIfAborted();
       return work({ caller, requestId: head.requestId, signal, head: (metadata) => head.head(metadata) });
     };

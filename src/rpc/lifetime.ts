@@ -3,12 +3,15 @@ import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { CallOptions } from "../api/channel.js";
 import type { RosterEntry } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
 
 /** What a timer can wait at most; a longer deadline is none. */
 export const TIMER_MS_MAX = 2_147_483_647;
 
 export class Lifetime implements RosterEntry {
   rosterIndex: number | undefined = undefined;
+  /** Whose call it is, once that is known. */
+  caller: Caller | undefined = undefined;
   readonly #cancellation = new Cancellation();
   readonly #from: CancelSignal;
   readonly #onAbort: () => void;

@@ -263,13 +263,12 @@ CREATE TABLE node (id TEXT PRIMARY KEY, beats INTEGER NOT NULL) STRICT, WITHOUT 
 /** The key that made a key. Null where an operator did, as for all before. */
 const MAKERS = "ALTER TABLE key ADD COLUMN maker_id TEXT";
 
-/** A frozen account, and its own limits: AccountLimits as protobuf bytes. Null where there is nothing of it. */
+/** Since when an account is frozen, why, by whom, and whether its streams end. Null where it is not. */
 const ACCOUNT_STATE = `
 ALTER TABLE account ADD COLUMN frozen_time_ms INTEGER;
 ALTER TABLE account ADD COLUMN freeze_reason TEXT;
 ALTER TABLE account ADD COLUMN freeze_actor TEXT;
 ALTER TABLE account ADD COLUMN freeze_ends_streams INTEGER;
-ALTER TABLE account ADD COLUMN limits BLOB;
 `;
 
 /** Version 1 was never released: a database of it is refused. */

@@ -2,7 +2,7 @@
 import { digestOf } from "./digest.js";
 import type { AccountColumns } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { AccountBudgets, AccountRow, BalanceRow, NewAccountRow } from "./store.js";
+import type { AccountBudgets, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
 
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,
@@ -12,10 +12,12 @@ const NO_BUDGETS: AccountBudgets = {
 };
 
 const INSERT = `INSERT INTO account (kind, id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
-  budget_total_nanos, request_cost_max_nanos, digest) VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?)
+  budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams, digest)
+  VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 const UPDATE = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?, budget_month_nanos = ?,
-  budget_total_nanos = ?, request_cost_max_nanos = ?, digest = ? WHERE id = ? AND kind = 'customer'`;
+  budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?, freeze_actor = ?,
+  freeze_ends_streams = ?, digest = ? WHERE id = ? AND kind = 'customer'`;
 
 const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
   WHERE reason IS NOT NULL AND account_id = ? GROUP BY kind`;
@@ -38,13 +40,23 @@ export class SqliteAccounts {
   }
 
   create(account: NewAccountRow): boolean {
-    return this.#insert.run(...valuesOf({ ...account, budgets: account.budgets ?? NO_BUDGETS })).changes === 1;
+    return (
+      this.#insert.run(...valuesOf({ ...account, budgets: account.budgets ?? NO_BUDGETS, freeze: null })).changes === 1
+    );
   }
 
   setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined {
     const account = this.get(id);
     if (account === undefined) return undefined;
     const changed = { ...account, budgets: { ...account.budgets, ...budgets } };
+    this.#update.run(...valuesOf(changed), id);
+    return changed;
+  }
+
+  setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined {
+    const account = this.get(id);
+    if (account === undefined) return undefined;
+    const changed = { ...account, freeze };
     this.#update.run(...valuesOf(changed), id);
     return changed;
   }
@@ -76,7 +88,7 @@ export class SqliteAccounts {
 }
 
 /** All but the sums, which the transfers prove, and their digest. */
-function valuesOf({ id, name, createTimeMs, budgets }: AccountRow): unknown[] {
+function valuesOf({ id, name, createTimeMs, budgets, freeze }: AccountRow): unknown[] {
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
   const values = [
     id,
@@ -87,7 +99,23 @@ function valuesOf({ id, name, createTimeMs, budgets }: AccountRow): unknown[] {
     budgetTotalNanos,
     requestCostMaxNanos,
   ] as const;
-  return [...values, digestOf(...values)];
+  const state = [freeze?.timeMs ?? null, freeze?.reason ?? null, freeze?.actor ?? null, freezeNumber(freeze)] as const;
+  // A row that is not frozen says nothing of it, as those of a schema that knew no freeze.
+  return [...values, ...state, freeze === null ? digestOf(...values) : digestOf(...values, ...state)];
+}
+
+function freezeNumber(freeze: Freeze | null): number | null {
+  return freeze === null ? null : Number(freeze.endsStreams);
+}
+
+function freezeOf(row: AccountColumns): Freeze | null {
+  if (row.frozen_time_ms === null) return null;
+  return {
+    timeMs: Number(row.frozen_time_ms),
+    reason: row.freeze_reason ?? "",
+    actor: row.freeze_actor ?? "",
+    endsStreams: row.freeze_ends_streams === 1n,
+  };
 }
 
 function toAccount(row: AccountColumns): AccountRow {
@@ -95,6 +123,7 @@ function toAccount(row: AccountColumns): AccountRow {
     id: row.id,
     name: row.name,
     createTimeMs: Number(row.create_time_ms),
+    freeze: freezeOf(row),
     budgets: {
       budgetDayNanos: row.budget_day_nanos,
       budgetMonthNanos: row.budget_month_nanos,

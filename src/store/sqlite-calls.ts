@@ -7,6 +7,7 @@ import type {
   BalanceRow,
   DaySpan,
   EntryRow,
+  Freeze,
   KeyRow,
   NewAccountRow,
   OutputSum,
@@ -38,6 +39,7 @@ export interface SqliteCalls {
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
   createAccount(account: NewAccountRow): boolean;
   setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined;
+  setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];
   createKey(key: KeyRow): boolean;

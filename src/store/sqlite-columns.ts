@@ -32,7 +32,6 @@ export interface AccountColumns {
   readonly freeze_reason: string | null;
   readonly freeze_actor: string | null;
   readonly freeze_ends_streams: bigint | null;
-  readonly limits: Buffer | null;
 }
 
 export interface TransferColumns {

@@ -66,6 +66,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       kept = undefined;
       return accounts.setBudgets(id, budgets);
     },
+    setFreeze: (id, freeze) => {
+      kept = undefined;
+      return accounts.setFreeze(id, freeze);
+    },
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),
     createKey: (key) => keys.create(key),

@@ -62,6 +62,7 @@ function accountStore(thread: SqliteThread): AccountStore {
   return {
     create: (account) => thread.call("createAccount", account),
     setBudgets: (id, budgets) => thread.call("setBudgets", id, budgets),
+    setFreeze: (id, freeze) => thread.call("setFreeze", id, freeze),
     get: (id) => thread.call("account", id),
     list: async (page) => {
       const size = checkSize(page);

@@ -31,8 +31,20 @@ export interface NewAccountRow {
   readonly budgets?: AccountBudgets | undefined;
 }
 
+/** Since when nothing new may be held of an account, why, and who says so. */
+export interface Freeze {
+  readonly timeMs: number;
+  readonly reason: string;
+  /** The key of the operator. */
+  readonly actor: string;
+  /** True where requests that run end too. */
+  readonly endsStreams: boolean;
+}
+
 export interface AccountRow extends NewAccountRow {
   readonly budgets: AccountBudgets;
+  /** Null where it is not frozen. */
+  readonly freeze: Freeze | null;
 }
 
 /**
@@ -203,6 +215,8 @@ export interface AccountStore {
   get(id: string): Promise<AccountRow | undefined>;
   /** Changes the budgets that are given, between two commits; undefined where there is no such account. */
   setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow | undefined>;
+  /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
+  setFreeze(id: string, freeze: Freeze | null): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;
 }
 

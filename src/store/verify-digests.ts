@@ -8,7 +8,13 @@ const ROWS = [
   {
     what: "account",
     sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
-      request_cost_max_nanos FROM account WHERE kind = 'customer'`,
+      request_cost_max_nanos FROM account WHERE kind = 'customer' AND frozen_time_ms IS NULL`,
+  },
+  {
+    what: "account",
+    sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
+      request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams
+      FROM account WHERE kind = 'customer' AND frozen_time_ms IS NOT NULL`,
   },
   {
     what: "checkpoint of the hold",

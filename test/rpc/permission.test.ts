@@ -34,6 +34,8 @@ const TABLE: Readonly<Record<string, string>> = {
   "AccountService/CreditAccount": "operator",
   "AccountService/UpdateAccount": "operator",
   "AccountService/DebitAccount": "operator",
+  "AccountService/FreezeAccount": "operator",
+  "AccountService/UnfreezeAccount": "operator",
   "UsageService/RefundRequest": "operator",
   "AccountService/GetBalance": "usage",
   "AccountService/GetStatement": "usage",

@@ -43,7 +43,25 @@ export interface Account {
     | Date
     | undefined;
   /** Its budgets. */
-  settings: AccountSettings | undefined;
+  settings:
+    | AccountSettings
+    | undefined;
+  /** Why and since when its requests are refused. Absent: they are not. */
+  freeze: Freeze | undefined;
+}
+
+/** Freeze is why the requests of an account are refused. */
+export interface Freeze {
+  /** Since when. */
+  time:
+    | Date
+    | undefined;
+  /** Why. */
+  reason: string;
+  /** The key of the operator who froze it. */
+  actor: string;
+  /** True where requests that ran were ended too. */
+  endStreams: boolean;
 }
 
 /** Entry is one transfer, as it concerns one account. */
@@ -178,6 +196,34 @@ export interface DebitAccountResponse {
   availableNanos: bigint;
   /** True where this debit_id had been debited before, so that nothing changed. */
   repeatedDebit: boolean;
+}
+
+/** FreezeAccountRequest is the request of FreezeAccount. */
+export interface FreezeAccountRequest {
+  /** The account's id. */
+  id: string;
+  /** Why: 1 to 500 characters. The account's clients read it. */
+  reason: string;
+  /** True where requests that run end too. Default: false, they may finish. */
+  endStreams: boolean;
+}
+
+/** FreezeAccountResponse is the frozen account. */
+export interface FreezeAccountResponse {
+  /** The account. */
+  account: Account | undefined;
+}
+
+/** UnfreezeAccountRequest is the request of UnfreezeAccount. */
+export interface UnfreezeAccountRequest {
+  /** The account's id. */
+  id: string;
+}
+
+/** UnfreezeAccountResponse is the account. */
+export interface UnfreezeAccountResponse {
+  /** The account. */
+  account: Account | undefined;
 }
 
 /** GetBalanceRequest is the request of GetBalance. */
@@ -380,7 +426,7 @@ export const AccountSettings: MessageFns<AccountSettings> = {
 };
 
 function createBaseAccount(): Account {
-  return { id: "", name: "", createTime: undefined, settings: undefined };
+  return { id: "", name: "", createTime: undefined, settings: undefined, freeze: undefined };
 }
 
 export const Account: MessageFns<Account> = {
@@ -396,6 +442,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.settings !== undefined) {
       AccountSettings.encode(message.settings, writer.uint32(34).fork()).join();
+    }
+    if (message.freeze !== undefined) {
+      Freeze.encode(message.freeze, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -443,6 +492,93 @@ export const Account: MessageFns<Account> = {
             }
 
             message.settings = AccountSettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.freeze = Freeze.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFreeze(): Freeze {
+  return { time: undefined, reason: "", actor: "", endStreams: false };
+}
+
+export const Freeze: MessageFns<Freeze> = {
+  encode(message: Freeze, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.time !== undefined) {
+      Timestamp.encode(toTimestamp(message.time), writer.uint32(10).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.actor !== "") {
+      writer.uint32(26).string(message.actor);
+    }
+    if (message.endStreams !== false) {
+      writer.uint32(32).bool(message.endStreams);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Freeze {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFreeze();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.time = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.actor = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.endStreams = reader.bool();
             continue;
           }
         }
@@ -1385,6 +1521,212 @@ export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
   },
 };
 
+function createBaseFreezeAccountRequest(): FreezeAccountRequest {
+  return { id: "", reason: "", endStreams: false };
+}
+
+export const FreezeAccountRequest: MessageFns<FreezeAccountRequest> = {
+  encode(message: FreezeAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.endStreams !== false) {
+      writer.uint32(24).bool(message.endStreams);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FreezeAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFreezeAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.endStreams = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFreezeAccountResponse(): FreezeAccountResponse {
+  return { account: undefined };
+}
+
+export const FreezeAccountResponse: MessageFns<FreezeAccountResponse> = {
+  encode(message: FreezeAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FreezeAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFreezeAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnfreezeAccountRequest(): UnfreezeAccountRequest {
+  return { id: "" };
+}
+
+export const UnfreezeAccountRequest: MessageFns<UnfreezeAccountRequest> = {
+  encode(message: UnfreezeAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnfreezeAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnfreezeAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnfreezeAccountResponse(): UnfreezeAccountResponse {
+  return { account: undefined };
+}
+
+export const UnfreezeAccountResponse: MessageFns<UnfreezeAccountResponse> = {
+  encode(message: UnfreezeAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnfreezeAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnfreezeAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetBalanceRequest(): GetBalanceRequest {
   return { id: "" };
 }
@@ -2201,6 +2543,34 @@ export const AccountServiceService = {
       Buffer.from(DebitAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebitAccountResponse => DebitAccountResponse.decode(value),
   },
+  /**
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   *
+   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
+   * replaces the reason.
+   */
+  freezeAccount: {
+    path: "/tollgate.v1.AccountService/FreezeAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FreezeAccountRequest): Buffer => Buffer.from(FreezeAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FreezeAccountRequest => FreezeAccountRequest.decode(value),
+    responseSerialize: (value: FreezeAccountResponse): Buffer =>
+      Buffer.from(FreezeAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FreezeAccountResponse => FreezeAccountResponse.decode(value),
+  },
+  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  unfreezeAccount: {
+    path: "/tollgate.v1.AccountService/UnfreezeAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UnfreezeAccountRequest): Buffer =>
+      Buffer.from(UnfreezeAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UnfreezeAccountRequest => UnfreezeAccountRequest.decode(value),
+    responseSerialize: (value: UnfreezeAccountResponse): Buffer =>
+      Buffer.from(UnfreezeAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UnfreezeAccountResponse => UnfreezeAccountResponse.decode(value),
+  },
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance: {
     path: "/tollgate.v1.AccountService/GetBalance" as const,
@@ -2277,6 +2647,15 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
    * with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount: handleUnaryCall<DebitAccountRequest, DebitAccountResponse>;
+  /**
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   *
+   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
+   * replaces the reason.
+   */
+  freezeAccount: handleUnaryCall<FreezeAccountRequest, FreezeAccountResponse>;
+  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  unfreezeAccount: handleUnaryCall<UnfreezeAccountRequest, UnfreezeAccountResponse>;
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance: handleUnaryCall<GetBalanceRequest, GetBalanceResponse>;
   /** ListEntries lists an account's transfers, newest first. */
@@ -2402,6 +2781,43 @@ export interface AccountServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   *
+   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
+   * replaces the reason.
+   */
+  freezeAccount(
+    request: FreezeAccountRequest,
+    callback: (error: ServiceError | null, response: FreezeAccountResponse) => void,
+  ): ClientUnaryCall;
+  freezeAccount(
+    request: FreezeAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FreezeAccountResponse) => void,
+  ): ClientUnaryCall;
+  freezeAccount(
+    request: FreezeAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FreezeAccountResponse) => void,
+  ): ClientUnaryCall;
+  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  unfreezeAccount(
+    request: UnfreezeAccountRequest,
+    callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
+  ): ClientUnaryCall;
+  unfreezeAccount(
+    request: UnfreezeAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
+  ): ClientUnaryCall;
+  unfreezeAccount(
+    request: UnfreezeAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
   ): ClientUnaryCall;
   /** GetBalance shows an account's balance: granted = available + held + spent, always. */
   getBalance(

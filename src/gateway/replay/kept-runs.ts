@@ -94,6 +94,16 @@ export class KeptRuns {
     return { cancelled, costNanos: row?.costNanos ?? 0n };
   }
 
+  /** The callers of what runs. */
+  *callers(): Iterable<Caller> {
+    for (const { run } of this.#byId.values()) if (!run.isOver) yield run.caller;
+  }
+
+  /** Ends what runs of a key. */
+  end(keyId: string, reason: GatewayError): void {
+    for (const { run } of this.#byId.values()) if (run.keyId === keyId) run.cancel(reason);
+  }
+
   /** Ends all that run. Resolves when they are settled, and stored where they had ended. */
   async stop(reason: GatewayError): Promise<void> {
     const all = [...this.#byId.values()];

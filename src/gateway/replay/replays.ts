@@ -95,6 +95,18 @@ export class Replays {
     else this.#retried.keep(requestId, caller, ask, headers, message);
   }
 
+  /** The callers of what may run without a client. */
+  *callers(): Iterable<Caller> {
+    yield* this.#kept.callers();
+    yield* this.#retried.callers();
+  }
+
+  /** Ends what runs of a key, whether its client is there or not. */
+  end(keyId: string, reason: GatewayError): void {
+    this.#kept.end(keyId, reason);
+    this.#retried.end(keyId, reason);
+  }
+
   /** Ends what runs without a client, and closes the store. */
   async close(): Promise<void> {
     const reason = new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });

@@ -3,7 +3,8 @@
  * rather than pays for another one.
  */
 import type { CallMetadata, Sink } from "../../api/channel.js";
-import { GatewayError } from "../../errors.js";
+import { GatewayError, type ReasonName } from "../../errors.js";
+import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
@@ -15,6 +16,9 @@ import { Tape } from "./tape.js";
 
 /** Each request of the official SDKs carries it: how many attempts came before. */
 export const RETRY_HEADER = "x-stainless-retry-count";
+
+/** How a client leaves. All else ends the call for good: the process stops, or its key or account may go on no more. */
+const LEAVES: ReadonlySet<ReasonName> = new Set(["ERROR_REASON_CANCELLED", "ERROR_REASON_UPSTREAM_TIMEOUT"]);
 
 /** An attempt that its client left: it runs on for a while, or its answer waits. */
 interface Attempt extends Asker {
@@ -70,6 +74,16 @@ export class RetriedAttempts {
     else this.lose(requestId, asker, ask);
   }
 
+  /** The callers of what runs without a client. */
+  *callers(): Iterable<Caller> {
+    for (const run of this.#running) yield run.caller;
+  }
+
+  /** Ends what runs without a client of a key. */
+  end(keyId: string, reason: GatewayError): void {
+    for (const run of this.#running) if (run.keyId === keyId) run.cancel(reason);
+  }
+
   /** Ends all that run without a client. Resolves when they are settled. */
   async stop(reason: GatewayError): Promise<void> {
     const all = [...this.#running];
@@ -84,7 +98,7 @@ export class RetriedAttempts {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         const reason = GatewayError.from(call.signal.reason);
-        if (out.begun || run.isOver || reason.reason === "ERROR_REASON_OVERLOADED") {
+        if (out.begun || run.isOver || !LEAVES.has(reason.reason)) {
           run.cancel(reason);
           return;
         }

@@ -2,6 +2,7 @@
 import { Cancellation } from "../../api/cancellation.js";
 import type { Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
+import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 
 /** What runs: the method itself. Rejects with what it was refused or cut with. */
@@ -11,6 +12,7 @@ export class Run<Message> {
   readonly requestId: string;
   readonly keyId: string;
   readonly accountId: string;
+  readonly caller: Caller;
   /** Resolves with what it failed with, once it is settled; undefined where it ended well. Never rejects. */
   readonly ended: Promise<GatewayError | undefined>;
   readonly #cancellation = new Cancellation();
@@ -20,6 +22,7 @@ export class Run<Message> {
   constructor(call: GatewayCall, work: Work<Message>, sink: Sink<Message>, beforeHold?: () => Promise<void>) {
     const { caller, requestId } = call;
     this.requestId = requestId;
+    this.caller = caller;
     this.keyId = caller.keyId;
     this.accountId = caller.accountId;
     this.ended = work({ caller, requestId, signal: this.#cancellation, beforeHold }, sink).then(

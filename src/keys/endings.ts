@@ -1,0 +1,42 @@
+/** Whether requests that run must end with their key or their account, as the key or the operator says. */
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
+import type { Store } from "../store/store.js";
+import type { Caller } from "./caller.js";
+import { standingOf } from "./standing.js";
+
+/** What changed: a key, with all that it made, or an account. */
+export type Change = { readonly keyId: string } | { readonly accountId: string };
+
+/** True where the change concerns the caller. */
+export function concerns(change: Change, caller: Caller): boolean {
+  return "keyId" in change ? caller.isUnder(change.keyId) : caller.accountId === change.accountId;
+}
+
+/** What the caller's running requests end with now, if anything, and when they will: never is Infinity. */
+export interface Ending {
+  readonly error: GatewayError | undefined;
+  readonly atMs: number;
+}
+
+/** As things stand now, which is asked of the store. */
+export async function endingOf(
+  caller: Caller,
+  { keys, accounts }: Pick<Store, "keys" | "accounts">,
+  nowMs: number,
+): Promise<Ending> {
+  const freeze = (await accounts.get(caller.accountId))?.freeze;
+  if (freeze?.endsStreams === true)
+    return ended("ERROR_REASON_ACCOUNT_FROZEN", { account: caller.accountId, cause: freeze.reason });
+  const row = await keys.get(caller.keyId);
+  if (row === undefined) return { error: undefined, atMs: Infinity };
+  const { caller: current, revoked, endMs } = await standingOf(row, keys);
+  const { settings, key } = current;
+  if (revoked && settings.endStreamsOnRevoke !== false) return ended("ERROR_REASON_KEY_REVOKED", { key: key.hint });
+  if (!settings.endStreamsOnExpiry) return { error: undefined, atMs: Infinity };
+  if (nowMs < endMs) return { error: undefined, atMs: endMs };
+  return ended("ERROR_REASON_KEY_EXPIRED", { key: key.hint, expired: new Date(endMs).toISOString() });
+}
+
+function ended(reason: ReasonName, metadata: ErrorMetadata): Ending {
+  return { error: new GatewayError(reason, metadata), atMs: 0 };
+}
