@@ -10,6 +10,7 @@ const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const MODEL_KINDS = ["chat", "completion", "embedding"] as const;
+const UNKNOWN_MEMBERS = ["pass", "refuse"] as const;
 const TOKENS_MAX = 1_000_000_000;
 
 const baseUrl = reading(
@@ -22,10 +23,13 @@ const baseUrl = reading(
   },
 );
 
+const unknownMembers = reading("must be pass or refuse", (value) => UNKNOWN_MEMBERS.find((known) => known === value));
+
 const upstream = block({
   family: text(64),
   api_key: text(4096).optional(),
   base_url: baseUrl.optional(),
+  unknown_members: unknownMembers.default("pass"),
 });
 
 const weight = reading("must be a number above 0 and at most 1000000", (value) => {
@@ -74,6 +78,7 @@ export const settingsSchema = block({
       family: value.family,
       apiKey: value.api_key,
       baseUrl: value.base_url,
+      unknownMembers: value.unknown_members,
     })),
   ),
   models: named(

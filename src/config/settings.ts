@@ -7,6 +7,8 @@ export interface UpstreamSettings {
   readonly family: string;
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
+  /** What becomes of a request's members that the gateway does not know. */
+  readonly unknownMembers: "pass" | "refuse";
 }
 
 export interface TargetSettings {

@@ -1,5 +1,6 @@
 /** Families on OpenAI's wire are data: this makes one of what it says of itself. */
-import { wire } from "../wire/openai-chat/index.js";
+import { type MemberRules, memberTable } from "../wire/members.js";
+import { MEMBERS, wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
@@ -12,6 +13,8 @@ const CHAT_PATH = "/chat/completions";
 export interface ChatFamily {
   readonly name: string;
   readonly dialect: Partial<OpenAiChatDialect>;
+  /** What it takes otherwise than the wire's own table says. */
+  readonly members?: MemberRules;
   readonly keyVariable: string | undefined;
   readonly baseUrl: string | undefined;
   /** Left out where it needs a key. */
@@ -42,6 +45,7 @@ export function chatFamily(says: ChatFamily): Family {
     name: says.name,
     wire,
     dialect: says.dialect,
+    members: says.members === undefined ? undefined : memberTable(says.members, MEMBERS),
     keyVariable: says.keyVariable,
     baseUrl: says.baseUrl,
     needsKey: says.needsKey ?? true,

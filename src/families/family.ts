@@ -1,5 +1,6 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
 import type { Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
+import type { MemberTable } from "../wire/members.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { RefusalRow } from "../wire/upstream-refusal.js";
 
@@ -23,6 +24,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Speech {
   readonly wire: EndpointWire;
   readonly dialect: Dialect;
+  /** What the gateway does with each member of a body, where that is not as the wire says it. */
+  readonly members?: MemberTable | undefined;
   /** Path of a generation under the base address. */
   generatePath(model: string, stream: boolean): string;
 }

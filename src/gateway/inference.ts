@@ -83,6 +83,9 @@ function asWhole(request: WireRequest): WireRequest {
   return {
     source: request.source,
     facts: { ...request.facts, stream: false },
+    ...(request.members === undefined ? {} : { members: request.members }),
+    held: request.held,
+    ...(request.hosted === undefined ? {} : { hosted: request.hosted }),
     prompt: () => request.prompt(),
     checkForeign: (model, dropped) => request.checkForeign?.(model, dropped),
     long: request.long,
@@ -131,7 +134,7 @@ function readGeneration(
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.output_tokens_max", problem });
   }
   if (input.$case === "prompt")
-    return { request: typedRequest(generation, input.value, stream), generation, acceptWire };
+    return { request: typedRequest(generation, input.value, stream, steps.wires), generation, acceptWire };
   const wire = steps.wires.get(input.value.wire);
   if (wire === undefined) {
     const problem = `must be one of ${[...steps.wires.keys()].join(", ")}`;

@@ -1,7 +1,9 @@
 /** A request in the typed form, as services send it over gRPC. */
 import { type Generation, type Part, type Prompt, Role } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { RequestFacts, WireRequest } from "../wire/wire.js";
+import { checkPart, heldFile, refuseHeld } from "../wire/held-objects.js";
+import { callsMaxOf, type HostedTool } from "../wire/hosted-tools.js";
+import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
 const MESSAGES_MAX = 100_000;
@@ -10,13 +12,19 @@ const CANDIDATES_MAX = 128;
 const PROMPT = "generation.prompt";
 
 /** Checks what a wire would have checked, and takes the facts. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
-export function typedRequest(generation: Generation, prompt: Prompt, stream: boolean): WireRequest {
+export function typedRequest(
+  generation: Generation,
+  prompt: Prompt,
+  stream: boolean,
+  wires: ReadonlyMap<string, ClientWire>,
+): WireRequest {
   if (generation.model === "") throw missing("generation.model");
   if (generation.model.length > MODEL_LENGTH_MAX) throw invalid("generation.model", "is too long");
   checkPrompt(prompt);
   const sizes = new Sizes();
-  for (const { parts, name = "", extraJson = "" } of prompt.messages) {
-    for (const part of parts) sizes.add(part);
+  for (const [index, { parts, name = "", extraJson = "" }] of prompt.messages.entries()) {
+    for (const part of parts) sizes.add(part, `${PROMPT}.messages[${index}]`);
+    if (extraJson !== "") checkPart(extraJson, `${PROMPT}.messages[${index}].extra_json`);
     sizes.textBytes += Buffer.byteLength(name) + Buffer.byteLength(extraJson);
   }
   sizes.textBytes += Buffer.byteLength(prompt.extra?.json ?? "");
@@ -26,6 +34,7 @@ export function typedRequest(generation: Generation, prompt: Prompt, stream: boo
   if (prompt.outputFormat?.kind?.$case === "jsonSchema") {
     sizes.textBytes += Buffer.byteLength(prompt.outputFormat.kind.value.schemaJson ?? "");
   }
+  const hosted = hostedTools(prompt, wires);
   const facts: RequestFacts = {
     model: generation.model,
     stream,
@@ -34,10 +43,22 @@ export function typedRequest(generation: Generation, prompt: Prompt, stream: boo
     outputTokensMax: undefined,
     textBytes: sizes.textBytes,
     imageCount: sizes.imageCount,
-    fileCount: sizes.fileCount,
+    fileCount: sizes.fileCount + (hosted.length > 0 ? 1 : 0),
     audioCount: sizes.audioCount,
+    serviceTier: prompt.serviceTier,
+    toolCallsMax: callsMaxOf(hosted),
   };
-  return { facts, source: undefined, prompt: () => prompt };
+  return { facts, source: undefined, hosted, prompt: () => prompt };
+}
+
+/** Tools that only their own wire knows, as far as the upstream would run them. */
+function hostedTools(prompt: Prompt, wires: ReadonlyMap<string, ClientWire>): HostedTool[] {
+  return prompt.tools.flatMap(({ kind }, place) => {
+    if (kind?.$case !== "opaque") return [];
+    const { wire, json } = kind.value;
+    const hosted = wires.get(wire)?.readTool?.(json, `${PROMPT}.tools[${place}]`) ?? [];
+    return hosted.map((tool) => Object.assign({ wire }, tool));
+  });
 }
 
 class Sizes {
@@ -46,20 +67,23 @@ class Sizes {
   fileCount = 0;
   audioCount = 0;
 
-  add(part: Part): void {
+  /** Throws PARAMETER_INVALID for a part that names what the upstream keeps; `path` is its message's. */
+  add(part: Part, path: string): void {
     const kind = part.kind;
     switch (kind?.$case) {
       case "image":
+        if (kind.value.source?.$case === "fileId") throw refuseHeld(heldFile(path));
         this.imageCount += 1;
         return;
       case "file":
+        if (kind.value.source?.$case === "fileId") throw refuseHeld(heldFile(path));
         this.fileCount += 1;
         return;
       case "audio":
         this.audioCount += 1;
         return;
       case "toolResult":
-        for (const inner of kind.value.parts) this.add(inner);
+        for (const inner of kind.value.parts) this.add(inner, path);
         this.textBytes += 16;
         return;
       case "text":
@@ -74,6 +98,7 @@ class Sizes {
         this.textBytes += Buffer.byteLength(kind.value.data);
         return;
       case "opaque":
+        checkPart(kind.value.json, path);
         // What it is only its own wire knows, so it may count as much as a file.
         this.textBytes += Buffer.byteLength(kind.value.json);
         this.fileCount += 1;

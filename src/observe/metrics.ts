@@ -43,6 +43,11 @@ export class Metrics {
   ]);
   /** What is set aside now; read when Prometheus asks. */
   readAsides: () => readonly UpstreamAside[] = () => [];
+  readonly unknownMembers = new Tally(
+    "tollgate_unknown_members_total",
+    "Members of requests that the gateway does not know.",
+    ["upstream", "member"],
+  );
   /** How many requests to models run now. */
   running = 0;
   readonly usageDoubts = this.#counter(
@@ -77,6 +82,7 @@ export class Metrics {
     this.registry.registerMetric(this.httpRequests);
     this.registry.registerMetric(this.httpSeconds);
     this.registry.registerMetric(this.attempts);
+    this.registry.registerMetric(this.unknownMembers);
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.setAside);
     this.#asides();

@@ -26,10 +26,11 @@ class ThreadBody implements LongBody {
     private readonly account: string,
   ) {}
 
-  async write(order: BodyOrder, dropped: string[]): Promise<Buffer> {
+  async write(order: BodyOrder, dropped: string[], unknown: string[] = []): Promise<Buffer> {
     const question = { source: this.source, task: { kind: "write", order } } as const;
     const { value } = await this.thread.ask(question, this.account, "written");
     dropped.push(...value.dropped);
+    unknown.push(...value.unknown);
     return Buffer.from(value.body.buffer, value.body.byteOffset, value.body.byteLength);
   }
 

@@ -30,6 +30,8 @@ export interface ReadBody {
 export interface WrittenBody {
   readonly body: Uint8Array;
   readonly dropped: readonly string[];
+  /** Members that no table knows. */
+  readonly unknown: readonly string[];
 }
 
 export type Answer =

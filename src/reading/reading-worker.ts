@@ -5,7 +5,8 @@ import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
 import { speechFor } from "../families/family.js";
 import { readableInput } from "../gateway/count.js";
-import { bodyFor } from "../routing/question.js";
+import { TargetPermits } from "../routing/permits.js";
+import { bodyFor, checkSource } from "../routing/question.js";
 import { outlined } from "../wire/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
 import type { Answer, Question, ReadBody, SharedSource, WrittenBody } from "./protocol.js";
@@ -30,14 +31,17 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
   assert(family !== undefined, `no family is called ${order.family}`);
   const target = { model: order.model, facts: order.facts };
   const dropped: string[] = [];
+  const unknown: string[] = [];
+  const permits = new TargetPermits("", order.terms, { see: (_upstream, name) => void unknown.push(name) });
   if (order.owned === undefined) {
     if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
+    checkSource(request, family, order.model, permits);
     assert(family.counter !== undefined, `${order.family} counts no tokens`);
-    return { body: family.counter.encode(request, order.model, order.facts), dropped };
+    return { body: family.counter.encode(request, order.model, order.facts), dropped, unknown };
   }
   const speech = speechFor(family, request, order.kind);
-  const question = { request, target, speech, owned: order.owned, strict: order.strict };
-  return { body: bodyFor(question, dropped), dropped };
+  const question = { request, target, speech, owned: order.owned, strict: order.strict, permits };
+  return { body: bodyFor(question, dropped), dropped, unknown };
 }
 
 function answerOf({ source, task }: Question): Answer {

@@ -5,6 +5,8 @@ import type { Counter } from "../families/family.js";
 import type { UpstreamHandler } from "../upstream/upstream.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { Target } from "./model.js";
+import type { TargetPermits } from "./permits.js";
+import { checkSource } from "./question.js";
 
 const COUNT_TIMEOUT_MS = 10_000;
 const COUNT_BYTES_MAX = 64 * 1024;
@@ -16,11 +18,12 @@ const COUNT_BYTES_MAX = 64 * 1024;
 export async function countAtUpstream(
   request: WireRequest,
   target: Target,
+  permits: TargetPermits,
   signal: CancelSignal,
 ): Promise<number | undefined> {
   const { family } = target.served;
   if (family.counter === undefined) return undefined;
-  const body = await countBody(request, target, family.counter);
+  const body = await countBody(request, target, family.counter, permits);
   try {
     return await ask(request, body, target, family.counter, signal);
   } catch (error) {
@@ -31,13 +34,19 @@ export async function countAtUpstream(
 }
 
 /** What the upstream is asked with; a long body is written by the thread beside the event loop. */
-function countBody(request: WireRequest, { served, model, facts }: Target, counter: Counter): Buffer | Promise<Buffer> {
+function countBody(
+  request: WireRequest,
+  { served, model, facts }: Target,
+  counter: Counter,
+  permits: TargetPermits,
+): Buffer | Promise<Buffer> {
   const { family } = served;
   if (request.long !== undefined) {
     const order = { family: family.name, kind: "chat", model, facts, owned: undefined, strict: false } as const;
-    return request.long.write(order, []);
+    return request.long.write({ ...order, terms: permits.terms }, []);
   }
   if (request.source !== undefined && request.source.wire !== family.wire.name) request.checkForeign?.(model);
+  checkSource(request, family, model, permits);
   return counter.encode(request, model, facts);
 }
 

@@ -121,7 +121,8 @@ export async function loadTable(
   const listings = await listingsOf([...wanted.values()], upstreams, options);
   const facts = knownFacts([...wanted.values()], listings, options);
   const factsOf = await factsOfTargets([...wanted.values()], options);
-  const served = new ServedModels(upstreams, factsOf, listings, options.nowMs());
+  const strict = settings.upstreams.filter(({ unknownMembers }) => unknownMembers === "refuse").map(({ id }) => id);
+  const served = new ServedModels(upstreams, factsOf, listings, new Set(strict), options.nowMs());
   for (const model of builtIn(upstreams)) models.set(model.id, served.make(model, model, undefined));
   for (const model of wanted.values()) {
     const known = facts.get(model.id);
@@ -147,12 +148,18 @@ function withKeyVariables(named: readonly UpstreamSettings[], options: LoadOptio
   for (const family of options.families) {
     const isNamed = named.some((upstream) => upstream.family === family.name || upstream.id === family.name);
     if (isNamed || keyOf(family, options) === undefined) continue;
-    all.push({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined });
+    all.push({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined, unknownMembers: "pass" });
   }
   if (all.length > 0) return all;
   return options.families
     .filter((family) => family.connect !== undefined)
-    .map((family) => ({ id: family.name, family: family.name, apiKey: undefined, baseUrl: undefined }));
+    .map((family) => ({
+      id: family.name,
+      family: family.name,
+      apiKey: undefined,
+      baseUrl: undefined,
+      unknownMembers: "pass",
+    }));
 }
 
 function keyOf(family: Family, options: LoadOptions): string | undefined {
@@ -241,6 +248,7 @@ class ServedModels {
     private readonly upstreams: ReadonlyMap<string, ServedUpstream>,
     private readonly known: ReadonlyMap<string, ModelFacts>,
     private readonly listings: Listings,
+    private readonly strictUpstreams: ReadonlySet<string>,
     private readonly nowMs: number,
   ) {}
 
@@ -255,7 +263,8 @@ class ServedModels {
       // What runs inside the process costs nobody anything.
       const cost = target.cost ?? listed ?? (served.family.connect === undefined ? undefined : FREE);
       const health = served.health.of(name);
-      targets.push({ served, model: name, health, facts: own, cost, weight, priority });
+      const knownMembersOnly = this.strictUpstreams.has(upstream);
+      targets.push({ served, model: name, health, facts: own, knownMembersOnly, cost, weight, priority });
     }
     targets.sort((a, b) => a.priority - b.priority);
     return {

@@ -30,6 +30,8 @@ export interface Target {
   readonly facts: ModelFacts;
   /** What the operator pays there; undefined where nobody knows. */
   readonly cost: Price | undefined;
+  /** True where members of a request that no table knows are refused. */
+  readonly knownMembersOnly: boolean;
   readonly weight: number;
   /** 1 is tried first. */
   readonly priority: number;

@@ -1,9 +1,14 @@
 /** What a target is asked: its body, and what of a request is refused before anybody is asked. Nothing is sent. */
 import { GatewayError } from "../errors.js";
-import { type ModelKind, type Speech, speechFor } from "../families/family.js";
+import { type Family, type ModelKind, type Speech, speechFor } from "../families/family.js";
+import { JsonCursor } from "../wire/json/cursor.js";
+import { refuseHeld } from "../wire/held-objects.js";
+import { readMembers } from "../wire/json/splice.js";
+import { checkHeaders, checkMembers, orderTools, type Permits, type ToolOrders } from "../wire/member-gate.js";
 import type { OwnedFields, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import { firstTargets } from "./pick.js";
+import { TargetPermits, termsOf } from "./permits.js";
 
 const PARAMS_CHARACTERS_MAX = 1_000;
 
@@ -26,10 +31,13 @@ export interface Question {
   readonly speech: Speech;
   readonly owned: OwnedFields;
   readonly strict: boolean;
+  /** What the request may ask of the target. */
+  readonly permits: TargetPermits;
 }
 
 /** What of it decides the body. */
 export interface BodyQuestion extends Pick<Question, "request" | "speech" | "owned" | "strict"> {
+  readonly permits: Permits;
   readonly target: Pick<Target, "model" | "facts">;
 }
 
@@ -59,21 +67,70 @@ export function ownedFor(target: Target, asking: Asking): OwnedFields {
  * The body for the target. `dropped` takes the names of parameters that its wire has no place for. Throws PARAMETER_*
  * where the request cannot be asked of it.
  */
-export function bodyFor({ request, target, speech, owned, strict }: BodyQuestion, dropped: string[]): Buffer {
+export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
+  const { request, target, speech, owned, strict } = question;
   const { source } = request;
   checkFacts(request, target);
-  if (source !== undefined && source.wire !== speech.wire.name) request.checkForeign?.(target.model, dropped);
-  const body = speech.wire.encodeRequest(request, owned, speech.dialect, dropped);
+  const isOwnWire = source !== undefined && source.wire === speech.wire.name;
+  if (source !== undefined && !isOwnWire) request.checkForeign?.(target.model, dropped);
+  if (request.held !== undefined) throw refuseHeld(request.held);
+  const orders = toolOrders(request, question, dropped);
+  const ordered = orders === undefined ? owned : { ...owned, toolOrders: orders };
+  const body = speech.wire.encodeRequest(request, ordered, speech.dialect, dropped);
+  checkBody(body, isOwnWire, question, dropped);
   if (strict && dropped.length > 0) throw unplaced(dropped, target.model);
   return body;
 }
 
 /** The same, at once for a short body, and by the thread beside the event loop for a long one. */
 export function askBody(question: Question, dropped: string[]): Buffer | Promise<Buffer> {
-  const { request, target, owned, strict, kind } = question;
+  const { request, target, owned, strict, kind, permits } = question;
   if (request.long === undefined) return bodyFor(question, dropped);
   const { model, facts, served } = target;
-  return request.long.write({ family: served.family.name, kind, model, facts, owned, strict }, dropped);
+  const order = { family: served.family.name, kind, model, facts, owned, strict, terms: permits.terms };
+  const unknown: string[] = [];
+  const writing = request.long.write(order, dropped, unknown);
+  return writing.finally(() => {
+    for (const name of unknown) permits.passes(name);
+  });
+}
+
+/** Throws PARAMETER_* for what a client's own body may not ask of the target, where it goes there in its own wire. */
+export function checkSource(request: WireRequest, family: Family, model: string, permits: Permits): void {
+  const { source, facts, members, held } = request;
+  if (held !== undefined) throw refuseHeld(held);
+  if (source?.wire !== family.wire.name || members === undefined) return;
+  const leaving = { body: source.body, members, facts, dropped: [], model };
+  checkMembers(leaving, family.members ?? family.wire.members, permits);
+}
+
+/** What becomes of the tools that the upstream would run; nearly no request has any. */
+function toolOrders(
+  { facts, source, hosted }: WireRequest,
+  question: BodyQuestion,
+  dropped: string[],
+): ToolOrders | undefined {
+  if (hosted === undefined || hosted.length === 0) return undefined;
+  const { target, speech, permits, strict } = question;
+  // Another wire's tools stay behind.
+  const coming = hosted.filter(({ wire = source?.wire }) => wire === speech.wire.name);
+  if (coming.length === 0) return undefined;
+  return orderTools(coming, { facts, model: target.model }, permits, !strict, dropped);
+}
+
+/**
+ * Checks what leaves: of a client's own bytes the members that the pass over them found, since all that was written
+ * over them is ours; of what was written anew, or came from somebody who found none, every member.
+ */
+function checkBody(body: Buffer, isOwnWire: boolean, question: BodyQuestion, dropped: readonly string[]): void {
+  const { request, target, speech, permits } = question;
+  const { facts, source } = request;
+  const table = speech.members ?? speech.wire.members;
+  const found = isOwnWire ? request.members : undefined;
+  const checked = found === undefined || source === undefined ? body : source.body;
+  const members = found ?? readMembers(new JsonCursor(body));
+  checkMembers({ body: checked, members, facts, dropped, model: target.model }, table, permits);
+  if (isOwnWire && source !== undefined) checkHeaders(source.headers, table, permits, target.model);
 }
 
 /** Throws PARAMETER_UNSUPPORTED for what the model is known not to take, whatever the wire. */
@@ -111,7 +168,9 @@ export async function foresee(
     const speech = speechFor(target.served.family, request, asking.kind);
     try {
       const owned = ownedFor(target, asking);
-      await askBody({ request, kind: asking.kind, target, speech, owned, strict: asking.strict }, []);
+      const permits = new TargetPermits(target.served.id, termsOf(target, model.price), undefined);
+      const { kind, strict } = asking;
+      await askBody({ request, kind, target, speech, owned, strict, permits }, []);
     } catch (error) {
       refusals.set(target, withModel(GatewayError.from(error), model.id));
     }

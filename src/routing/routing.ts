@@ -12,6 +12,7 @@ import type { TargetHealth } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, teach } from "./lesson.js";
 import { pickProbe, pickTarget } from "./pick.js";
+import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
 /** The models and upstreams of one version of the settings. */
@@ -44,6 +45,8 @@ export interface RoutingOptions {
   /** What a published list says of a model, where it is at hand. */
   readonly listed: AnsweredSteps["listed"];
   readonly onAttempt: (target: Target, error: GatewayError | undefined) => void;
+  /** Told of each member of a request that no table knows; `isFirst` at its first sight on that upstream. */
+  readonly onUnknownMember: (upstream: string, name: string, isFirst: boolean) => void;
   /** Called where a client left an answer that must be read on, and when that ends; with how many are read on now. */
   readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
@@ -61,8 +64,11 @@ export class Routing {
   #drains = 0;
   /** Other models that answers named, by what was asked and told: an alias names the same one every time. */
   readonly #answered = new Map<string, Answered | undefined>();
+  readonly #unknown: UnknownMembers;
 
-  constructor(private readonly options: RoutingOptions) {}
+  constructor(private readonly options: RoutingOptions) {
+    this.#unknown = new UnknownMembers(options.onUnknownMember);
+  }
 
   get table(): RouteTable {
     return this.#table;
@@ -114,7 +120,8 @@ export class Routing {
       }
       tried.push(target);
       receiver.begin(target, attempt);
-      const failure = await this.#try(request, target, options, gate);
+      const permits = new TargetPermits(target.served.id, termsOf(target, model.price), this.#unknown);
+      const failure = await this.#try(request, target, permits, options, gate);
       receiver.ended(failure);
       if (failure === undefined) return;
       last = failure.error;
@@ -169,7 +176,12 @@ export class Routing {
     const target = pickTarget(able, [], nowMs, accountId, this.options.random);
     if (target === undefined) return undefined;
     try {
-      return await countAtUpstream(request, target, signal);
+      return await countAtUpstream(
+        request,
+        target,
+        new TargetPermits(target.served.id, termsOf(target, model.price), this.#unknown),
+        signal,
+      );
     } catch (error) {
       throw withModel(GatewayError.from(error), model.id);
     }
@@ -178,6 +190,7 @@ export class Routing {
   async #try(
     request: WireRequest,
     target: Target,
+    permits: TargetPermits,
     options: RunOptions,
     gate: FirstBatchGate,
   ): Promise<AttemptFailure | undefined> {
@@ -197,6 +210,7 @@ export class Routing {
           target,
           speech,
           owned: ownedFor(target, options),
+          permits,
           form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
           strict: options.strict,
           timeouts: this.options.timeouts,

@@ -69,7 +69,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
   const ledger = startLedger(store, options);
   await ledger.start();
-  const routing = createRouting(metrics, nowMs);
+  const routing = createRouting(metrics, log, nowMs);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
@@ -186,7 +186,7 @@ function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, m
   });
 }
 
-function createRouting(metrics: Metrics, nowMs: () => number): Routing {
+function createRouting(metrics: Metrics, log: Log, nowMs: () => number): Routing {
   return new Routing({
     nowMs: monotonicMs,
     random: Math.random,
@@ -195,6 +195,10 @@ function createRouting(metrics: Metrics, nowMs: () => number): Routing {
     onAttempt: (target, error) => {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
       metrics.attempts.add(target.served.id, result);
+    },
+    onUnknownMember: (upstream, member, isFirst) => {
+      metrics.unknownMembers.add(upstream, member);
+      if (isFirst) log.info({ upstream, member }, "a request holds a member that the gateway does not know");
     },
     onDrain: (target, step, running) => {
       metrics.drains.inc({ upstream: target.served.id, result: step });

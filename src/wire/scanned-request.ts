@@ -1,8 +1,18 @@
 /** A client's request that was scanned: its facts are known, and its typed form is made once, where somebody asks. */
 import type { Prompt } from "../api/index.js";
+import type { Held } from "./held-objects.js";
+import type { HostedTool } from "./hosted-tools.js";
+import type { Member } from "./json/splice.js";
 import type { RequestFacts, SourceBody, WireRequest } from "./wire.js";
 
-export abstract class ScannedRequest<Scan extends { readonly facts: RequestFacts }> implements WireRequest {
+interface ScannedBody {
+  readonly facts: RequestFacts;
+  readonly members: readonly Member[];
+  readonly hosted: readonly HostedTool[];
+  readonly held: Held | undefined;
+}
+
+export abstract class ScannedRequest<Scan extends ScannedBody> implements WireRequest {
   private decoded: Prompt | undefined;
 
   constructor(
@@ -12,6 +22,18 @@ export abstract class ScannedRequest<Scan extends { readonly facts: RequestFacts
 
   get facts(): RequestFacts {
     return this.scan.facts;
+  }
+
+  get members(): readonly Member[] {
+    return this.scan.members;
+  }
+
+  get hosted(): readonly HostedTool[] {
+    return this.scan.hosted;
+  }
+
+  get held(): Held | undefined {
+    return this.scan.held;
   }
 
   prompt(): Prompt {

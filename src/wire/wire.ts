@@ -1,7 +1,12 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
-import type { Answer, Embedding, EmbedResponse, Event, Prompt, ToolUse, Usage } from "../api/index.js";
+import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { RefusalRow } from "./upstream-refusal.js";
+import type { Held } from "./held-objects.js";
+import type { HostedTool } from "./hosted-tools.js";
+import type { Member } from "./json/splice.js";
+import type { ToolOrders } from "./member-gate.js";
+import type { MemberTable } from "./members.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
@@ -53,6 +58,15 @@ export interface BodyOrder {
   /** Absent where the upstream is only asked to count. */
   readonly owned: OwnedFields | undefined;
   readonly strict: boolean;
+  readonly terms: MemberTerms;
+}
+
+/** What a target lets requests ask. */
+export interface MemberTerms {
+  /** Of the model: what has a price may be asked. */
+  readonly price: Price;
+  /** True where members of a request that no table knows are refused. */
+  readonly knownMembersOnly: boolean;
 }
 
 /** What of a request is read as text, and how much of it is no text. */
@@ -65,8 +79,11 @@ export interface LongText {
 
 /** A body that a thread beside the event loop reads, since it is too long for the loop. */
 export interface LongBody {
-  /** The body for a target. Rejects with what the wire or the family refuses; `dropped` takes what had no place. */
-  write(order: BodyOrder, dropped: string[]): Promise<Buffer>;
+  /**
+   * The body for a target. Rejects with what the wire or the family refuses; `dropped` takes what had no place, and
+   * `unknown` the members that no table knows.
+   */
+  write(order: BodyOrder, dropped: string[], unknown?: string[]): Promise<Buffer>;
   /** Undefined where the typed form cannot hold the request. */
   text(): Promise<LongText | undefined>;
 }
@@ -83,6 +100,12 @@ export interface WireRequest {
   readonly facts: RequestFacts;
   /** Absent where a service asked in the typed form. */
   readonly source: SourceBody | undefined;
+  /** All top-level members of the source, as the pass over it found them. */
+  readonly members?: readonly Member[];
+  /** Tools that the upstream would run, where the request came in a wire that has such. */
+  readonly hosted?: readonly HostedTool[];
+  /** The first thing in it that names what an upstream keeps, and so may go to none. */
+  readonly held?: Held | undefined;
   /** The typed form; built at most once, and only where something needs it. Throws PARAMETER_* where it cannot be. */
   prompt(): Prompt;
   /**
@@ -159,6 +182,8 @@ export interface OwnedFields {
   readonly outputTokensMax: number | undefined;
   readonly stream: boolean;
   readonly candidateCount: number;
+  /** What becomes of the tools that the upstream runs; absent where they stay as they came. */
+  readonly toolOrders?: ToolOrders | undefined;
 }
 
 /** What one read of the upstream held. */
@@ -262,6 +287,11 @@ export interface ClientWire {
    * is only counted may lack what only an answer needs.
    */
   readRequest(source: SourceBody, purpose?: "generate" | "count"): WireRequest;
+  /**
+   * Reads a tool of this wire that came beside a body: what of it the upstream would run. Throws PARAMETER_INVALID for
+   * what may not pass. Absent where the wire has no tools.
+   */
+  readTool?(json: string, param: string): readonly HostedTool[];
   /** Writes a streamed answer for a client. `asked` is its request, where the answer repeats what it asked. */
   encodeStream(request: RequestFacts, asked?: WireRequest): StreamEncoder;
   /** Writes a whole answer for a client. `asked` reads its request, where the answer repeats what it asked. */
@@ -277,6 +307,8 @@ export interface ClientWire {
 /** The half of a wire that an upstream speaks. */
 export interface UpstreamWire {
   readonly name: string;
+  /** What the gateway does with each member of a body; a family may say more. */
+  readonly members: MemberTable;
   /**
    * The body for an upstream: the client's own where it came in this wire, else written from the typed form. `dropped`
    * takes the names of parameters that have no place on the wire and change no meaning.
@@ -310,7 +342,7 @@ export interface Wire extends ClientWire, UpstreamWire {
  * What one address of an upstream may speak: what never streams needs no reader of streams, and refusals are those of
  * the family's main wire unless it reads its own.
  */
-export type EndpointWire = Pick<UpstreamWire, "name" | "encodeRequest" | "decodeAnswer"> &
+export type EndpointWire = Pick<UpstreamWire, "name" | "members" | "encodeRequest" | "decodeAnswer"> &
   Partial<Pick<UpstreamWire, "decodeStream" | "decodeError">>;
 
 /** What a client asks vectors in. */

@@ -8,7 +8,7 @@ import { SCOPES } from "../../src/keys/caller.js";
 const DESIGNED = `
 upstreams:
   openai:  { family: openai, api_key: "\${OPENAI_API_KEY}" }
-  local:   { family: openai-compatible, base_url: "http://127.0.0.1:11434/v1/" }
+  local:   { family: openai-compatible, base_url: "http://127.0.0.1:11434/v1/", unknown_members: refuse }
 models:
   gpt-5.4-mini:
     targets: [{ upstream: openai, weight: 1 }, { upstream: local, model: "qwen3:8b", priority: 2 }]
@@ -84,8 +84,14 @@ describe("a good file", () => {
   test("reads whole", () => {
     const settings = parseSettings(DESIGNED, ENV);
     expect(settings.upstreams).toEqual([
-      { id: "openai", family: "openai", apiKey: "sk-upstream", baseUrl: undefined },
-      { id: "local", family: "openai-compatible", apiKey: undefined, baseUrl: "http://127.0.0.1:11434/v1" },
+      { id: "openai", family: "openai", apiKey: "sk-upstream", baseUrl: undefined, unknownMembers: "pass" },
+      {
+        id: "local",
+        family: "openai-compatible",
+        apiKey: undefined,
+        baseUrl: "http://127.0.0.1:11434/v1",
+        unknownMembers: "refuse",
+      },
     ]);
     expect(settings.models.map((model) => model.id)).toEqual(["gpt-5.4-mini", "sim", "bare"]);
     expect(settings.models[0]).toMatchObject({

@@ -81,7 +81,7 @@ describe.each([
       messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "aGk=", format: "wav" } }] }],
     },
     {
-      param: "messages[0].content[0]",
+      param: "messages[0].content[0].file.file_id",
       messages: [{ role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] }],
     },
   ])("what changes the meaning is refused: $param", async ({ param, options = {}, messages = says("Hi") }) => {

@@ -249,7 +249,6 @@ test.each([
 });
 
 test.each([
-  { param: "cachedContent", body: { cachedContent: "cachedContents/1" } },
   { param: "continuationToken", body: { continuation_token: "t" } },
   { param: "generationConfig.responseModalities", body: { generation_config: { response_modalities: ["IMAGE"] } } },
 ])("$param is refused where the model is not Google's, and passes where it is", async ({ param, body }) => {
@@ -259,6 +258,15 @@ test.each([
   expect(response.status).toBe(400);
   const details = [{ reason: "PARAMETER_UNSUPPORTED" }, { fieldViolations: [{ field: param }] }];
   expect(await response.json()).toMatchObject({ error: { status: "INVALID_ARGUMENT", details } });
+});
+
+test("what Google keeps is not taken by its name, wherever the model is", async () => {
+  for (const model of ["gemini-3-flash", "fake-1"]) {
+    const asked = { contents: [user({ text: "Hi" })], cached_content: "cachedContents/1" };
+    const response = await world.post(`/v1beta/models/${model}:generateContent`, asked);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(/cached_?[cC]ontent/);
+  }
 });
 
 test("a stream without events is one list, and a cut one is no list at all", async () => {

@@ -138,6 +138,17 @@ test("Codex on OpenAI itself: all of its tools pass", async () => {
   expect(world.openai.requests.at(-1)?.body).toMatchObject({ tools: TOOLS, client_metadata: { "x-codex": "1" } });
 });
 
+test("Codex where its search has no price: the search is left out and named, and the rest passes", async () => {
+  const { answer } = await ask(codex("unsearched-1", [text("user", script({ text: "ok" }))]));
+  expect(answer.headers.get("x-tollgate-dropped")).toBe("tools.web_search");
+  const left = TOOLS.filter(({ type }) => type !== "web_search");
+  expect(world.openai.requests.at(-1)?.body).toMatchObject({ tools: left });
+  const chosen = { model: "unsearched-1", input: "a", tools: TOOLS, tool_choice: { type: "web_search" } };
+  const refused = await world.post(chosen);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("price.tools");
+});
+
 test("a choice that only OpenAI could make is refused elsewhere", async () => {
   const body = { model: "fake-1", input: "a", tools: TOOLS, tool_choice: { type: "web_search" } };
   const answer = await world.post(body);

@@ -27,7 +27,9 @@ describe("towards OpenAI itself", () => {
     expect(answer.headers.get("x-tollgate-dropped")).toBeNull();
     expect(await answer.json()).toMatchObject({ billing: { payer: "fake" }, store: true, usage: { total_tokens: 14 } });
     await world.post(body("native-1", ""));
-    expect(world.openai.requests.at(-1)?.raw.toString()).toBe(body("native-1", ',"max_output_tokens":8000'));
+    expect(world.openai.requests.at(-1)?.raw.toString()).toBe(
+      body("native-1", ',"max_output_tokens":8000,"max_tool_calls":10'),
+    );
   });
 
   test("a stream passes by its bytes, and its end comes last", async () => {

@@ -7,9 +7,11 @@ import { countReadable } from "../../src/gateway/count.js";
 import { closeTokenCounter } from "../../src/pricing/tokens.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { readers } from "../../src/reading/readers.js";
+import { TargetPermits } from "../../src/routing/permits.js";
 import { bodyFor } from "../../src/routing/question.js";
 import { outlined } from "../../src/wire/outline.js";
 import { LONG_BODY_BYTES, type SourceBody, type WireRequest } from "../../src/wire/wire.js";
+import { FREE } from "../pricing/prices.js";
 import { WORST_CASES } from "../bench/worst-cases.mjs";
 
 const longBodies = createLongBodies();
@@ -74,11 +76,13 @@ describe.each(BODIES)("a long body of $wire", (row) => {
       const request = await read();
       const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
       const target = { model: "x", facts: {} };
+      const terms = { price: FREE, knownMembersOnly: false };
+      const permits = new TargetPermits("u", terms, undefined);
       const speech = speechFor(family, direct, "chat");
       const want = await outcome(() =>
-        bodyFor({ request: direct, target, speech, owned, strict: false }, []).toString(),
+        bodyFor({ request: direct, target, speech, owned, strict: false, permits }, []).toString(),
       );
-      const order = { family: family.name, kind: "chat", ...target, owned, strict: false } as const;
+      const order = { family: family.name, kind: "chat", ...target, owned, strict: false, terms } as const;
       const written = await outcome(async () => (await request.long?.write(order, []))?.toString());
       expect(written).toEqual(want);
     },

@@ -89,6 +89,7 @@ class Bench {
       timeouts: { firstTokenMs: 60_000, wholeMs: 60_000, idleMs: 60_000, totalMs: 60_000, drainMs: 60_000 },
       listed: () => undefined,
       onAttempt: () => undefined,
+      onUnknownMember: () => undefined,
       onDrain: () => undefined,
     });
   }
@@ -118,6 +119,7 @@ function makeModel(served: ServedUpstream): ServedModel {
     health: served.health.of("m"),
     facts: {},
     cost: undefined,
+    knownMembersOnly: false,
     weight: 1,
     priority: 1,
   };

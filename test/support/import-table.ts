@@ -37,12 +37,16 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/families/family.ts",
     "src/observe/",
     "src/wire/wire.ts",
+    // What the typed form brings along is judged as what a client's own body holds.
+    "src/wire/hosted-tools.ts",
+    "src/wire/held-objects.ts",
   ],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [
     "src/wire/",
     "src/families/",
     "src/routing/question.ts",
+    "src/routing/permits.ts",
     "src/gateway/count.ts",
     "src/pricing/count-queue.ts",
   ],
@@ -57,6 +61,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/wire/wire.ts",
     // What a refusal is about, by which its target's health is judged.
     "src/wire/upstream-refusal.ts",
+    // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
+    "src/wire/member-gate.ts",
+    "src/wire/held-objects.ts",
+    "src/wire/json/",
+    "src/pricing/rates.ts",
     // Forms only: what the settings say, and who asks for the list of models.
     "src/config/settings.ts",
     "src/keys/caller.ts",

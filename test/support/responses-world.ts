@@ -28,8 +28,8 @@ export async function startResponsesWorld(): Promise<ResponsesWorld> {
   const openai = await startFakeUpstream();
   const claude = await startFakeAnthropic();
   const google = await startFakeGemini();
-  const model = (upstream: string): string =>
-    `{ targets: [{ upstream: ${upstream} }], ${LIMITS}, price: { input: "0.01", output: "0.1" } }`;
+  const model = (upstream: string, tools = "{ web_search: 10 }"): string =>
+    `{ targets: [{ upstream: ${upstream} }], ${LIMITS}, price: { input: "0.01", output: "0.1", tools: ${tools} } }`;
   const settings = [
     "upstreams:",
     `  fake: { family: openai-compatible, base_url: "${openai.url}", api_key: "sk-upstream-secret-0123456789" }`,
@@ -39,6 +39,7 @@ export async function startResponsesWorld(): Promise<ResponsesWorld> {
     "models:",
     `  fake-1: ${model("fake")}`,
     `  native-1: ${model("native")}`,
+    `  unsearched-1: ${model("native", "{}")}`,
     `  org/renamed: { targets: [{ upstream: native, model: native-1 }], ${LIMITS}, price: free }`,
     `  claude-sonnet-4-5: ${model("claude")}`,
     `  gemini-3-flash: ${model("google")}`,

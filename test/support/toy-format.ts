@@ -2,6 +2,7 @@
 import type { Answer, Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Format } from "../../src/formats/format.js";
+import { memberTable } from "../../src/wire/members.js";
 import type { RequestFacts, SourceBody, Wire, WireRequest } from "../../src/wire/wire.js";
 
 const END = "data: THE END\n\n";
@@ -34,6 +35,7 @@ function notForToys(): never {
 
 export const toyWire: Wire = {
   name: "toy",
+  members: memberTable({}),
   readRequest,
   encodeRequest: (request, owned) => Buffer.from(`${owned.model} ${request.source?.body.toString() ?? ""}`),
   decodeStream: notForToys,

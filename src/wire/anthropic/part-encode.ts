@@ -16,6 +16,8 @@ export interface PromptContext {
   readonly model: string;
   /** True where the prompt comes from another wire: what only its upstreams understand means nothing here. */
   readonly isForeign: boolean;
+  /** True where calls of the upstream's own tools must have a bound. */
+  readonly boundsTools?: boolean;
   /** Takes the name of what had no place and was left out. */
   readonly drop: (param: string) => void;
 }

@@ -1,9 +1,11 @@
 /** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
 import type { Prompt } from "../../api/index.js";
+import { CALLS_MAX_DEFAULT, type HostedTool } from "../hosted-tools.js";
 import { splice } from "../json/splice.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { checkForeign } from "./foreign.js";
+import { BOUNDED } from "./members.js";
 import { rulesOf } from "../claude/model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
@@ -46,6 +48,7 @@ export function encodeRequest(
       rules: rulesOf(owned.facts),
       model: owned.model,
       isForeign: source !== undefined,
+      boundsTools: owned.toolOrders !== undefined,
       drop: (param) => void dropped.push(param),
     },
   );
@@ -59,10 +62,27 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
   if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
     edits.set("max_tokens", String(owned.outputTokensMax));
+  const unbounded = owned.toolOrders?.unbounded.filter(({ name, place }) => BOUNDED.has(name) && place !== undefined);
+  const tools = members.find(({ key }) => key === "tools");
+  if (unbounded !== undefined && unbounded.length > 0 && tools !== undefined)
+    edits.set("tools", withBounds(body, { start: tools.valueStart, end: tools.end }, unbounded));
   const messages = members.find(({ key }) => key === "messages");
   if (ourThoughts.length > 0 && messages !== undefined)
     edits.set("messages", withoutThoughts(body, { start: messages.valueStart, end: messages.end }, ourThoughts));
   return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** The tools with a bound of their calls, where the client set none: the hold covers no more. */
+function withBounds(body: Buffer, tools: Span, unbounded: readonly HostedTool[]): Buffer {
+  const pieces: Buffer[] = [];
+  let kept = tools.start;
+  for (const { end } of unbounded) {
+    // It has a type, so a comma must come first.
+    pieces.push(body.subarray(kept, end), Buffer.from(`,"max_uses":${CALLS_MAX_DEFAULT}`));
+    kept = end;
+  }
+  pieces.push(body.subarray(kept, tools.end));
+  return Buffer.concat(pieces);
 }
 
 /** The messages without the thoughts that only stood in for another upstream's, whose proof Anthropic would refuse. */

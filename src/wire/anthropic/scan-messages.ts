@@ -1,5 +1,6 @@
 /** The pass over the messages of a body: who speaks, how much of it is media, and which thoughts are of our making. */
 import { GatewayError } from "../../errors.js";
+import { type Held, heldFile } from "../held-objects.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
@@ -25,6 +26,8 @@ export interface Found {
   fileCount: number;
   /** Bytes of media inside the body: their tokens do not follow from them. */
   mediaBytes: number;
+  /** The first file that is named by its id. */
+  held: Held | undefined;
   /** Contents that hold thoughts whose proof we made, for an upstream of another wire. */
   readonly ourThoughts: MarkedList[];
 }
@@ -124,13 +127,17 @@ export class MessageScan {
     let isCited = false;
     let mediaBytes = 0;
     let isMedia = false;
+    let isNamed = false;
     cursor.enterObject();
     for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
       const kind = cursor.kind();
       if (key === "type" && kind === "string") block.type = cursor.readString();
       else if (key === "signature" && kind === "string") isOurProof = isOurs(cursor.readString());
-      else if (key === "source" && kind === "object") ({ mediaBytes, isMedia } = this.source());
-      else if (key === "content" && kind === "array")
+      else if (key === "source" && kind === "object") ({ mediaBytes, isMedia } = this.source(`${path}.source`));
+      else if (key === "file_id" && kind === "string") {
+        isNamed = true;
+        cursor.skip();
+      } else if (key === "content" && kind === "array")
         isCited = this.content(`${path}.content`, false).some(hasCitations);
       else if (key === "citations" && kind === "array") isCited = this.isFilled();
       else cursor.skip();
@@ -138,17 +145,17 @@ export class MessageScan {
     }
     if (block.type === undefined)
       this.refuse(new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `${path}.type` }));
+    if (isNamed && block.type === "container_upload") this.found.held ??= heldFile(`${path}.file_id`);
     block.isOurThought = isOurProof && block.type === "thinking";
     if (block.type === "image") this.found.imageCount++;
     else if (block.type === "document" && isMedia) this.found.fileCount++;
-    else if (block.type === "container_upload") this.found.fileCount++;
     else return block;
     this.found.mediaBytes += mediaBytes;
     return block;
   }
 
   /** Passes where the bytes of a picture or a document come from. Text and blocks of text are no media. */
-  private source(): { mediaBytes: number; isMedia: boolean } {
+  private source(path: string): { mediaBytes: number; isMedia: boolean } {
     const { cursor } = this;
     let type = "";
     let dataBytes = 0;
@@ -158,6 +165,7 @@ export class MessageScan {
       if (key === "type" && cursor.kind() === "string") type = cursor.readString();
       else cursor.skip();
       if (key === "data") dataBytes = cursor.at - start;
+      else if (key === "file_id") this.found.held ??= heldFile(`${path}.file_id`);
     }
     return { mediaBytes: type === "base64" ? dataBytes : 0, isMedia: MEDIA_SOURCES.has(type) };
   }

@@ -1,10 +1,13 @@
 /** Tools and the choice among them, and what a model is told in words where it cannot be made to. */
 import { type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../api/index.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
+import { boundedTool, stemOf } from "../hosted-tools.js";
 import { checkedJson, jsonOf, objectText } from "../json/text.js";
+import { objectOf, parsed, textOf } from "../json/value.js";
 import { jsonToolName } from "../claude/answer-tool.js";
 import { NO_ARGUMENTS, objectSchema } from "../claude/object-schema.js";
 import { encodeCacheMark, type PromptContext } from "./part-encode.js";
+import { BOUNDED } from "./members.js";
 import { WIRE_NAME } from "./schema.js";
 
 export interface EncodedTools {
@@ -116,7 +119,7 @@ function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptCont
       ];
     }
     case "opaque":
-      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
+      if (kind.value.wire === WIRE_NAME) return [bounded(checkedJson(kind.value.json, path) ?? "{}", context)];
       context.drop(path);
       return [];
     case undefined:
@@ -124,4 +127,10 @@ function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptCont
     default:
       return kind satisfies never;
   }
+}
+
+/** The upstream's own tool with a bound of its calls, where its definition takes one: the hold covers no more. */
+function bounded(json: string, { boundsTools }: PromptContext): string {
+  const type = textOf(objectOf(parsed(json))?.["type"]);
+  return boundsTools === true && BOUNDED.has(stemOf(type)) ? boundedTool(json) : json;
 }

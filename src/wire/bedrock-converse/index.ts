@@ -3,6 +3,7 @@ import type { UpstreamWire } from "../wire.js";
 import { decodeAnswer } from "./answer.js";
 import { decodeError } from "./error.js";
 import { decodeStream } from "./events.js";
+import { MEMBERS } from "./members.js";
 import { encodeRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -10,6 +11,7 @@ import { WIRE_NAME } from "./schema.js";
 export function createWire(ids: () => string): UpstreamWire {
   return {
     name: WIRE_NAME,
+    members: MEMBERS,
     encodeRequest,
     decodeStream: (_request, _form, asked) => decodeStream(asked, ids),
     decodeAnswer: (body, asked) => decodeAnswer(body, asked, ids),

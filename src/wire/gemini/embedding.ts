@@ -4,10 +4,14 @@ import type { Embedding } from "../../api/index.js";
 import { NO_USAGE } from "../../api/usage.js";
 import { GatewayError } from "../../errors.js";
 import { listOf, objectOf, parsed } from "../json/value.js";
+import { memberTable } from "../members.js";
 import { tokenCount } from "../token-count.js";
 import type { DecodedAnswer, EndpointWire, OwnedFields, WireRequest } from "../wire.js";
 
-export const embeddingWire: EndpointWire = { name: "gemini-embeddings", encodeRequest, decodeAnswer };
+/** All of the body is the gateway's own. */
+const MEMBERS = memberTable({ owned: ["requests"] });
+
+export const embeddingWire: EndpointWire = { name: "gemini-embeddings", members: MEMBERS, encodeRequest, decodeAnswer };
 
 /** Throws PARAMETER_UNSUPPORTED for tokens: they are those of another model. */
 function encodeRequest({ embedding }: WireRequest, { model }: OwnedFields): Buffer {

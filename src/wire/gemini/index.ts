@@ -3,7 +3,9 @@ import type { Wire } from "../wire.js";
 import { decodeAnswer, encodeAnswer } from "./answer.js";
 import { decodeError, encodeError } from "./error.js";
 import { decodeStream, encodeStream } from "./events.js";
+import { MEMBERS } from "./members.js";
 import { encodeRequest, readRequest } from "./request.js";
+import { readTool } from "./scan-tools.js";
 import { WIRE_NAME } from "./schema.js";
 
 export { countRequest, readCount } from "./count.js";
@@ -12,7 +14,9 @@ export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,
+  members: MEMBERS,
   readRequest,
+  readTool,
   encodeRequest,
   decodeStream,
   decodeAnswer,

@@ -6,6 +6,11 @@ import { MESSAGES_MAX, MODEL_CHARACTERS_MAX, tooManyMessages } from "../json/fie
 import { wrongValue } from "../json/node.js";
 import { claimKey, type Member } from "../json/splice.js";
 import type { RequestFacts, SourceBody } from "../wire.js";
+import { type Held, heldFile } from "../held-objects.js";
+import type { HostedTool } from "../hosted-tools.js";
+import { Steering } from "../steering.js";
+import { MEMBERS } from "./members.js";
+import { isHeldFile, readTools } from "./scan-tools.js";
 import { fieldName, PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 /** A body that was read: its facts, and all its top-level members. */
@@ -13,6 +18,8 @@ export interface Scan {
   readonly facts: RequestFacts;
   readonly open: number;
   readonly members: readonly Member[];
+  readonly hosted: readonly HostedTool[];
+  readonly held: Held | undefined;
   /** The request in the body, where a body for counting wraps one. */
   readonly wrapped: Buffer | undefined;
 }
@@ -21,6 +28,8 @@ interface Counts {
   imageCount: number;
   fileCount: number;
   audioCount: number;
+  /** The first file that is named by its address at Google, where others' are too. */
+  held: Held | undefined;
   /** Bytes of media inside the body: their tokens do not follow from them. */
   mediaBytes: number;
 }
@@ -36,9 +45,16 @@ const TOOL_JSON: ReadonlySet<string> = new Set(["args", "response"]);
 
 /** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest({ body, headers }: SourceBody): Scan {
-  const counts: Counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
+  const counts: Counts = { imageCount: 0, fileCount: 0, audioCount: 0, held: undefined, mediaBytes: 0 };
   const limits: Limits = { outputTokensMax: undefined, candidateCount: 1 };
-  const read = (json: JsonCursor, name: string): GatewayError | undefined => readMember(json, name, counts, limits);
+  const steering = new Steering(MEMBERS);
+  const read = (json: JsonCursor, name: string): GatewayError | undefined => {
+    const start = json.at;
+    if (name === "tools") return readTools(json, steering);
+    const problem = readMember(json, name, counts, limits);
+    steering.note(name, json, start);
+    return problem;
+  };
   const { open, members, refusal } = scanBody(body, read, fieldName);
   const model = modelIn(headers);
   if (refusal !== undefined) throw refusal;
@@ -46,7 +62,8 @@ export function scanRequest({ body, headers }: SourceBody): Scan {
   const wrapped = hasContents ? undefined : wrappedIn(body, members);
   if (!hasContents && wrapped === undefined)
     throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "contents" });
-  const { mediaBytes, ...media } = counts;
+  const { mediaBytes, held, ...media } = counts;
+  const { hosted } = steering;
   const facts: RequestFacts = {
     model,
     stream: headers[PATH_STREAM_HEADER] === "1",
@@ -54,8 +71,10 @@ export function scanRequest({ body, headers }: SourceBody): Scan {
     ...limits,
     textBytes: body.length - mediaBytes,
     ...media,
+    fileCount: media.fileCount + steering.fileCount,
+    ...steering.facts(),
   };
-  return { facts, open, members, wrapped };
+  return { facts, open, members, hosted, held: steering.held ?? held, wrapped };
 }
 
 function wrappedIn(body: Buffer, members: readonly Member[]): Buffer | undefined {
@@ -156,8 +175,11 @@ function readMedia(cursor: JsonCursor, counts: Counts): void {
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     const start = cursor.at;
-    if (fieldName(key) === "mimeType" && cursor.kind() === "string") mediaType = cursor.readString();
-    else cursor.skip();
+    const name = fieldName(key);
+    if (name === "mimeType" && cursor.kind() === "string") mediaType = cursor.readString();
+    else if (name === "fileUri" && cursor.kind() === "string") {
+      if (isHeldFile(cursor.readString())) counts.held ??= heldFile("contents.parts.fileData.fileUri");
+    } else cursor.skip();
     if (key === "data") counts.mediaBytes += cursor.at - start;
   }
   if (mediaType.startsWith("image/")) counts.imageCount++;

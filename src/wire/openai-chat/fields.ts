@@ -17,6 +17,7 @@ import {
   TEXTS,
 } from "../json/field.js";
 import { readMembers } from "../json/splice.js";
+import { LIMIT_NAMES } from "../openai-members.js";
 
 const STOP_STRINGS_MAX = 16;
 
@@ -25,6 +26,8 @@ export const FIELDS: FieldChecks = new Map<string, FieldCheck>([
   ["messages", { kinds: ["array"], must: "an array of messages", read: anything }],
   ["max_completion_tokens", integer(1)],
   ["max_tokens", integer(1)],
+  // Below 1 they set no limit.
+  ...LIMIT_NAMES.map((name): [string, FieldCheck] => [name, integer(-2)]),
   ["temperature", number(0, 2)],
   ["top_p", number(0, 1)],
   ["presence_penalty", number(-2, 2)],

@@ -4,6 +4,7 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
+import { LIMIT_NAMES } from "../openai-members.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, ModelFacts, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { dialectOf, type OpenAiChatDialect } from "./dialect.js";
@@ -83,7 +84,11 @@ function limitOutput(
 ): void {
   let isSent = false;
   for (const member of members) {
-    if (member.key !== "max_completion_tokens" && member.key !== "max_tokens") continue;
+    if (member.key !== "max_completion_tokens" && member.key !== "max_tokens") {
+      // Another upstream's name for it would stand beside ours, and whoever knows both may prefer it.
+      if (LIMIT_NAMES.includes(member.key)) edits.set(member.key, undefined);
+      continue;
+    }
     const text = valueText(body, member);
     if (text === "null") continue;
     isSent = true;

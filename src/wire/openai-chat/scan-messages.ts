@@ -1,5 +1,6 @@
 /** The pass over the messages of a body: who speaks, what kinds of parts there are, and how much of it is media. */
 import { GatewayError } from "../../errors.js";
+import { type Held, heldFile, namesFile } from "../held-objects.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { mediaBytesIn } from "../openai-media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
@@ -12,6 +13,8 @@ export interface MessageCounts {
   audioCount: number;
   /** Bytes of media inside the body: their tokens do not follow from them. */
   mediaBytes: number;
+  /** The first file that is named by its id. */
+  held: Held | undefined;
 }
 
 /** Reads the array of messages that comes next, all of it. Returns the first thing that is wrong with it. */
@@ -80,14 +83,19 @@ function scanPart(cursor: JsonCursor, counts: MessageCounts, index: number, plac
   }
   let type: string | undefined;
   let mediaBytes = 0;
+  let hasHeldFile = false;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
     else if (key === "image_url") mediaBytes += mediaBytesIn(cursor, "url", true);
     else if (key === "input_audio") mediaBytes += mediaBytesIn(cursor, "data", false);
-    else if (key === "file") mediaBytes += mediaBytesIn(cursor, "file_data", false);
-    else cursor.skip();
+    else if (key === "file") {
+      const start = cursor.at;
+      mediaBytes += mediaBytesIn(cursor, "file_data", false);
+      hasHeldFile ||= namesFile(cursor.bytes.subarray(start, cursor.at));
+    } else cursor.skip();
   }
+  if (hasHeldFile) counts.held ??= heldFile(`messages[${index}].content[${place}].file.file_id`);
   if (type === undefined)
     return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `messages[${index}].content[${place}].type` });
   if (type === "image_url") counts.imageCount++;

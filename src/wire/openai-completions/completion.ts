@@ -1,6 +1,7 @@
 /** What a body of the wire asks, read and checked. */
 import { MODEL_CHARACTERS_MAX } from "../json/field.js";
 import { type JsonNode, ObjectReader, wrongValue } from "../json/node.js";
+import { LIMIT_NAMES } from "../openai-members.js";
 import { decodeLogitBias } from "../openai-maps.js";
 
 /** A text to go on with, or the tokens of one. */
@@ -31,6 +32,8 @@ export interface Completion {
 
 /** OpenAI's own, for a client that does not say how much it wants. */
 const MAX_TOKENS_DEFAULT = 16;
+/** Other names of the limit, which never go upstream. */
+export const OTHER_LIMITS: readonly string[] = ["max_completion_tokens", ...LIMIT_NAMES];
 const PROMPTS_MAX = 2_048;
 const ANSWERS_MAX = 128;
 const STOP_STRINGS_MAX = 16;
@@ -53,7 +56,7 @@ export function readCompletion(root: JsonNode): Completion {
     prompts: readPrompts(reader.value("prompt") ?? reader.missing("prompt")),
     wanted,
     candidates: bestOf,
-    maxTokens: whole(reader, "max_tokens", 0, Number.MAX_SAFE_INTEGER) ?? MAX_TOKENS_DEFAULT,
+    maxTokens: readLimit(reader) ?? MAX_TOKENS_DEFAULT,
     stream,
     includeUsage: options?.flag("include_usage") ?? false,
     echo: reader.flag("echo") ?? false,
@@ -68,6 +71,13 @@ export function readCompletion(root: JsonNode): Completion {
     seed: reader.integer("seed"),
     user: reader.text("user"),
   };
+}
+
+/** The limit by whichever name; below 1, another than OpenAI's own sets none. */
+function readLimit(reader: ObjectReader): number | undefined {
+  const own = whole(reader, "max_tokens", 0, Number.MAX_SAFE_INTEGER);
+  const others = OTHER_LIMITS.map((name) => whole(reader, name, -2, Number.MAX_SAFE_INTEGER));
+  return own ?? others.find((limit) => limit !== undefined && limit >= 1);
 }
 
 function readPrompts(node: JsonNode): readonly CompletionPrompt[] {

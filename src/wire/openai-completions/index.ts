@@ -4,10 +4,12 @@ import { decodeError, encodeError } from "../openai-error.js";
 import type { Wire } from "../wire.js";
 import { decodeAnswer, encodeAnswer } from "./answer.js";
 import { decodeStream, encodeStream } from "./events.js";
+import { MEMBERS } from "./members.js";
 import { encodeRequest, readRequest, WIRE_NAME } from "./request.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,
+  members: MEMBERS,
   readRequest,
   encodeRequest,
   decodeStream,

@@ -5,7 +5,7 @@ import { JsonCursor } from "../json/cursor.js";
 import { readTree } from "../json/node.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
 import type { Dialect, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
-import { type Completion, readCompletion } from "./completion.js";
+import { type Completion, OTHER_LIMITS, readCompletion } from "./completion.js";
 import { foreignProblem, promptOf } from "./prompt.js";
 
 export const WIRE_NAME = "openai-completions";
@@ -71,6 +71,7 @@ export function encodeRequest(request: WireRequest, owned: OwnedFields, _dialect
   // Told also where the client left it to the upstream: the hold covers no more.
   if (owned.outputTokensMax !== undefined && numberIn(body, members, "max_tokens") !== owned.outputTokensMax)
     edits.set("max_tokens", String(owned.outputTokensMax));
+  for (const name of OTHER_LIMITS) if (members.some(({ key }) => key === name)) edits.set(name, undefined);
   if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
   if (!owned.stream && facts.stream) edits.set("stream_options", undefined);
   else if (owned.stream && !facts.includeUsage) edits.set("stream_options", '{"include_usage":true}');

@@ -1,7 +1,7 @@
 /** Requests for vectors, both directions: a client's body goes upstream as it is, but for the model's name. */
 import assert from "node:assert/strict";
 import { readTree } from "../json/node.js";
-import { splice } from "../json/splice.js";
+import { type Member, splice } from "../json/splice.js";
 import type { EmbeddingQuestion, OwnedFields, RequestFacts, SourceBody, WireRequest } from "../wire.js";
 import { type Scan, scanRequest } from "./scan.js";
 
@@ -17,6 +17,10 @@ class EmbeddingRequest implements WireRequest, EmbeddingQuestion {
     readonly scan: Scan,
   ) {
     this.facts = scan.facts;
+  }
+
+  get members(): readonly Member[] {
+    return this.scan.members;
   }
 
   get embedding(): EmbeddingQuestion {

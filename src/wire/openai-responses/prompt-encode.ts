@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { encodeExtra } from "../extra.js";
+import { CALLS_MAX_DEFAULT } from "../hosted-tools.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import type { OwnedFields } from "../wire.js";
 import { encodeItems } from "./items-encode.js";
@@ -22,6 +23,8 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
     ["model", jsonOf(model)],
     ["input", arrayText(encodeItems(prompt.messages, { model, isForeign }))],
     ["tools", encodeTools(prompt.tools)],
+    // The hold covers no more calls of tools that OpenAI runs.
+    ["max_tool_calls", owned.toolOrders !== undefined ? String(CALLS_MAX_DEFAULT) : undefined],
     ["tool_choice", encodeToolChoice(prompt.toolChoice)],
     ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
     ["text", encodeText(prompt)],

@@ -1,5 +1,6 @@
 /** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
 import type { Prompt, Tool } from "../../api/index.js";
+import { CALLS_MAX_DEFAULT, withoutTools } from "../hosted-tools.js";
 import { splice } from "../json/splice.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
@@ -64,6 +65,14 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
   if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
     edits.set("max_output_tokens", String(owned.outputTokensMax));
+  const { toolOrders } = owned;
+  if (toolOrders !== undefined) {
+    if (toolOrders.unbounded.length > 0 && !members.some(({ key }) => key === "max_tool_calls"))
+      edits.set("max_tool_calls", String(CALLS_MAX_DEFAULT));
+    const tools = members.find(({ key }) => key === "tools");
+    if (toolOrders.leftOut.size > 0 && tools !== undefined)
+      edits.set("tools", withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut));
+  }
   if (found.ours.size > 0) {
     // Thoughts that only stood in for another upstream's, which OpenAI would refuse.
     const left = found.items.filter((_, place) => !found.ours.has(place));

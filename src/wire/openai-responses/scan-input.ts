@@ -1,9 +1,12 @@
 /** The pass over the input of a body: what kinds of items and parts there are, and how much of it is media. */
 import { GatewayError } from "../../errors.js";
+import { heldFile } from "../held-objects.js";
+import { type FoundTools, scanTools } from "../hosted-tools.js";
 import type { JsonCursor } from "../json/cursor.js";
 import { mediaBytesIn, mediaBytesOf } from "../openai-media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
+import { TOOLS } from "./members.js";
 import { isOurs } from "./signature.js";
 import { keptItem } from "./stateless.js";
 
@@ -22,6 +25,8 @@ export interface Found {
   mediaBytes: number;
   /** Every item. */
   items: Span[];
+  /** Takes the tools that items bring along, and what may not go upstream. */
+  readonly tools: FoundTools;
   /** The places of the items that must not go to OpenAI: thoughts that only stand in for another upstream's. */
   ours: Set<number>;
 }
@@ -54,6 +59,9 @@ const TEXT_PARTS: ReadonlySet<string> = new Set([
   "summary_text",
   "reasoning_text",
 ]);
+
+/** What an item may not change for what follows it. */
+const STEERING: ReadonlySet<string> = new Set(["model", "service_tier", "max_output_tokens"]);
 
 /** Reads the array of items that comes next, all of it. Returns the first thing that is wrong with it. */
 export function scanInput(cursor: JsonCursor, found: Found): GatewayError | undefined {
@@ -96,7 +104,12 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
     else if (key === "content" || key === "output") {
       const wrongPart = scanContent(cursor, found, `${path}.${key}`);
       problem ??= wrongPart;
+    } else if (key === "tools" && cursor.kind() === "array") {
+      const wrongTool = scanTools(cursor, TOOLS, found.tools, `${path}.tools`);
+      problem ??= wrongTool;
     } else {
+      if (STEERING.has(key))
+        found.tools.held ??= { param: `${path}.${key}`, problem: "an item cannot ask for another; say it once, above" };
       if (key === "role" && isText) item.hasRole = true;
       cursor.skip();
     }
@@ -148,14 +161,20 @@ function scanPart(cursor: JsonCursor, found: Found, path: string): GatewayError 
   }
   let type: string | undefined;
   let mediaBytes = 0;
+  let isHeld = false;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     if (key === "type" && cursor.kind() === "string") type = cursor.readString();
     else if (key === "image_url") mediaBytes += mediaBytesOf(cursor, true);
     else if (key === "file_data") mediaBytes += mediaBytesOf(cursor, false);
     else if (key === "input_audio" && cursor.kind() === "object") mediaBytes += mediaBytesIn(cursor, "data", false);
-    else cursor.skip();
+    else {
+      const start = cursor.at;
+      cursor.skip();
+      isHeld ||= key === "file_id" && cursor.bytes[start] !== 0x6e;
+    }
   }
+  if (isHeld) found.tools.held ??= heldFile(`${path}.file_id`);
   if (type === undefined) return undefined;
   if (type === "input_image") found.imageCount++;
   else if (type === "input_audio") found.audioCount++;

@@ -2,10 +2,13 @@
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
-import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { Held } from "../held-objects.js";
+import { type HostedTool, scanTools } from "../hosted-tools.js";
+import { Steering } from "../steering.js";
 import type { RequestFacts } from "../wire.js";
 import { checkField, type FieldValue, requireFields } from "../json/field.js";
 import { FIELDS } from "./fields.js";
+import { MEMBERS, TOOLS } from "./members.js";
 import { type Found, scanInput } from "./scan-input.js";
 import { keptState } from "./stateless.js";
 
@@ -14,38 +17,58 @@ export interface Scan {
   readonly facts: RequestFacts;
   readonly open: number;
   readonly members: readonly Member[];
+  readonly hosted: readonly HostedTool[];
+  readonly held: Held | undefined;
   readonly found: Found;
 }
-
-/** Tools that the client runs itself, so that they bring the upstream no more to read than the request holds. */
-const CLIENTS_TOOLS = /^(function|custom|namespace|local_shell|shell|apply_patch|tool_search)$/;
 
 /** Reads and checks a body. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
 export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
-  const found: Found = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0, items: [], ours: new Set() };
+  const steering = new Steering(MEMBERS);
+  const { hosted } = steering;
+  const counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
+  const found: Found = { ...counts, items: [], ours: new Set(), tools: steering };
+  let choice = "";
   const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
     const start = json.at;
     if (key === "input" && json.kind() === "array") {
       values.set(key, true);
       return scanInput(json, found);
     }
+    if (key === "tools" && json.kind() === "array") return scanTools(json, TOOLS, steering);
     const problem = checkField(FIELDS, json, key, values);
-    if (key === "tools" && hasHostedTool(body.subarray(start, json.at))) found.fileCount++;
+    if (key === "tool_choice") choice = body.toString("utf8", start, json.at);
+    steering.note(key, json, start);
     return problem;
   });
   const problem = refusal ?? keptState(values);
   if (problem !== undefined) throw problem;
   requireFields(values, ["model", "input"]);
-  return { facts: factsOf(values, found, cursor), open, members, found };
+  return {
+    facts: factsOf(values, found, cursor, steering),
+    open,
+    members,
+    hosted: chosen(hosted, choice),
+    held: steering.held,
+    found,
+  };
 }
 
-/** True where one of the tools is run by the upstream itself, which then reads what no one can know before. */
-function hasHostedTool(tools: Buffer): boolean {
-  return listOf(parsed(tools.toString())).some((tool) => !CLIENTS_TOOLS.test(textOf(objectOf(tool)?.["type"])));
+/** A tool that must be called is not only offered. */
+function chosen(hosted: readonly HostedTool[], choice: string): readonly HostedTool[] {
+  if (hosted.length === 0 || choice === "" || choice === '"auto"' || choice === '"none"') return hosted;
+  return hosted.map((tool) => ({ ...tool, isOfferedUnasked: false }));
 }
 
-function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, cursor: JsonCursor): RequestFacts {
+function factsOf(
+  values: ReadonlyMap<string, FieldValue>,
+  found: Found,
+  cursor: JsonCursor,
+  steering: Steering,
+): RequestFacts {
+  const callsMax = values.get("max_tool_calls");
+  const { serviceTier, toolCallsMax } = steering.facts(typeof callsMax === "number" ? callsMax : undefined);
   const outputTokensMax = values.get("max_output_tokens");
   return {
     model: String(values.get("model")),
@@ -57,7 +80,9 @@ function factsOf(values: ReadonlyMap<string, FieldValue>, found: Found, cursor: 
     textBytes: cursor.bytes.length - found.mediaBytes,
     hasSpelledSigns: cursor.hasSpelledSigns,
     imageCount: found.imageCount,
-    fileCount: found.fileCount,
+    fileCount: found.fileCount + steering.fileCount,
     audioCount: found.audioCount,
+    serviceTier,
+    toolCallsMax,
   };
 }

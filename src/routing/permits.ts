@@ -1,0 +1,61 @@
+/** What a request may ask of a target, by the price of its model and the settings of its upstream. */
+import type { Price } from "../api/index.js";
+import { serviceTierOf } from "../api/service-tier.js";
+import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
+import type { Permits } from "../wire/member-gate.js";
+import type { MemberTerms } from "../wire/wire.js";
+import type { Target } from "./model.js";
+
+const NAMES_MAX = 1_000;
+
+/** Counts the members that no table knows, each by its upstream and its name. */
+export class UnknownMembers {
+  readonly #seen = new Set<string>();
+
+  /** `onSeen` is told of each sight; beyond a thousand names all others go by one, so that clients can make no more. */
+  constructor(private readonly onSeen: (upstream: string, name: string, isFirst: boolean) => void) {}
+
+  see(upstream: string, name: string): void {
+    const place = `${upstream} ${name}`;
+    if (this.#seen.has(place)) return this.onSeen(upstream, name, false);
+    if (this.#seen.size >= NAMES_MAX) return this.onSeen(upstream, "(others)", false);
+    this.#seen.add(place);
+    this.onSeen(upstream, name, true);
+  }
+}
+
+/** What of a target decides, as it can cross to another thread. */
+export function termsOf({ knownMembersOnly }: Target, price: Price): MemberTerms {
+  return { knownMembersOnly, price };
+}
+
+export class TargetPermits implements Permits {
+  /** `unknown` takes the members that no table knows; absent where nothing will be sent. */
+  constructor(
+    private readonly upstream: string,
+    readonly terms: MemberTerms,
+    private readonly unknown: Pick<UnknownMembers, "see"> | undefined,
+  ) {}
+
+  tool(name: string): "priced" | "free" | "unpriced" {
+    if (priceOfTool(this.terms.price, name) !== undefined) return "priced";
+    return isFree(this.terms.price) ? "free" : "unpriced";
+  }
+
+  tier(name: string): "priced" | "ordinary" | "unpriced" {
+    if (serviceTierOf(name) === "" || isFree(this.terms.price)) return "ordinary";
+    return hasServiceTier(this.terms.price, name) ? "priced" : "unpriced";
+  }
+
+  passes(name: string): boolean {
+    this.unknown?.see(this.upstream, name);
+    return !this.terms.knownMembersOnly;
+  }
+}
+
+/** A model that costs nothing costs nothing in any tier, and with any tool. */
+function isFree(price: Price): boolean {
+  const { inputPicos, outputPicos, requestPicos, tiers, serviceTiers, tools } = price;
+  const hasOthers = tiers.length + serviceTiers.length + tools.length > 0;
+  return !hasOthers && inputPicos === 0n && outputPicos === 0n && requestPicos === 0n;
+}

@@ -1,0 +1,77 @@
+/** What the gateway does with each member of a request: a table for each wire, and what a family adds to it. */
+
+/** What is done with one member, by its name. */
+export type MemberRule =
+  /** The gateway reads it, and writes it where the upstream could take it otherwise. */
+  | { readonly kind: "owned" }
+  /** It changes neither model, limits nor price, and passes. */
+  | { readonly kind: "plain" }
+  /** It asks for a service tier, which must have a price. `ordinary` are its values that ask for none. */
+  | { readonly kind: "tier"; readonly ordinary: readonly string[] }
+  /** It asks for a tool that the upstream runs, which must have a price of this name. */
+  | { readonly kind: "tool"; readonly tool: string }
+  /** It never passes. `instead` tells what to do. */
+  | { readonly kind: "refused"; readonly instead: string }
+  /** It is an object whose own members have rules. */
+  | { readonly kind: "object"; readonly members: MemberTable };
+
+/** The rules of one wire, or of one family on it. */
+export interface MemberTable {
+  readonly rules: ReadonlyMap<string, MemberRule>;
+  /** Names that steer, by what is left of them where a lenient reader has folded them. */
+  readonly folds: ReadonlyMap<string, string>;
+  /** A member's one name, where the wire has several spellings. */
+  readonly nameOf: ((key: string) => string) | undefined;
+  /** Values of headers that change neither model, limits nor price, by the header's name. */
+  readonly headers: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Rules as they are written down: names by what is done with them. */
+export interface MemberRules {
+  readonly owned?: readonly string[];
+  readonly plain?: readonly string[];
+  /** By the values that ask for no tier of its own price, beside those that every price knows. */
+  readonly tiers?: Readonly<Record<string, readonly string[]>>;
+  /** By the tool that they ask for. */
+  readonly tools?: Readonly<Record<string, string>>;
+  /** By what to do instead. */
+  readonly refused?: Readonly<Record<string, string>>;
+  readonly objects?: Readonly<Record<string, MemberRules>>;
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+  readonly nameOf?: (key: string) => string;
+}
+
+const OWNED: MemberRule = { kind: "owned" };
+const PLAIN: MemberRule = { kind: "plain" };
+
+/** The table of the rules, over those of `base`: of a name that both have, the rule given here holds. */
+export function memberTable(says: MemberRules, base?: MemberTable): MemberTable {
+  const rules = new Map(base?.rules);
+  const nameOf = says.nameOf ?? base?.nameOf;
+  for (const name of says.plain ?? []) rules.set(name, PLAIN);
+  for (const name of says.owned ?? []) rules.set(name, OWNED);
+  for (const [name, ordinary] of Object.entries(says.tiers ?? {})) rules.set(name, { kind: "tier", ordinary });
+  for (const [name, tool] of Object.entries(says.tools ?? {})) rules.set(name, { kind: "tool", tool });
+  for (const [name, instead] of Object.entries(says.refused ?? {})) rules.set(name, { kind: "refused", instead });
+  for (const [name, inner] of Object.entries(says.objects ?? {}))
+    rules.set(name, { kind: "object", members: memberTable(nameOf === undefined ? inner : { nameOf, ...inner }) });
+  const folds = new Map<string, string>();
+  for (const [name, { kind }] of rules) if (kind !== "plain") folds.set(foldedName(name), name);
+  const headers = new Map(base?.headers);
+  for (const [name, values] of Object.entries(says.headers ?? {})) headers.set(name, new Set(values));
+  return { rules, folds, nameOf, headers };
+}
+
+/**
+ * What is left of a name where a reader does not mind its letters' case, as Go's does (whose Kelvin sign is a k, and
+ * whose long s is an s), its underscores, as readers of two spellings do not, or what stands behind a zero.
+ */
+export function foldedName(name: string): string {
+  const end = name.indexOf("\0");
+  const seen = end === -1 ? name : name.slice(0, end);
+  return seen
+    .normalize("NFKC")
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+}

@@ -1,0 +1,87 @@
+/** Requests on their way to a family's upstream, with nothing sent: what the gate's tests share. */
+import { families } from "../../src/families/index.js";
+import type { Family, Speech } from "../../src/families/family.js";
+import { UpstreamHealth } from "../../src/routing/health.js";
+import type { Target } from "../../src/routing/model.js";
+import { bodyFor } from "../../src/routing/question.js";
+import { wire as anthropic } from "../../src/wire/anthropic/index.js";
+import { wire as gemini } from "../../src/wire/gemini/index.js";
+import type { Permits } from "../../src/wire/member-gate.js";
+import type { MemberTable } from "../../src/wire/members.js";
+import { wire as chat } from "../../src/wire/openai-chat/index.js";
+import { wire as completions } from "../../src/wire/openai-completions/index.js";
+import { wire as embeddings } from "../../src/wire/openai-embeddings/index.js";
+import { wire as responses } from "../../src/wire/openai-responses/index.js";
+import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
+
+/** The limit that the hold covers, which no client's body says. */
+export const LIMIT = 777;
+/** The model as upstreams name it. */
+export const MODEL = "up-1";
+
+export const CLIENT_WIRES: readonly { readonly name: string; readRequest(source: SourceBody): WireRequest }[] = [
+  chat,
+  responses,
+  completions,
+  embeddings,
+  anthropic,
+  gemini,
+];
+
+/** The least that each client's wire asks for. */
+export const LEAST: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "openai-chat": { model: "m", messages: [{ role: "user", content: "Hi" }] },
+  "openai-responses": { model: "m", input: "Hi" },
+  "openai-completions": { model: "m", prompt: "Hi" },
+  "openai-embeddings": { model: "m", input: "Hi" },
+  anthropic: { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] },
+  gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }] },
+};
+
+const HEADERS = { "x-tollgate-path-model": "m" };
+
+/** Nothing has a price, and what nobody knows passes. */
+export const UNPRICED: Permits = {
+  tool: () => "unpriced",
+  tier: (name) => (name === "auto" || name === "default" || name === "standard" ? "ordinary" : "unpriced"),
+  passes: () => true,
+};
+
+/** Every way in which a family is spoken to. */
+export const SPEECHES: readonly { readonly family: Family; readonly speech: Speech; readonly table: MemberTable }[] =
+  families.flatMap((family) =>
+    [family, ...(family.alsoSpeaks ?? []), ...Object.values(family.endpoints ?? {})].map((speech: Speech) => ({
+      family,
+      speech,
+      table: speech.members ?? speech.wire.members,
+    })),
+  );
+
+export function read(wire: string, body: string): WireRequest {
+  const found = CLIENT_WIRES.find(({ name }) => name === wire);
+  if (found === undefined) throw new Error(`no client speaks ${wire}`);
+  return found.readRequest({ wire, body: Buffer.from(body), headers: HEADERS });
+}
+
+/** The body that the upstream would get. Throws the refusal. */
+export function leaving(request: WireRequest, family: Family, speech: Speech, permits = UNPRICED): Buffer {
+  const upstream = { send: (): never => notSent(), close: () => Promise.resolve() };
+  const health = new UpstreamHealth(() => undefined);
+  const served = { id: "u", family, baseUrl: "", upstream, headers: {}, credential: undefined, health };
+  const target: Target = {
+    served,
+    model: MODEL,
+    health: health.of(MODEL),
+    facts: {},
+    knownMembersOnly: false,
+    cost: undefined,
+    weight: 1,
+    priority: 1,
+  };
+  const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1 };
+  return bodyFor({ request, target, speech, owned, strict: false, permits }, []);
+}
+
+function notSent(): never {
+  throw new Error("nothing is sent here");
+}
