@@ -1,13 +1,14 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
 import type { CancelSignal } from "../api/cancellation.js";
 import type { Admission, CallMetadata, Method, Sink } from "../api/channel.js";
-import { methodByPath, type MethodPermission } from "../api/descriptors.js";
+import { methodByPath, methods, type MethodPermission } from "../api/descriptors.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { Admitted } from "./admitted.js";
+import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 import { Endings } from "./endings.js";
@@ -53,6 +54,8 @@ export interface Route {
 export type PermissionOf = (path: string) => MethodPermission | undefined;
 
 interface OpenRoute extends Route {
+  /** True where an answer is logged as an act of its caller. */
+  readonly isChange: boolean;
   readonly permission: MethodPermission;
 }
 
@@ -61,6 +64,7 @@ const CUT_GRACE_MS = 2_000;
 
 export class Dispatcher {
   readonly #core: CoreParts;
+  readonly #log: CallLog;
   readonly #routes = new Map<string, OpenRoute>();
   readonly #running = new Roster<Lifetime>();
   readonly #endings: Endings;
@@ -71,11 +75,12 @@ export class Dispatcher {
   constructor(core: CoreParts, routes: Iterable<Route>, permissionOf: PermissionOf = declaredPermission) {
     this.#core = core;
     this.#endings = new Endings(core, this.#running);
+    this.#log = new CallLog(core.log, () => performance.now());
     for (const route of routes) {
       const permission = permissionOf(route.path);
       if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
       if (permission.front === true) throw new Error(`the method ${route.path} is for front ends, not for keys`);
-      this.#routes.set(route.path, { ...route, permission });
+      this.#routes.set(route.path, { ...route, permission, isChange: isChangePath(route.path) });
     }
   }
 
@@ -94,11 +99,14 @@ export class Dispatcher {
    * Throws or rejects with the refusal. What needs no body to be decided belongs here.
    */
   admit(permission: MethodPermission, origin: Origin): Admitted | Promise<Admitted> {
+    const head = new NamedHead(this.#requestId());
     const refuse = (error: unknown): never => {
-      throw this.#refuse(error, "admit", new NamedHead(this.#requestId())).error;
+      throw this.#refuse(error, "admit", head).error;
     };
     const begin = (caller: Caller): Admitted => {
       const address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
+      head.caller = caller;
+      head.address = address;
       requirePermission(permission, caller, address);
       return new Admitted(caller, address, this.#core.nowMs());
     };
@@ -133,6 +141,7 @@ export class Dispatcher {
         ? (service: ServiceCall) => unaryReplayed(replays, method.path, request, call, service, handler)
         : (service: ServiceCall) => handler(request, service);
       const message = await this.#run(route.permission, call, head, work);
+      if (route.isChange) this.#log.changed(method.path, request, message, head);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
       return { kind: "answered", message: message as Response, head: head.take() };
     } catch (error) {
@@ -216,6 +225,8 @@ export class Dispatcher {
     const admitted = admission instanceof Admitted && admission.holds(this.#core.nowMs()) ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
       const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
+      head.caller = caller;
+      head.address = address;
       requirePermission(permission, caller, address);
       lifetime.caller = caller;
       if (caller.settings.endStreamsOnExpiry) this.#endings.watchExpiry(caller);
@@ -233,11 +244,7 @@ export class Dispatcher {
 
   #refuse(thrown: unknown, path: string, head: Head): Refused {
     const error = GatewayError.from(thrown);
-    if (error.cause !== undefined) {
-      const fields = { request_id: head.requestId, path, reason: error.reason, err: error.cause };
-      if (error.reason === "ERROR_REASON_INTERNAL") this.#core.log?.error(fields, "a call failed");
-      else this.#core.log?.debug(fields, "a call was refused");
-    }
+    this.#log.refused(error, path, head);
     return { kind: "refused", error: boundedError(error, head.requestId), trailers: head.take() };
   }
 
@@ -253,6 +260,12 @@ export class Dispatcher {
 
 function stopping(): GatewayError {
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
+}
+
+/** Paths that the protocol does not have are those of tests. */
+function isChangePath(path: string): boolean {
+  const method = methods().find((described) => described.path === path);
+  return method !== undefined && isChange(method);
 }
 
 function declaredPermission(path: string): MethodPermission | undefined {

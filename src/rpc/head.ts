@@ -1,9 +1,13 @@
 /** The headers of one answer: they carry the request's id, go out once, and go out before the first message. */
 import type { CallMetadata, Sink } from "../api/channel.js";
+import type { Caller } from "../keys/caller.js";
 
 /** Where a handler's headers go. */
 export interface Head {
   readonly requestId: string;
+  /** Who calls, and from where; undefined until that is known. */
+  caller: Caller | undefined;
+  address: string | undefined;
   head(metadata: CallMetadata): void;
   /** What goes with the end of the call: all headers where none went out yet, else the request's id. */
   take(): CallMetadata;
@@ -11,6 +15,8 @@ export interface Head {
 
 /** The headers of a unary answer: kept until it is there. */
 export class NamedHead implements Head {
+  caller: Caller | undefined = undefined;
+  address: string | undefined = undefined;
   #head: CallMetadata;
 
   constructor(readonly requestId: string) {
@@ -28,6 +34,8 @@ export class NamedHead implements Head {
 
 /** The sink of a streaming call. It puts the request's id in the head and lets nothing through once the call ended. */
 export class CallSink<Message> implements Sink<Message>, Head {
+  caller: Caller | undefined = undefined;
+  address: string | undefined = undefined;
   readonly #to: Sink<Message>;
   #headSent = false;
   #open = true;
