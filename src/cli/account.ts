@@ -105,7 +105,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     request_cost_max_nanos: options.requestCostMax,
   };
   const updateMask = Object.entries(given).flatMap(([name, nanos]) => (nanos === undefined ? [] : [name]));
-  if (updateMask.length === 0) throw new CommandFailure("name at least one budget; see --help");
+  if (updateMask.length === 0) throw new CommandFailure("name at least one budget; see --help", "usage");
   const settings = {
     budgetDayNanos: options.budgetDay ?? 0n,
     budgetMonthNanos: options.budgetMonth ?? 0n,
@@ -147,7 +147,7 @@ interface CreditOptions extends ConnectionOptions {
 }
 
 async function credit(id: string, amountNanos: bigint, options: CreditOptions): Promise<void> {
-  if (amountNanos === 0n) throw new CommandFailure("a credit must be above 0");
+  if (amountNanos === 0n) throw new CommandFailure("a credit must be above 0", "usage");
   const creditId = options.id ?? `cli-${Date.now().toString(36)}-${randomBytes(4).toString("hex")}`;
   await connected(options, async (connection) => {
     const method = AccountServiceService.creditAccount;
@@ -187,7 +187,7 @@ interface StatementOptions extends ConnectionOptions {
 }
 
 async function statement(id: string, options: StatementOptions): Promise<void> {
-  if (options.csv && options.json) throw new CommandFailure("choose one of --csv and --json");
+  if (options.csv && options.json) throw new CommandFailure("choose one of --csv and --json", "usage");
   const { from, to } = options;
   const limit = options.limit ?? (options.csv ? Number.MAX_SAFE_INTEGER : 100);
   const method = AccountServiceService.getStatement;

@@ -7,7 +7,7 @@ export function addConfigCommands(program: Command): void {
   const config = program.command("config").description("check a settings file");
   config
     .command("check")
-    .description("read a settings file, list what is wrong with line and column, and exit with 1 where anything is")
+    .description("read a settings file, list what is wrong with line and column, and exit with 3 where anything is")
     .argument("[file]", "the file (default: TOLLGATE_CONFIG, or tollgate.yaml)")
     .option("--json", "print JSON")
     .action(check);

@@ -14,21 +14,21 @@ import { print } from "./print.js";
 
 /** The options that each of these commands has. */
 export interface ConnectionOptions {
-  readonly core?: string;
+  readonly gateway?: string;
   readonly key?: string;
   readonly json?: true;
 }
 
-const CORE_DEFAULT = "127.0.0.1:8081";
+const GATEWAY_DEFAULT = "127.0.0.1:8081";
 const CALL_MS_MAX = 60_000;
 const PAGE_SIZE_MAX = 1000;
 
-/** Adds `--core`, `--key` and `--json` to a command that talks to a gateway. */
+/** Adds `--gateway`, `--key` and `--json` to a command that talks to a gateway. */
 export function withConnection(command: Command): Command {
   return command
     .option(
-      "--core <host:port>",
-      `the gateway's gRPC address, with TLS grpcs://host:port (TOLLGATE_CORE, or ${CORE_DEFAULT})`,
+      "--gateway <host:port>",
+      `the gateway's gRPC address, with TLS grpcs://host:port (TOLLGATE_GATEWAY, or ${GATEWAY_DEFAULT})`,
     )
     .option("--key <key>", "the key to use (TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY); shows in the list of processes")
     .option("--json", "print JSON");
@@ -53,12 +53,18 @@ export async function connected(
 ): Promise<void> {
   const key = options.key ?? (env["TOLLGATE_KEY"] || env["TOLLGATE_OPERATOR_KEY"]);
   if (!key)
-    throw new CommandFailure("no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key");
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandFailure("the key holds characters that no key has");
-  const address = options.core ?? (env["TOLLGATE_CORE"] || CORE_DEFAULT);
+    throw new CommandFailure(
+      "no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key",
+      "usage",
+    );
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandFailure("the key holds characters that no key has", "usage");
+  const address = options.gateway ?? (env["TOLLGATE_GATEWAY"] || GATEWAY_DEFAULT);
   const core = parseCoreAddress(address);
   if (core === undefined)
-    throw new CommandFailure(`"${address}" is no host:port such as ${CORE_DEFAULT} (--core, TOLLGATE_CORE)`);
+    throw new CommandFailure(
+      `"${address}" is no host:port such as ${GATEWAY_DEFAULT} (--gateway, TOLLGATE_GATEWAY)`,
+      "usage",
+    );
   const channel = createRemoteChannel({
     address: core.address,
     credentials: core.isSecure ? secureCredentials(env) : undefined,
@@ -74,9 +80,9 @@ export async function connected(
 function secureCredentials(env: NodeJS.ProcessEnv): ChannelCredentials {
   const path = (name: string): string | undefined => (env[name] ? resolve(env[name]) : undefined);
   const files = readTlsFiles({
-    ca: path("TOLLGATE_CORE_CA"),
-    cert: path("TOLLGATE_CORE_CERT"),
-    key: path("TOLLGATE_CORE_KEY"),
+    ca: path("TOLLGATE_GATEWAY_CA"),
+    cert: path("TOLLGATE_GATEWAY_CERT"),
+    key: path("TOLLGATE_GATEWAY_KEY"),
   });
   return credentials.createSsl(files.ca ?? null, files.key ?? null, files.cert ?? null);
 }
@@ -120,12 +126,12 @@ class Client implements Connection {
    */
   private failureOf(error: unknown): unknown {
     if (!(error instanceof GatewayError) || !(error.cause instanceof Error)) return error;
-    const hint = `start one with "tollgate serve", or say where it is with --core or TOLLGATE_CORE`;
+    const hint = `start one with "tollgate serve", or say where it is with --gateway or TOLLGATE_GATEWAY`;
     const message =
       error.reason === "ERROR_REASON_OVERLOADED"
         ? `no gateway answers at ${this.address}: ${hint}`
         : `${this.address} does not answer as a gateway's gRPC address: ${error.cause.message}`;
-    return new CommandFailure(message, { cause: error });
+    return new CommandFailure(message, "unavailable", { cause: error });
   }
 }
 

@@ -73,7 +73,7 @@ async function unfreeze(id: string, options: ConnectionOptions): Promise<void> {
 }
 
 async function debit(id: string, amountNanos: bigint, options: CorrectionOptions): Promise<void> {
-  if (amountNanos === 0n) throw new CommandFailure("a debit must be above 0");
+  if (amountNanos === 0n) throw new CommandFailure("a debit must be above 0", "usage");
   const debitId = options.id ?? makeId();
   await connected(options, async (connection) => {
     const method = AccountServiceService.debitAccount;
@@ -91,7 +91,7 @@ async function debit(id: string, amountNanos: bigint, options: CorrectionOptions
 
 async function refund(id: string, options: CorrectionOptions & { usd?: bigint }): Promise<void> {
   const refundId = options.id ?? makeId();
-  if (options.usd === 0n) throw new CommandFailure("a refund must be above 0");
+  if (options.usd === 0n) throw new CommandFailure("a refund must be above 0", "usage");
   await connected(options, async (connection) => {
     const method = UsageServiceService.refundRequest;
     const asked = { id, amountNanos: options.usd ?? 0n, refundId, reason: options.reason };

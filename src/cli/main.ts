@@ -6,6 +6,7 @@ import { addAccountCommands } from "./account.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
 import { addKeyCommands } from "./key.js";
+import { EXIT_CODES_HELP, exitCodeOf } from "./exit-code.js";
 import { printable } from "./print.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
@@ -18,15 +19,15 @@ Examples:
   tollgate key create acme --name ci
   tollgate usage --account acme
 
-All commands but serve and config talk to a running gateway over gRPC, at --core or
-TOLLGATE_CORE (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
+All commands but serve and config talk to a running gateway over gRPC, at --gateway or
+TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
 
 function buildProgram(): Command {
   const program = new Command("tollgate")
     .description("A model-access gateway: one address for language models of many families.")
     .version(readVersion(), "--version", "print the version")
     .helpOption("-h, --help", "show this help")
-    .addHelpText("after", EXAMPLES)
+    .addHelpText("after", `${EXAMPLES}\n${EXIT_CODES_HELP}`)
     .configureOutput({ outputError: (text, write) => write(`tollgate: ${oneLine(text.replace(/^error: /, ""))}\n`) })
     .exitOverride();
   addServeCommand(program);
@@ -40,12 +41,9 @@ function buildProgram(): Command {
 
 /** Says what went wrong; a settings file may be wrong in many places, so it gets a line each. */
 function report(error: unknown): void {
-  process.exitCode = 1;
+  process.exitCode = exitCodeOf(error);
   // Of a wrong command line or a wish for help, commander has said all there is.
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) process.exitCode = 0;
-    return;
-  }
+  if (error instanceof CommanderError) return;
   const lines =
     error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
   for (const line of lines) process.stderr.write(`tollgate: ${oneLine(line)}\n`);

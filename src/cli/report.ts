@@ -13,6 +13,7 @@ import {
 import { formatPricePerMillion, formatUsd } from "../money.js";
 import { readDay } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { EXIT_CODES } from "./exit-code.js";
 import { type Column, formatLimit, formatTable, printable } from "./print.js";
 
 /** A long ledger takes its time. */
@@ -33,7 +34,7 @@ export function addReportCommands(program: Command): void {
   withConnection(
     ledger
       .command("verify")
-      .description("check every account, transfer, hold, and settlement; exits with 1 where something does not hold"),
+      .description("check every account, transfer, hold, and settlement; exits with 7 where something does not hold"),
   ).action(verify);
 }
 
@@ -64,7 +65,7 @@ async function verify(options: ConnectionOptions): Promise<void> {
     const method = AccountServiceService.verifyLedger;
     const answer = await connection.call(method, {}, VERIFY_MS_MAX);
     connection.show(method, answer, formatProof);
-    if (!answer.holds) process.exitCode = 1;
+    if (!answer.holds) process.exitCode = EXIT_CODES.unproven;
   });
 }
 

@@ -69,18 +69,18 @@ describe("a wrong command line is one line and exits with 1", () => {
     },
     { args: ["account", "credit", "acme", "0"], line: "a credit must be above 0" },
     {
-      args: ["models", "--core", "nowhere"],
-      line: '"nowhere" is no host:port such as 127.0.0.1:8081 (--core, TOLLGATE_CORE)',
+      args: ["models", "--gateway", "nowhere"],
+      line: '"nowhere" is no host:port such as 127.0.0.1:8081 (--gateway, TOLLGATE_GATEWAY)',
     },
     { args: ["models", "--key", "sk-\n"], line: "the key holds characters that no key has" },
   ])("$line", async ({ args, line }) => {
-    expect(await tollgate(args, KEY)).toEqual({ code: 1, stdout: "", stderr: `tollgate: ${line}\n` });
+    expect(await tollgate(args, KEY)).toEqual({ code: 2, stdout: "", stderr: `tollgate: ${line}\n` });
   });
 });
 
 test("without a key it says where to get one", async () => {
   expect(await tollgate(["models"])).toEqual({
-    code: 1,
+    code: 2,
     stdout: "",
     stderr: "tollgate: no key: set TOLLGATE_OPERATOR_KEY to the key that the first start showed, or use --key\n",
   });
@@ -88,18 +88,18 @@ test("without a key it says where to get one", async () => {
 
 test("where nothing listens, it says how to start a gateway", async () => {
   const port = await freePort();
-  expect(await tollgate(["models"], { ...KEY, TOLLGATE_CORE: `127.0.0.1:${port}` })).toEqual({
-    code: 1,
+  expect(await tollgate(["models"], { ...KEY, TOLLGATE_GATEWAY: `127.0.0.1:${port}` })).toEqual({
+    code: 6,
     stdout: "",
     stderr:
       `tollgate: no gateway answers at 127.0.0.1:${port}: start one with "tollgate serve", ` +
-      "or say where it is with --core or TOLLGATE_CORE\n",
+      "or say where it is with --gateway or TOLLGATE_GATEWAY\n",
   });
 });
 
 test("a gateway that cannot start says why in one line", async () => {
   expect(await tollgate(["serve"], { TOLLGATE_HTTP: "nowhere" }, directory)).toEqual({
-    code: 1,
+    code: 3,
     stdout: "",
     stderr:
       'tollgate: TOLLGATE_HTTP="nowhere" must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080\n',
@@ -125,9 +125,9 @@ describe("config check", () => {
     expect(JSON.parse(json.stdout)).toEqual({ upstreams: 1, models: 1, accounts: 0, keys: 0 });
   });
 
-  test("lists what is wrong, a line each, and exits with 1", async () => {
+  test("lists what is wrong, a line each, and exits with 3", async () => {
     const { code, stdout, stderr } = await tollgate(["config", "check"], { TOLLGATE_CONFIG: bad });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr.split("\n")).toEqual([
       expect.stringMatching(/^tollgate: .*bad\.yaml:2:16 upstreams\.u\.family: must be one of .*openai/),
       `tollgate: ${bad}:3:7 keys: must be a list of keys`,
@@ -143,7 +143,7 @@ describe("config check", () => {
       `${head}  gpt-5: { targets: [{ upstream: u }] }\n  own-1: { targets: [{ upstream: u }] }\n`,
     );
     const { code, stderr } = await tollgate(["config", "check", unpriced]);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^tollgate: .*unpriced\.yaml:4:10 models\.own-1: has no price.*set 'price'\n$/);
     writeFileSync(unpriced, "keys: [{ account: acme, secret: sk-0123456789abcdef }]\n");
     expect((await tollgate(["config", "check", unpriced])).stderr).toContain("unpriced.yaml:1:19 keys[0].account");
@@ -151,7 +151,7 @@ describe("config check", () => {
 
   test("a file that is not there", async () => {
     expect(await tollgate(["config", "check", "no.yaml"], {}, directory)).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
       stderr: "tollgate: no.yaml: cannot be read: there is no such file\n",
     });

@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 function run(...args: string[]): Promise<CommandResult> {
-  return tollgate(args, { TOLLGATE_CORE: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
+  return tollgate(args, { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
 }
 
 async function runJson(...args: string[]): Promise<unknown> {
@@ -83,7 +83,7 @@ test("a key is made, its secret alone goes to standard output, and it works unti
   expect(made.stdout).toMatch(/^sk-\S{16,}\n$/);
   expect(made.stderr).toMatch(/^Made \S+ for the account keys\. This secret is shown once and cannot be shown again/);
   const secret = made.stdout.trim();
-  const withIt = { TOLLGATE_CORE: gateway.grpc, TOLLGATE_KEY: secret };
+  const withIt = { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_KEY: secret };
   expect((await tollgate(["models"], withIt)).code).toBe(0);
 
   const listed = (await runJson("key", "list", "--account", "keys")) as {
@@ -98,7 +98,7 @@ test("a key is made, its secret alone goes to standard output, and it works unti
 
   expect((await run("key", "revoke", id)).stdout).toBe(`Revoked ${id}.\n`);
   const refused = await tollgate(["models"], withIt);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused).toMatchObject({ code: 4, stdout: "" });
   expect(refused.stderr).toMatch(/^tollgate: The API key sk-\S+ was revoked\. [^\n]*\n$/);
   expect((await run("key", "list", "--account", "keys")).stdout).toMatch(/ revoked \d{4}-/);
 });
@@ -146,7 +146,7 @@ test("a rotated key's old secret lives on for the grace, or ends at once", async
   const second = await run("key", "rotate", id, "--grace", "600");
   expect(second.stderr).toMatch(/^The old secret ends in 600 s\. /);
   const code = async (key: string) =>
-    (await tollgate(["models"], { TOLLGATE_CORE: gateway.grpc, TOLLGATE_KEY: key })).code;
+    (await tollgate(["models"], { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_KEY: key })).code;
   expect([await code(first), await code(second.stdout.trim())]).toEqual([0, 0]);
   const third = (await run("key", "rotate", id)).stdout.trim();
   expect([await code(second.stdout.trim()), await code(third)]).toEqual([1, 0]);
@@ -187,22 +187,22 @@ test("the ledger holds", async () => {
 });
 
 test.each([
-  { args: ["account", "create", "acme"], line: "The account 'acme' exists already" },
-  { args: ["account", "balance", "nobody"], line: "There is no account 'nobody'" },
-  { args: ["key", "revoke", "key_nobody"], line: "There is no key 'key_nobody'" },
-  { args: ["account", "credit", "twice", "1", "--id", "inv-7"], line: "The credit 'inv-7' exists already" },
-  { args: ["models", "--key", "sk-0123456789abcdef"], line: "Incorrect API key" },
-])("$args is refused in one line", async ({ args, line }) => {
+  { args: ["account", "create", "acme"], want: 5, line: "The account 'acme' exists already" },
+  { args: ["account", "balance", "nobody"], want: 5, line: "There is no account 'nobody'" },
+  { args: ["key", "revoke", "key_nobody"], want: 5, line: "There is no key 'key_nobody'" },
+  { args: ["account", "credit", "twice", "1", "--id", "inv-7"], want: 5, line: "The credit 'inv-7' exists already" },
+  { args: ["models", "--key", "sk-0123456789abcdef"], want: 4, line: "Incorrect API key" },
+])("$args is refused in one line, with $want", async ({ args, want, line }) => {
   const { code, stdout, stderr } = await run(...args);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect({ code, stdout }).toEqual({ code: want, stdout: "" });
   expect(stderr).toMatch(/^tollgate: [^\n]*\n$/);
   expect(stderr).toContain(line);
 });
 
 test("an address that speaks something else is named", async () => {
   const http = new URL(gateway.url).host;
-  const { code, stderr } = await run("models", "--core", http);
-  expect(code).toBe(1);
+  const { code, stderr } = await run("models", "--gateway", http);
+  expect(code).toBe(6);
   expect(stderr).toMatch(/^tollgate: [^\n]*\n$/);
   expect(stderr).toContain(http);
 });

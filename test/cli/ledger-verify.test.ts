@@ -14,7 +14,7 @@ test("a changed transfer is named, and the command fails", async () => {
   for (const id of ["second", "third"])
     await management.call("POST", "/accounts/acme:credit", { amount_nanos: "7", credit_id: id });
   const verify = (core: string): ReturnType<typeof tollgate> =>
-    tollgate(["ledger", "verify"], { TOLLGATE_CORE: core, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
+    tollgate(["ledger", "verify"], { TOLLGATE_GATEWAY: core, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY });
   expect(await verify(first.grpc)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^The ledger holds: .*3 tr/),
@@ -29,7 +29,7 @@ test("a changed transfer is named, and the command fails", async () => {
   const second = await startGateway({ dataDirectory: first.dataDirectory });
   try {
     const { code, stdout } = await verify(second.grpc);
-    expect(code).toBe(1);
+    expect(code).toBe(7);
     const [head, ...problems] = stdout.trim().split("\n");
     expect(head).toMatch(/^The ledger does NOT hold: /);
     expect(problems[0]).toMatch(/^- .*\btransfer\b.*\b2\b/i);

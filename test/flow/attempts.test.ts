@@ -285,7 +285,7 @@ describe("over a restart", () => {
     database.close();
     await restart();
     expect(logOf(await requestOf(id))[0]).toMatchObject({ http_status: 200 });
-    const environment = { TOLLGATE_CORE: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };
+    const environment = { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };
     const { code, stdout } = await tollgate(["ledger", "verify"], environment);
     expect(code).toBe(1);
     expect(stdout).toContain(`(v:${id}) was changed, or what it recorded was`);

@@ -66,7 +66,10 @@ describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
       const balance = await management.balance("acme");
       expect(balance.availableNanos + balance.spentNanos).toBe(balance.grantedNanos);
       expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
-      const command = await tollgate(["ledger", "verify"], { TOLLGATE_CORE: after.grpc, TOLLGATE_KEY: OPERATOR_KEY });
+      const command = await tollgate(["ledger", "verify"], {
+        TOLLGATE_GATEWAY: after.grpc,
+        TOLLGATE_KEY: OPERATOR_KEY,
+      });
       expect(command).toMatchObject({ code: 0, stderr: "" });
       // The process that comes after serves and charges as before.
       expect((await postChat(after, crash.secret, chat("Hello"))).status).toBe(200);

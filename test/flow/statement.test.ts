@@ -173,7 +173,7 @@ test("the command line prints the same statement for people and as CSV", async (
     await expect.poll(async () => (await world.management.balance("acme")).spentNanos).toBeGreaterThan(0n);
     const run = (...args: string[]): ReturnType<typeof tollgate> =>
       tollgate(["account", "statement", "acme", ...args], {
-        TOLLGATE_CORE: world.core.grpc,
+        TOLLGATE_GATEWAY: world.core.grpc,
         TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       });
     const [table, csv, json, future, both] = await Promise.all([

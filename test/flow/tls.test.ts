@@ -58,11 +58,11 @@ function fingerprint(): Promise<string> {
 }
 
 test("commands speak TLS, and one that shows no certificate is not let in", async () => {
-  const args = ["account", "create", "acme", "--core", `grpcs://${gateway.grpc.replace("127.0.0.1", "localhost")}`];
-  const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_CORE_CA: path("server.cert") };
+  const args = ["account", "create", "acme", "--gateway", `grpcs://${gateway.grpc.replace("127.0.0.1", "localhost")}`];
+  const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_GATEWAY_CA: path("server.cert") };
   const without = await tollgate(args, env);
   expect(without.code).not.toBe(0);
-  const shown = { TOLLGATE_CORE_CERT: path("client.cert"), TOLLGATE_CORE_KEY: path("client.key") };
+  const shown = { TOLLGATE_GATEWAY_CERT: path("client.cert"), TOLLGATE_CORE_KEY: path("client.key") };
   expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
 });
 

@@ -92,7 +92,7 @@ export class Lane {
 
   async #prove(gateway: GatewayProcess): Promise<void> {
     await this.#check(gateway);
-    const env = { TOLLGATE_CORE: gateway.grpc, TOLLGATE_KEY: OPERATOR_KEY };
+    const env = { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_KEY: OPERATOR_KEY };
     expect(await tollgate(["ledger", "verify"], env)).toMatchObject({ code: 0, stderr: "" });
     expect(await new Management(gateway).verify()).toMatchObject({ open_hold_count: "0" });
   }
