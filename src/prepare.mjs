@@ -67,8 +67,8 @@ function run(program, args, env = process.env) {
  * @returns {Promise<boolean>}
  */
 function runWithPulse(program, args) {
-  const startMs = Date.now();
-  const pulse = setInterval(() => say(`still at it (${Math.round((Date.now() - startMs) / 1000)} s)`), 10_000);
+  const startMs = performance.now();
+  const pulse = setInterval(() => say(`still at it (${Math.round((performance.now() - startMs) / 1000)} s)`), 10_000);
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
     child.once("error", () => resolve(false));

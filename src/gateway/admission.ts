@@ -7,15 +7,13 @@ import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
 import type { Admission } from "../limits/limits.js";
+import type { Deadline } from "../routing/deadline.js";
 import type { ServedModel } from "../routing/model.js";
 import { boundInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { budgetsOf, type Plan, planByBytes, planFor } from "./plan.js";
 import type { Steps } from "./steps.js";
-
-// A hold outlives everything that a request may take: ten minutes, its retries and its drain.
-const HOLD_TIMEOUT_MS = 720_000;
 
 /** Who sets money aside. A question about a request asks one who says the same and takes nothing. */
 export interface Holder<Held> {
@@ -72,15 +70,16 @@ export async function openHold<Held>(
   plan: Plan,
   call: GatewayCall,
   gates: Holder<Held>,
+  deadline: Deadline,
 ): Promise<{ hold: Held; plan: Plan }> {
   if (call.beforeHold !== undefined) await call.beforeHold();
   try {
-    return { hold: await holdFor(plan, model, call, gates), plan };
+    return { hold: await holdFor(plan, model, call, gates, deadline), plan };
   } catch (error) {
     const money = error instanceof GatewayError && error.http === 402;
     const counted = money ? await planByCount(asked, model, plan, call.caller) : undefined;
     if (counted === undefined) throw error;
-    return { hold: await holdFor(counted, model, call, gates), plan: counted };
+    return { hold: await holdFor(counted, model, call, gates, deadline), plan: counted };
   }
 }
 
@@ -100,7 +99,13 @@ async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller:
   return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 
-function holdFor<Held>(plan: Plan, model: ServedModel, call: GatewayCall, gates: Holder<Held>): Promise<Held> {
+function holdFor<Held>(
+  plan: Plan,
+  model: ServedModel,
+  call: GatewayCall,
+  gates: Holder<Held>,
+  deadline: Deadline,
+): Promise<Held> {
   const { caller, requestId } = call;
   const most = caller.settings.requestCostMaxNanos;
   if (most > 0n && plan.leastNanos > most) {
@@ -122,6 +127,6 @@ function holdFor<Held>(plan: Plan, model: ServedModel, call: GatewayCall, gates:
     leastNanos: plan.leastNanos,
     budgets: budgetsOf(caller),
     price: model.price,
-    timeoutMs: HOLD_TIMEOUT_MS,
+    timeoutMs: deadline.lifeMs(performance.now()),
   });
 }

@@ -90,7 +90,7 @@ async function tryAdmission(
   model: ServedModel,
   byBytes: Plan,
   call: GatewayCall,
-  { limits, ledger }: Steps,
+  { limits, ledger, routing }: Steps,
 ): Promise<Outcome> {
   const holder: Holder<{ readonly amountNanos: bigint }> = {
     ledger: { hold: (request) => ledger.tryHold(request) },
@@ -98,7 +98,7 @@ async function tryAdmission(
   let plan = byBytes;
   try {
     plan = await reserve(asked, model, call, await limits.peek(call.caller, call.requestId));
-    const opened = await openHold(asked, model, plan, call, holder);
+    const opened = await openHold(asked, model, plan, call, holder, routing.deadline(performance.now(), Infinity));
     return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };
   } catch (error) {
     // What passes by itself, such as a ledger that is away, says nothing of the request.

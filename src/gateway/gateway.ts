@@ -22,6 +22,8 @@ export interface GatewayCall {
   readonly requestId: string;
   /** Aborts when the caller goes away or its deadline passes. */
   readonly signal: CancelSignal;
+  /** When its own deadline passes, on the monotonic clock; absent where the caller set none. */
+  readonly callerEndMs?: number | undefined;
   /** Awaited once the request is admitted and before money is set aside for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
 }

@@ -36,6 +36,7 @@ export async function generate(
   steps: Steps,
 ): Promise<void> {
   const startMs = performance.now();
+  const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
   const admitting = steps.limits.admit(call.caller, call.requestId);
   // A wait costs more than most of the steps that could need one.
   const admission = admitting instanceof Promise ? await admitting : admitting;
@@ -48,7 +49,7 @@ export async function generate(
     const kind = kindOf(request, model);
     const reserving = reserve(asked, model, call, admission);
     const admitted = reserving instanceof Promise ? await reserving : reserving;
-    const { hold, plan } = await openHold(asked, model, admitted, call, steps);
+    const { hold, plan } = await openHold(asked, model, admitted, call, steps, deadline);
     const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);
     const clamped = outputTokensMax !== plan.outputTokensMax;
     const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
@@ -72,7 +73,7 @@ export async function generate(
     });
     const { acceptWire } = asked;
     const { strict } = caller.settings;
-    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal };
+    const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
     steps.metrics.running -= 1;

@@ -25,6 +25,8 @@ export interface AuthenticationOptions {
   readonly keys: KeyStore;
   readonly pepper: Buffer;
   readonly nowMs: () => number;
+  /** The clock of what is remembered: no setting of the time makes it old or keeps it young. */
+  readonly monotonicMs: () => number;
   /** The most secrets in each of the two caches. */
   readonly cacheEntriesMax: number;
 }
@@ -40,6 +42,7 @@ export class Authentication {
   readonly #keys: KeyStore;
   readonly #pepper: Buffer;
   readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   readonly #entries: LRUCache<string, Entry>;
   /** When each secret was found to belong to no key. */
   readonly #unknown: LRUCache<string, number>;
@@ -55,7 +58,8 @@ export class Authentication {
     this.#keys = options.keys;
     this.#pepper = options.pepper;
     this.#nowMs = options.nowMs;
-    this.#sweptMs = options.nowMs();
+    this.#monotonicMs = options.monotonicMs;
+    this.#sweptMs = options.monotonicMs();
     this.#entries = new LRUCache({
       max: options.cacheEntriesMax,
       dispose: (entry, secret) => this.#unlink(entry.standing, secret),
@@ -71,9 +75,10 @@ export class Authentication {
   /** Answers or throws at once where the cache knows; else with a promise. */
   authenticate(secret: string | undefined): Caller | Promise<Caller> {
     if (secret === undefined || secret === "") throw new GatewayError("ERROR_REASON_KEY_MISSING");
-    const nowMs = this.#nowMs();
+    const nowMs = this.#monotonicMs();
     const entry = this.#entries.get(secret);
-    if (entry !== undefined && isFresh(entry.checkedMs, nowMs, ENTRY_TTL_MS)) return callerNow(entry, secret, nowMs);
+    if (entry !== undefined && isFresh(entry.checkedMs, nowMs, ENTRY_TTL_MS))
+      return callerNow(entry, secret, this.#nowMs());
     const unknownMs = this.#unknown.get(secret);
     if (unknownMs !== undefined && isFresh(unknownMs, nowMs, UNKNOWN_TTL_MS)) throw invalidKey(secret);
     return this.#lookups.get(secret) ?? this.#startLookup(secret, nowMs);
@@ -107,7 +112,7 @@ export class Authentication {
     const generation = this.#generation;
     const digest = digestOf(this.#pepper, secret);
     const row = await this.#keys.findByDigest(digest);
-    const nowMs = this.#nowMs();
+    const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
       if (generation === this.#generation) this.#unknown.set(secret, nowMs);
@@ -116,7 +121,7 @@ export class Authentication {
     const standing = await standingOf(row, this.#keys, this.#entries.peek(secret)?.standing);
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
     if (generation === this.#generation) this.#remember(secret, entry);
-    return callerNow(entry, secret, nowMs);
+    return callerNow(entry, secret, this.#nowMs());
   }
 
   #remember(secret: string, entry: Entry): void {
@@ -154,9 +159,8 @@ function dropIf<Value extends {}>(cache: LRUCache<string, Value>, isOld: (value:
   for (const secret of old) cache.delete(secret);
 }
 
-/** A clock that was set back makes everything old. */
 function isFresh(sinceMs: number, nowMs: number, ttlMs: number): boolean {
-  return nowMs >= sinceMs && nowMs - sinceMs < ttlMs;
+  return nowMs - sinceMs < ttlMs;
 }
 
 /** The time is looked at on each call: an entry may outlive its key. */

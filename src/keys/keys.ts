@@ -17,6 +17,8 @@ export interface KeysOptions {
   readonly coordination: Coordination;
   readonly rootSecret: Buffer;
   readonly nowMs: () => number;
+  /** The clock of durations. Default: the process's own. */
+  readonly monotonicMs?: (() => number) | undefined;
   readonly randomBytes: RandomBytes;
   /** Makes the whole id of a key. Default: `key_` and characters that sort by time. */
   readonly makeId?: (() => string) | undefined;
@@ -72,6 +74,7 @@ export class Keys {
       keys: options.store.keys,
       pepper: this.#pepper,
       nowMs: options.nowMs,
+      monotonicMs: options.monotonicMs ?? (() => performance.now()),
       cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
     });
     options.coordination.onRevision((name) => {

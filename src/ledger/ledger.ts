@@ -324,7 +324,7 @@ export class Ledger {
       budgets,
       price,
       nowMs,
-      expireTimeMs: nowMs + timeoutMs + HOLD_GRACE_MS,
+      expireTimeMs: Math.ceil(nowMs + timeoutMs) + HOLD_GRACE_MS,
     };
   }
 

@@ -3,21 +3,8 @@ import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
+import type { Deadline, RequestTimeouts } from "./deadline.js";
 import { askBody, type Question } from "./question.js";
-
-/** How long each phase may take, in milliseconds. */
-export interface AttemptTimeouts {
-  /** Until the first byte of a streamed answer. */
-  readonly firstTokenMs: number;
-  /** Until the first byte of a whole answer, which comes when all is generated. */
-  readonly wholeMs: number;
-  /** Between two reads. */
-  readonly idleMs: number;
-  /** All of it. */
-  readonly totalMs: number;
-  /** How long an answer is read on for its usage after the client left. */
-  readonly drainMs: number;
-}
 
 /** Takes what the target answers. */
 export interface BatchReceiver {
@@ -35,7 +22,10 @@ export interface BatchReceiver {
 export interface AttemptPlan extends Question {
   /** What the batches carry. */
   readonly form: "events" | "source";
-  readonly timeouts: AttemptTimeouts;
+  readonly timeouts: RequestTimeouts;
+  readonly deadline: Deadline;
+  /** Called at the first output. */
+  readonly onOutput: () => void;
   /** Aborts when the client left. */
   readonly signal: CancelSignal;
   /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
@@ -53,6 +43,8 @@ export interface AttemptFailure {
   readonly error: GatewayError;
   /** The HTTP status that the upstream sent; 0 where none came. */
   readonly status: number;
+  /** True where there was output before. */
+  readonly hasOutput: boolean;
 }
 
 /** Runs the plan. Resolves with nothing when the answer is whole, else with what went wrong. */
@@ -73,10 +65,16 @@ class Attempt implements UpstreamHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #startMs = performance.now();
-  #lastReadMs = performance.now();
+  /** True until the upstream closed. */
+  #isOpen = true;
+  /** Since when the upstream can be at work. */
+  #startMs = performance.now();
+  #lastReadMs = this.#startMs;
+  /** True once something came that a client sees: pings and openings are no output. */
+  #hasOutput = false;
   #paused = false;
-  #draining = false;
+  /** When reading on ends, once the client left. */
+  #drainEndMs: number | undefined;
   readonly #onAbort = (): void => this.#leave();
 
   constructor(
@@ -92,6 +90,7 @@ class Attempt implements UpstreamHandler {
       const dropped: string[] = [];
       const body = askBody(plan, dropped);
       plan.signal.addEventListener("abort", this.#onAbort, { once: true });
+      this.#arm();
       if (!(body instanceof Promise)) return this.#send(body, dropped);
       body
         .then((written) => this.#guard(() => this.#send(written, dropped)))
@@ -111,7 +110,7 @@ class Attempt implements UpstreamHandler {
     const { served, model } = plan.target;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
     this.receiver.onDrain(() => this.#resume());
-    this.#arm(plan.owned.stream ? plan.timeouts.firstTokenMs : plan.timeouts.wholeMs);
+    this.#startMs = performance.now();
     const path = speech.generatePath(model, plan.owned.stream);
     const own = served.family.requestHeaders?.(plan.request);
     const headers = own === undefined ? served.headers : { ...served.headers, ...own };
@@ -137,6 +136,8 @@ class Attempt implements UpstreamHandler {
   }
 
   onData(chunk: Buffer): void {
+    // What follows an answer that is over.
+    if (this.#phase === "done") return;
     this.#lastReadMs = performance.now();
     this.#bytes += chunk.length;
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
@@ -149,12 +150,15 @@ class Attempt implements UpstreamHandler {
   #push(decoder: StreamDecoder, chunk: Buffer): void {
     try {
       this.#forward(decoder.push(chunk));
+      // An upstream that said its last word may keep the connection open.
+      if (decoder.isDone && !this.#isOver) this.#endStream();
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
   }
 
   onEnd(): void {
+    this.#isOpen = false;
     switch (this.#phase) {
       case "stream":
         return this.#guard(() => this.#endStream());
@@ -165,12 +169,19 @@ class Attempt implements UpstreamHandler {
       case "head":
         return this.#fail(this.#failed("it closed the connection"));
       case "done":
+        clearTimeout(this.#timer);
     }
   }
 
   onError(error: Error, sent: boolean): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
     const problem = sent ? "the connection was cut" : "it cannot be reached";
     this.#fail(this.#failed(problem, error));
+  }
+
+  get #isOver(): boolean {
+    return this.#phase === "done";
   }
 
   /** What the answer is read by. */
@@ -193,7 +204,7 @@ class Attempt implements UpstreamHandler {
     const decoder = this.#decoder;
     if (decoder === undefined) return;
     this.#forward(decoder.end());
-    if (this.#phase === "done") return;
+    if (this.#isOver) return;
     // A stream that just stops is no answer, however much of it came.
     if (!decoder.report.complete) return this.#fail(this.#failed("its answer was cut"));
     this.#finish();
@@ -217,7 +228,11 @@ class Attempt implements UpstreamHandler {
   }
 
   #forward(batch: Batch): void {
-    if (this.#draining) this.receiver.missed?.();
+    if (batch.visible && !this.#hasOutput) {
+      this.#hasOutput = true;
+      this.plan.onOutput();
+    }
+    if (this.#drainEndMs !== undefined) this.receiver.missed?.();
     else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) {
       const ready = this.receiver.take(batch);
       if (!ready && !this.#paused) {
@@ -237,33 +252,63 @@ class Attempt implements UpstreamHandler {
 
   /** The client left: stop where that stops the bill, else read on for the usage, within bounds. */
   #leave(): void {
-    if (this.#phase === "done" || this.#draining) return;
+    if (this.#phase === "done" || this.#drainEndMs !== undefined) return;
     const { abortStopsBilling, wholeAnswersBillOn } = this.plan.target.served.family;
     const isFree = abortStopsBilling && (this.plan.owned.stream || wholeAnswersBillOn !== true);
     if (isFree || this.#phase === "error" || !this.plan.mayDrain()) {
       return this.#fail(abortReason(this.plan.signal));
     }
-    this.#draining = true;
+    this.#drainEndMs = performance.now() + this.plan.timeouts.drainMs;
     this.#resume();
-    this.#arm(this.plan.timeouts.drainMs);
+    this.#arm();
   }
 
-  /** One timer for each attempt, set anew when it fires rather than at each read. */
-  #arm(afterMs: number): void {
+  /**
+   * One timer for each attempt, set anew when it fires rather than at each read: it sleeps until the phase is over, and
+   * no longer than the shortest of the phases that may have begun meanwhile.
+   */
+  #arm(): void {
+    const { idleMs, lingerMs } = this.plan.timeouts;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#expire(), afterMs);
+    const [dueMs] = this.#due();
+    const napMs = this.plan.owned.stream ? Math.min(idleMs, lingerMs) : idleMs;
+    const sleepMs = Math.min(dueMs - performance.now(), napMs);
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(sleepMs)));
   }
 
-  #expire(): void {
-    if (this.#draining) return this.#fail(abortReason(this.plan.signal));
-    const { idleMs, totalMs } = this.plan.timeouts;
-    if (this.#phase === "head") return this.#fail(this.#tooSlow("first token"));
+  /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
+  #due(): readonly [number, string] {
+    const { endMs } = this.plan.deadline;
+    if (this.#drainEndMs !== undefined) return [this.#drainEndMs, "drain"];
+    const [phaseEndMs, phase] = this.#phaseDue();
+    return phaseEndMs < endMs ? [phaseEndMs, phase] : [endMs, "total"];
+  }
+
+  #phaseDue(): readonly [number, string] {
+    const { firstTokenMs, wholeMs, idleMs } = this.plan.timeouts;
+    const isStream = this.#phase === "stream" || (this.#phase === "head" && this.plan.owned.stream);
+    if (isStream && !this.#hasOutput) return [this.#startMs + firstTokenMs, "first token"];
+    if (!isStream && this.#phase !== "error" && this.#bytes === 0) return [this.#startMs + wholeMs, "first byte"];
+    return [this.#paused ? Infinity : this.#lastReadMs + idleMs, "idle"];
+  }
+
+  #look(): void {
     const nowMs = performance.now();
-    const totalLeftMs = this.#startMs + totalMs - nowMs;
-    if (totalLeftMs <= 0) return this.#fail(this.#tooSlow("total"));
-    const idleLeftMs = this.#paused ? idleMs : this.#lastReadMs + idleMs - nowMs;
-    if (idleLeftMs > 0) return this.#arm(Math.min(idleLeftMs, totalLeftMs));
-    this.#fail(this.#tooSlow("idle"));
+    const hasLingered = !this.#paused && nowMs - this.#lastReadMs >= this.plan.timeouts.lingerMs;
+    if (this.#phase === "done") {
+      if (hasLingered) return this.#exchange?.abort();
+      this.#arm();
+      this.#timer?.unref();
+      return;
+    }
+    // Nothing follows that counts: some wires have no word for their end, and usage had its time to come.
+    if (hasLingered && this.#decoder?.report.complete === true) {
+      this.#guard(() => this.#endStream());
+      return this.#exchange?.abort();
+    }
+    const [dueMs, phase] = this.#due();
+    if (nowMs < dueMs) return this.#arm();
+    this.#fail(phase === "drain" ? abortReason(this.plan.signal) : this.#tooSlow(phase));
   }
 
   #guard(work: () => void): void {
@@ -284,26 +329,39 @@ class Attempt implements UpstreamHandler {
 
   #finish(): void {
     if (!this.#leaveOnce()) return;
-    this.resolve(this.#draining ? { error: abortReason(this.plan.signal), status: this.#status } : undefined);
+    if (this.#isOpen) this.#linger();
+    this.resolve(this.#drainEndMs === undefined ? undefined : this.#failure(abortReason(this.plan.signal)));
+  }
+
+  /** The connection is free for others once it ends; one that stays open is closed. */
+  #linger(): void {
+    if (this.#paused) this.#exchange?.resume();
+    this.#paused = false;
+    this.#timer?.unref();
   }
 
   #fail(error: GatewayError): void {
     if (!this.#leaveOnce()) return;
+    clearTimeout(this.#timer);
     this.#exchange?.abort();
-    this.resolve({ error, status: this.#status });
+    this.resolve(this.#failure(error));
+  }
+
+  #failure(error: GatewayError): AttemptFailure {
+    return { error, status: this.#status, hasOutput: this.#hasOutput };
   }
 
   #leaveOnce(): boolean {
     if (this.#phase === "done") return false;
     this.#phase = "done";
-    clearTimeout(this.#timer);
+    if (!this.#isOpen) clearTimeout(this.#timer);
     this.plan.signal.removeEventListener("abort", this.#onAbort);
-    if (this.#draining) this.plan.drained();
+    if (this.#drainEndMs !== undefined) this.plan.drained();
     return true;
   }
 }
 
 /** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
-function abortReason(signal: CancelSignal): GatewayError {
+export function abortReason(signal: CancelSignal): GatewayError {
   return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");
 }

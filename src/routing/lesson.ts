@@ -93,6 +93,8 @@ export function teach(
     case "failure":
       return health.fail(evidence, true);
     case undefined:
+      // An answer that came until our last moment was long, and no more.
+      if (failure.hasOutput && error.metadata["phase"] === "total") return;
       if (OF_UPSTREAM.has(error.reason)) health.fail(evidence, hasAnswered);
       return;
     default:

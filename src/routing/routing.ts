@@ -2,13 +2,13 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import { speechFor } from "../families/family.js";
-import type { Batch, WireRequest } from "../wire/wire.js";
-import type { AnswerReport } from "../wire/wire.js";
+import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps } from "./answered.js";
-import { ANSWERED, runAttempt, type AttemptFailure, type AttemptTimeouts, type BatchReceiver } from "./attempt.js";
+import { abortReason, ANSWERED, runAttempt, type AttemptFailure, type BatchReceiver } from "./attempt.js";
 import { countAtUpstream } from "./counting.js";
+import { Deadline, type RequestTimeouts } from "./deadline.js";
+import { FirstOutput } from "./first-output.js";
 import { Gathering } from "./gathering.js";
-import type { TargetHealth } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, teach } from "./lesson.js";
 import { pickProbe, pickTarget } from "./pick.js";
@@ -35,13 +35,14 @@ export interface RunOptions extends Asking {
   /** Whose request it is: what it brings to light of a target counts as this account's. */
   readonly accountId: string;
   readonly signal: CancelSignal;
+  readonly deadline: Deadline;
 }
 
 export interface RoutingOptions {
   /** A clock that only goes forward. */
   readonly nowMs: () => number;
   readonly random: () => number;
-  readonly timeouts: AttemptTimeouts;
+  readonly timeouts: RequestTimeouts;
   /** What a published list says of a model, where it is at hand. */
   readonly listed: AnsweredSteps["listed"];
   readonly onAttempt: (target: Target, error: GatewayError | undefined) => void;
@@ -103,32 +104,40 @@ export class Routing {
     return model;
   }
 
+  /** The deadline of a request that began at `startMs`; `callerEndMs` is Infinity where its caller set none. */
+  deadline(startMs: number, callerEndMs: number): Deadline {
+    return new Deadline(startMs, callerEndMs, this.options.timeouts);
+  }
+
   /** Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. */
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
     const tried: Target[] = [];
-    const gate = new FirstBatchGate(receiver, options.accountId);
+    const output = new FirstOutput(receiver, options.accountId);
     const targets = targetsFor(model, options.kind);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
-    for (let attempt = 1; attempt <= RETRIES_MAX + 1; attempt += 1) {
+    for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
       const target = this.#next(targets, tried, last, options);
       if (target === undefined) break;
       if (last !== undefined && tried.includes(target)) {
         // Only a second try of one target adds to its load: it is paid from a budget, and waits. Going on does neither.
         if (!target.health.spendRetry()) break;
-        await this.#backOff(last, attempt, options.signal);
+        if (!(await this.#backOff(last, attempt, options))) break;
       }
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = new TargetPermits(target.served.id, termsOf(target, model.price), this.#unknown);
-      const failure = await this.#try(request, target, permits, options, gate);
+      const failure = await this.#try(request, target, permits, options, output);
       receiver.ended(failure);
-      if (failure === undefined) return;
+      if (failure === undefined) return output.end();
       last = failure.error;
       // While one target may still answer, that another does not let us in is not what the client must know.
       if (told === undefined || last.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") told = last;
-      if (gate.open || options.signal.aborted || !nextAfter(last).goesOn) break;
+      if (output.isOut || !nextAfter(last).goesOn) break;
     }
+    // Who asked is gone, or its time was over before anybody could be asked.
+    if (options.signal.aborted) told = abortReason(options.signal);
+    else if (isOver(options)) told ??= new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase: "deadline" });
     throw withModel(this.#verdict(told, targets, tried, options.accountId), model.id);
   }
 
@@ -192,15 +201,15 @@ export class Routing {
     target: Target,
     permits: TargetPermits,
     options: RunOptions,
-    gate: FirstBatchGate,
+    output: FirstOutput,
   ): Promise<AttemptFailure | undefined> {
     const { health } = target;
     const { accountId, signal } = options;
     const speech = speechFor(target.served.family, request, options.kind);
-    const gathering = mustGather(target, options) ? new Gathering(gate) : undefined;
+    const gathering = mustGather(target, options) ? new Gathering(output) : undefined;
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
-    gate.begin(health, token);
+    output.begin(health, token);
     let failure: AttemptFailure | undefined;
     try {
       failure = await runAttempt(
@@ -214,30 +223,38 @@ export class Routing {
           form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
           strict: options.strict,
           timeouts: this.options.timeouts,
+          deadline: options.deadline,
           signal,
+          onOutput: () => output.seen(),
           mayDrain: () => this.#takeDrain(target),
           drained: () => this.#endDrain(target),
         },
-        gathering ?? gate,
+        gathering ?? output,
       );
       if (failure === undefined) gathering?.end();
     } catch (error) {
       // Only an answer that came whole is gathered.
-      failure = { error: GatewayError.from(error), status: ANSWERED };
+      failure = { error: GatewayError.from(error), status: ANSWERED, hasOutput: true };
     }
     health.end();
     const nowMs = this.options.nowMs();
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);
-    const left: Left | undefined = hasLeft ? { waitedMs: nowMs - startMs, isVisible: gate.open } : undefined;
+    const left: Left | undefined = hasLeft
+      ? { waitedMs: nowMs - startMs, isVisible: failure?.hasOutput === true }
+      : undefined;
     teach(health, { nowMs, token, accountId }, failure, left);
     this.options.onAttempt(target, failure?.error);
     return failure;
   }
 
-  async #backOff(error: GatewayError, attempt: number, signal: CancelSignal): Promise<void> {
+  /** Waits before another try; false where no time is left for one. */
+  async #backOff(error: GatewayError, attempt: number, options: RunOptions): Promise<boolean> {
     const asked = error.reason === "ERROR_REASON_UPSTREAM_RATE_LIMITED" ? undefined : error.retryAfterMs;
     const jittered = this.options.random() * Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MS_MAX);
-    await pause(asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX), signal);
+    const pauseMs = asked === undefined ? jittered : Math.min(asked, UPSTREAM_WAIT_MS_MAX);
+    if (pauseMs >= options.deadline.leftMs(performance.now())) return false;
+    await pause(pauseMs, options.signal);
+    return !isOver(options);
   }
 
   #takeDrain(target: Target): boolean {
@@ -253,52 +270,14 @@ export class Routing {
   }
 }
 
+/** True where nobody waits for an answer any more, or no time is left for one. */
+function isOver({ signal, deadline }: RunOptions): boolean {
+  return signal.aborted || deadline.leftMs(performance.now()) === 0;
+}
+
 /** True where the client ended the attempt, by leaving or by its deadline. */
 function isOfClient(error: GatewayError, signal: CancelSignal): boolean {
   return error.reason === "ERROR_REASON_CANCELLED" || (signal.aborted && error === signal.reason);
-}
-
-/** Holds pings back until something visible came, so that a target that fails before can still be left for another. */
-class FirstBatchGate implements BatchReceiver {
-  open = false;
-  #health: TargetHealth | undefined;
-  #token = 0;
-
-  constructor(
-    private readonly receiver: AnswerReceiver,
-    private readonly accountId: string,
-  ) {}
-
-  /** An attempt begins whose batches come next. */
-  begin(health: TargetHealth, token: number): void {
-    this.#health = health;
-    this.#token = token;
-  }
-
-  take(batch: Batch): boolean {
-    if (!this.open) {
-      if (batch.error !== undefined || !batch.visible) return true;
-      this.open = true;
-      this.#health?.visible(this.#token, this.accountId);
-    }
-    return this.receiver.take(batch);
-  }
-
-  onDrain(callback: () => void): void {
-    this.receiver.onDrain(callback);
-  }
-
-  watch(report: AnswerReport): void {
-    this.receiver.watch(report);
-  }
-
-  missed(): void {
-    this.receiver.missed?.();
-  }
-
-  dropped(params: readonly string[]): void {
-    this.receiver.dropped?.(params);
-  }
 }
 
 function pause(durationMs: number, signal: CancelSignal): Promise<void> {

@@ -221,7 +221,7 @@ export class Dispatcher {
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
     const { admission } = call;
-    const { signal } = lifetime;
+    const { signal, endMs: callerEndMs } = lifetime;
     const admitted = admission instanceof Admitted && admission.holds(this.#core.nowMs()) ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
       const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
@@ -231,7 +231,7 @@ export class Dispatcher {
       lifetime.caller = caller;
       if (caller.settings.endStreamsOnExpiry) this.#endings.watchExpiry(caller);
       signal.throwIfAborted();
-      return work({ caller, requestId: head.requestId, signal, head: (metadata) => head.head(metadata) });
+      return work({ caller, requestId: head.requestId, signal, callerEndMs, head: (metadata) => head.head(metadata) });
     };
     try {
       signal.throwIfAborted();

@@ -13,6 +13,8 @@ export class Lifetime implements RosterEntry {
   /** Whose call it is, once that is known. */
   caller: Caller | undefined = undefined;
   readonly #cancellation = new Cancellation();
+  /** When its deadline passes, on the monotonic clock; undefined where it has none. */
+  readonly endMs: number | undefined;
   readonly #from: CancelSignal;
   readonly #onAbort: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -24,6 +26,7 @@ export class Lifetime implements RosterEntry {
     this.#onAbort = () => this.end(goneError(from));
     if (from.aborted) this.#onAbort();
     else from.addEventListener("abort", this.#onAbort, { once: true });
+    this.endMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     if (timeoutMs === undefined || timeoutMs > TIMER_MS_MAX) return;
     if (timeoutMs <= 0) this.end(deadlineError());
     else this.#timer = setTimeout(() => this.end(deadlineError()), timeoutMs);

@@ -117,8 +117,9 @@ function lostAnswer({ body }: ReportUndeliveredRequest): StreamGenerateResponse 
   return { events: [{ kind: { $case: "finish", value: finish } }], source: Buffer.from(body) };
 }
 
-function serviceCall({ caller, requestId, signal, beforeHold }: GatewayCall, out: Sink<unknown>): ServiceCall {
-  return { caller, requestId, signal, beforeHold, head: (metadata) => out.head(metadata) };
+function serviceCall(call: GatewayCall, out: Sink<unknown>): ServiceCall {
+  const { caller, requestId, signal, callerEndMs, beforeHold } = call;
+  return { caller, requestId, signal, callerEndMs, beforeHold, head: (metadata) => out.head(metadata) };
 }
 
 function methodAt(path: string): AnyMethod {

@@ -191,17 +191,20 @@ function serverCall(call: AnyCall, gate: Gate, nowMs: () => number, life: { read
   const { metadata, peer, admission } = gate.entered(call.metadata);
   const gone = new Cancellation();
   const deadline = Number(call.getDeadline());
+  const timeoutMs = Number.isFinite(deadline) ? deadline - nowMs() : undefined;
+  // The library tells a time of day, which may be set while the call runs.
+  const endMs = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
   const cancel = (): void => {
     // It also comes after a call that ended well, and an error is dear.
     if (life.isOver) return;
-    gone.abort(nowMs() >= deadline ? deadlineError() : new GatewayError("ERROR_REASON_CANCELLED"));
+    gone.abort(performance.now() >= endMs ? deadlineError() : new GatewayError("ERROR_REASON_CANCELLED"));
   };
   if (call.cancelled) cancel();
   else call.on("cancelled", cancel);
   return {
     metadata,
     signal: gone,
-    timeoutMs: Number.isFinite(deadline) ? deadline - nowMs() : undefined,
+    timeoutMs,
     peer,
     local: false,
     admission,

@@ -13,6 +13,7 @@ import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
+import type { RequestTimeouts } from "../routing/deadline.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
@@ -33,7 +34,14 @@ import { firstStart, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
 
 // A model may think for two minutes before its first token.
-const TIMEOUTS = { firstTokenMs: 120_000, wholeMs: 600_000, idleMs: 30_000, totalMs: 600_000, drainMs: 60_000 };
+const TIMEOUTS: RequestTimeouts = {
+  totalMs: 600_000,
+  firstTokenMs: 120_000,
+  wholeMs: 600_000,
+  idleMs: 30_000,
+  lingerMs: 5_000,
+  drainMs: 60_000,
+};
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 const monotonicMs = (): number => performance.now();

@@ -25,6 +25,8 @@ const DONE = Buffer.from("[DONE]");
 const OPEN_OBJECT = 0x7b;
 
 export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
+  /** True once a chunk said more than who speaks. */
+  private hasOutput = false;
   /** What an answer told that came in one piece. */
   private whole: { readonly report: AnswerReport; events: Event[] } | undefined;
 
@@ -42,7 +44,7 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     return this.whole?.report ?? this.reader;
   }
 
-  protected override get isDone(): boolean {
+  override get isDone(): boolean {
     return this.reader.isDone;
   }
 
@@ -68,16 +70,17 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   /** Adds an event's own bytes, without the usage that the client did not ask for. */
   protected override forward(chunk: JsonObject, data: Buffer, raw: Buffer): void {
     if (this.isTyped) return;
+    this.hasOutput ||= !isOpening(chunk);
     if (!this.request.includeUsage && "usage" in chunk) {
       const isEmpty = listOf(chunk["choices"]).length === 0;
       if (isEmpty && objectOf(chunk["usage"]) !== undefined) return;
       if (chunk["usage"] === null) {
-        this.isVisible = true;
+        this.isVisible = this.hasOutput;
         for (const span of withoutNullUsage(data, raw)) this.spans.add(span);
         return;
       }
     }
-    this.isVisible = true;
+    this.isVisible = this.hasOutput;
     this.spans.add(raw);
   }
 
@@ -91,6 +94,23 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     const encoder = this.wire.encodeStream(this.request);
     this.spans.add(Buffer.concat([encoder.push(events), encoder.usage(answer.report.usage)]));
   }
+}
+
+/** True of a chunk that generates and ends nothing: it says who speaks, or what was found of the prompt. */
+function isOpening(chunk: JsonObject): boolean {
+  for (const entry of listOf(chunk["choices"])) {
+    const choice = objectOf(entry);
+    if (choice === undefined) continue;
+    if (isSaid(choice["finish_reason"]) || isSaid(choice["text"])) return false;
+    const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
+    for (const name in delta) if (name !== "role" && isSaid(delta[name])) return false;
+  }
+  return true;
+}
+
+function isSaid(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return false;
+  return !Array.isArray(value) || value.length > 0;
 }
 
 function isDone(data: Buffer): boolean {

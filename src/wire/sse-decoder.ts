@@ -74,8 +74,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     return this.batch();
   }
 
-  /** True once nothing counts any more that comes. */
-  protected abstract get isDone(): boolean;
+  abstract get isDone(): boolean;
   /** Takes an event that was read without an error, to forward its bytes or not. */
   protected abstract forward(event: JsonObject, data: Buffer, raw: Buffer): void;
   /** Reads an answer that came in one piece. */
@@ -113,7 +112,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   /** What was taken since the last batch. */
   protected batch(): Batch {
     const events = this.isTyped ? this.takeEvents() : NO_EVENTS;
-    const visible = this.isVisible || events.length > 0;
+    const visible = this.isVisible || holdsOutput(events);
     this.isVisible = false;
     return { events, source: this.spans.take(), visible, error: this.error };
   }
@@ -148,6 +147,11 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     if (this.#wholeBytes > WHOLE_ANSWER_BYTES_MAX) throw unreadable("its answer is too long");
     whole.push(chunk);
   }
+}
+
+/** False of nothing, and of a beginning alone. */
+export function holdsOutput(events: readonly Event[]): boolean {
+  return events.length > 1 || (events.length === 1 && events[0]?.kind?.$case !== "start");
 }
 
 function unreadable(problem: string): GatewayError {

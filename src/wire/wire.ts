@@ -192,7 +192,7 @@ export interface Batch {
   readonly events: Event[];
   /** Whole events of the wire, to be forwarded as they are; empty where the caller takes events. */
   readonly source: Buffer;
-  /** True where it holds something that a client sees: not only a ping. */
+  /** True where it holds output of the model, or its end: pings, and openings that only say who speaks, are none. */
   readonly visible: boolean;
   /** An error that the upstream told in the stream. Nothing after it counts. */
   readonly error: GatewayError | undefined;
@@ -206,6 +206,8 @@ export interface StreamDecoder {
   push(chunk: Buffer): Batch;
   /** The upstream closed. What was still held back comes out. */
   end(): Batch;
+  /** True once the upstream said that nothing follows: whatever comes yet counts no more. */
+  readonly isDone: boolean;
   /** What is known of the answer so far. */
   readonly report: AnswerReport;
 }

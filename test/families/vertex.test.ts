@@ -13,7 +13,7 @@ afterAll(() => fake.close());
 describe("a token", () => {
   test("is asked for once and handed out at once from then on", async () => {
     const before = fake.given;
-    const token = new GoogleToken(readCredential(fake.key), Date.now);
+    const token = new GoogleToken(readCredential(fake.key), Date.now, Date.now);
     const first = [token.headers(), token.headers(), token.headers()];
     expect(first[0]).toBeInstanceOf(Promise);
     const headers = await Promise.all(first);
@@ -24,16 +24,31 @@ describe("a token", () => {
 
   test("that ends soon is renewed beside the requests that it still serves", async () => {
     fake.expiresSeconds = 200;
-    const token = new GoogleToken(readCredential(fake.key), Date.now);
+    const token = new GoogleToken(readCredential(fake.key), Date.now, Date.now);
     const first = await token.headers();
     expect(token.headers()).toBe(first);
     await expect.poll(() => token.headers()).not.toBe(first);
     fake.expiresSeconds = 3_600;
   });
 
+  test.each([-3_600_000, 3_600_000])(
+    "lives as long as it was given, though the clock is set by %i ms",
+    async (jumpMs) => {
+      let setByMs = 0;
+      const token = new GoogleToken(
+        readCredential(fake.key),
+        () => Date.now() + setByMs,
+        () => performance.now(),
+      );
+      const headers = await token.headers();
+      setByMs = jumpMs;
+      expect(token.headers()).toBe(headers);
+    },
+  );
+
   test("that is over is not handed out, and one that is refused is asked for again", async () => {
     let lateMs = 0;
-    const token = new GoogleToken(readCredential(fake.key), () => Date.now() + lateMs);
+    const token = new GoogleToken(readCredential(fake.key), Date.now, () => Date.now() + lateMs);
     fake.refuses = true;
     await expect(token.headers()).rejects.toThrow(/^Google gave no token$/);
     fake.refuses = false;

@@ -124,10 +124,18 @@ describe("time", () => {
     expect(atOnce(world.keys, secret)).toBe(first);
   });
 
-  test("set back makes the store be asked again", async () => {
+  test.each([-3_600_000, 3_600_000])("set by %i ms neither ends nor prolongs what is remembered", async (jumpMs) => {
     const { secret } = await make();
-    await world.keys.authenticate(secret);
-    world.clock.nowMs -= 1;
+    const first = await world.keys.authenticate(secret);
+    const set = (ms: number): void => {
+      world.clock.nowMs += ms;
+      world.clock.setByMs += ms;
+    };
+    set(jumpMs);
+    world.clock.nowMs += 29_999;
+    expect(atOnce(world.keys, secret)).toBe(first);
+    set(-jumpMs);
+    world.clock.nowMs += 1;
     expect(world.keys.authenticate(secret)).toBeInstanceOf(Promise);
   });
 

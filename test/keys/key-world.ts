@@ -94,7 +94,8 @@ export interface World {
   readonly store: Store;
   readonly coordination: Coordination;
   readonly watched: WatchedKeyStore;
-  readonly clock: { nowMs: number };
+  /** The time of day, and how much of it is no time that passed, but a clock that was set. */
+  readonly clock: { nowMs: number; setByMs: number };
   readonly keys: Keys;
   /** Another node on the same store; `coordination` defaults to the shared one. */
   node(options?: Partial<KeysOptions>): Keys;
@@ -105,7 +106,7 @@ export interface World {
 export async function openWorld(options: Partial<KeysOptions> = {}): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-keys-"));
   const store = await openSqliteStore({ directory });
-  const clock = { nowMs: START_MS };
+  const clock = { nowMs: START_MS, setByMs: 0 };
   for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: clock.nowMs });
   const coordination = createInProcessCoordination({ nowMs: () => clock.nowMs, heartbeatMs: 0 });
   const watched = new WatchedKeyStore();
@@ -115,6 +116,7 @@ export async function openWorld(options: Partial<KeysOptions> = {}): Promise<Wor
       coordination,
       rootSecret: ROOT_SECRET,
       nowMs: () => clock.nowMs,
+      monotonicMs: () => clock.nowMs - clock.setByMs,
       randomBytes,
       ...options,
       ...more,

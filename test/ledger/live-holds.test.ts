@@ -51,7 +51,7 @@ describe("recovery", () => {
       const other = another("node_2", { onRecovered: recovered });
       await other.start();
       const holds = await Promise.all(
-        [ledger, other].map((one, index) => one.hold(request({ requestId: `r${index}`, timeoutMs: 600_000 }))),
+        [ledger, other].map((one, index) => one.hold(request({ requestId: `r${index}`, timeoutMs: 600_000.25 }))),
       );
       setClock(jumpMs);
       await beats(store);

@@ -86,7 +86,14 @@ class Bench {
     this.#routing = new Routing({
       nowMs: () => this.nowMs,
       random: () => 0,
-      timeouts: { firstTokenMs: 60_000, wholeMs: 60_000, idleMs: 60_000, totalMs: 60_000, drainMs: 60_000 },
+      timeouts: {
+        totalMs: 60_000,
+        firstTokenMs: 60_000,
+        wholeMs: 60_000,
+        idleMs: 60_000,
+        lingerMs: 60_000,
+        drainMs: 60_000,
+      },
       listed: () => undefined,
       onAttempt: () => undefined,
       onUnknownMember: () => undefined,
@@ -98,8 +105,9 @@ class Bench {
   ask(accountId: string): Promise<GatewayError | undefined> {
     const { signal } = new AbortController();
     const options = { kind: "chat", outputTokensMax: 16, stream: false, candidateCount: 1, strict: false } as const;
+    const deadline = this.#routing.deadline(performance.now(), Infinity);
     return this.#routing
-      .run(REQUEST, this.#model, { ...options, acceptWire: "", accountId, signal }, RECEIVER)
+      .run(REQUEST, this.#model, { ...options, acceptWire: "", accountId, signal, deadline }, RECEIVER)
       .then(() => undefined, GatewayError.from);
   }
 }

@@ -22,7 +22,7 @@ export const vertex: Family = {
     `/publishers/google/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   headers: () => ({ "content-type": "application/json" }),
   authorize: (upstream, credential) => {
-    const token = new GoogleToken(readCredential(credential), Date.now);
+    const token = new GoogleToken(readCredential(credential), Date.now, () => performance.now());
     return createSignedUpstream(upstream, () => token.headers());
   },
   modelsPath: undefined,

@@ -55,19 +55,22 @@ interface TokenClient {
 
 export class GoogleToken {
   #headers: Headers | undefined;
-  #expiresMs = 0;
+  #expiresMs = -Infinity;
   #client: Promise<TokenClient> | undefined;
   /** The token that is on its way. */
   #renewal: Promise<Headers> | undefined;
 
   constructor(
     private readonly key: GoogleKey | undefined,
+    /** The time of day, in which a token's end is told. */
     private readonly nowMs: () => number,
+    /** The clock of its life, which no setting of the time changes. */
+    private readonly monotonicMs: () => number,
   ) {}
 
   /** The header of a request; at once while there is a token. Rejects where none can be had. */
   headers(): Headers | Promise<Headers> {
-    const leftMs = this.#expiresMs - this.nowMs();
+    const leftMs = this.#expiresMs - this.monotonicMs();
     const isAtHand = this.#headers !== undefined && leftMs > 0;
     if (leftMs < RENEW_MS && this.#renewal === undefined) {
       this.#renewal = this.#fetch().finally(() => {
@@ -90,7 +93,9 @@ export class GoogleToken {
       throw new Error("Google gave no token");
     }
     if (token === undefined || token === null) throw new Error("Google gave no token");
-    this.#expiresMs = client.credentials.expiry_date ?? this.nowMs() + RENEW_MS;
+    const { expiry_date: endMs } = client.credentials;
+    const lifeMs = typeof endMs === "number" ? endMs - this.nowMs() : RENEW_MS;
+    this.#expiresMs = this.monotonicMs() + lifeMs;
     this.#headers = { authorization: `Bearer ${token}` };
     return this.#headers;
   }

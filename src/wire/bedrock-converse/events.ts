@@ -1,6 +1,7 @@
 /** Streams: the upstream's binary messages to batches of typed steps. */
 import { GatewayError } from "../../errors.js";
 import { objectOf, parsed } from "../json/value.js";
+import { holdsOutput } from "../sse-decoder.js";
 import type { AnswerReport, Batch, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { decodeToldError } from "./error.js";
@@ -18,6 +19,11 @@ class ConverseStreamDecoder implements StreamDecoder {
   private error: GatewayError | undefined;
 
   constructor(private readonly reader: AnswerReader) {}
+
+  /** The usage comes behind the end. */
+  get isDone(): boolean {
+    return this.reader.complete && this.reader.usage !== undefined && !this.frames.isCut;
+  }
 
   get report(): AnswerReport {
     return this.reader;
@@ -63,7 +69,7 @@ class ConverseStreamDecoder implements StreamDecoder {
   /** What was taken since the last batch. */
   private batch(): Batch {
     const events = this.reader.takeEvents();
-    return { events, source: NO_SOURCE, visible: events.length > 0, error: this.error };
+    return { events, source: NO_SOURCE, visible: holdsOutput(events), error: this.error };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Streams, both directions: the upstream's server-sent events to batches, and typed steps to a client's events. */
-import { parsed } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
 import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
@@ -17,13 +17,19 @@ export function decodeStream(request: RequestFacts, form: "events" | "source", a
 }
 
 class GeminiStreamDecoder extends SseStreamDecoder<AnswerReader> {
-  protected override get isDone(): boolean {
+  /** True once a chunk held a part, an end or a refusal. */
+  private hasOutput = false;
+
+  /** There is no word for the end. */
+  override get isDone(): boolean {
     return false;
   }
 
-  protected override forward(_chunk: object, _data: Buffer, raw: Buffer): void {
-    this.isVisible = true;
-    if (!this.isTyped) this.spans.add(raw);
+  protected override forward(chunk: JsonObject, _data: Buffer, raw: Buffer): void {
+    if (this.isTyped) return;
+    this.hasOutput ||= !isOpening(chunk);
+    this.isVisible = this.hasOutput;
+    this.spans.add(raw);
   }
 
   protected override close(): void {
@@ -40,4 +46,17 @@ class GeminiStreamDecoder extends SseStreamDecoder<AnswerReader> {
       this.takeEvent(data, Buffer.concat([Buffer.from("data: "), data, Buffer.from("\n\n")]));
     }
   }
+}
+
+/** True of a chunk that generates and ends nothing. */
+function isOpening(chunk: JsonObject): boolean {
+  if (textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]) !== "") return false;
+  for (const entry of listOf(chunk["candidates"])) {
+    const candidate = objectOf(entry);
+    if (textOf(candidate?.["finishReason"]) !== "") return false;
+    for (const part of listOf(objectOf(candidate?.["content"])?.["parts"]))
+      for (const [name, value] of Object.entries(objectOf(part) ?? {}))
+        if (name !== "thought" && value !== "") return false;
+  }
+  return true;
 }

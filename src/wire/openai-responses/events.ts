@@ -11,6 +11,8 @@ const OPEN_OBJECT = 0x7b;
 
 /** Events before anything is generated. */
 const OPENINGS: ReadonlySet<string> = new Set(["response.created", "response.in_progress", "response.queued"]);
+/** Items that begin empty; what others begin with is an answer already. */
+const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["message", "reasoning"]);
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
 export function decodeStream(_request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
@@ -18,10 +20,10 @@ export function decodeStream(_request: RequestFacts, form: "events" | "source", 
 }
 
 class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
-  /** Events that came before anything was generated: until something is, another target can still be asked. */
-  private openings: Buffer[] | undefined = [];
+  /** True once an event said more than that an answer, or a part of it, begins. */
+  private hasOutput = false;
 
-  protected override get isDone(): boolean {
+  override get isDone(): boolean {
     return this.reader.complete;
   }
 
@@ -30,20 +32,10 @@ class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
     return data.toString("latin1", 0, 16).trim() === "[DONE]";
   }
 
-  protected override forwardQuiet(raw: Buffer): void {
-    if (this.openings === undefined) super.forwardQuiet(raw);
-  }
-
   protected override forward(event: JsonObject, _data: Buffer, raw: Buffer): void {
     if (this.isTyped) return;
-    if (this.openings !== undefined && OPENINGS.has(textOf(event["type"]))) {
-      // Copied, for the framer's memory is reused.
-      this.openings.push(Buffer.from(raw));
-      return;
-    }
-    for (const opening of this.openings ?? []) this.spans.add(opening);
-    this.openings = undefined;
-    this.isVisible = true;
+    this.hasOutput ||= !isOpening(event);
+    this.isVisible = this.hasOutput;
     // The end is held back: the gateway tells it once the answer is settled.
     if (this.reader.complete) this.reader.ending = Buffer.from(raw);
     else this.spans.add(raw);
@@ -63,4 +55,12 @@ class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
     this.spans.add(Buffer.from(`event: response.created\ndata: ${created}\n\n`));
     this.reader.ending = Buffer.from(`event: ${type}\ndata: ${text}\n\n`);
   }
+}
+
+/** True of what comes before anything is generated. */
+function isOpening(event: JsonObject): boolean {
+  const type = textOf(event["type"]);
+  if (type === "response.output_item.added") return EMPTY_AT_FIRST.has(textOf(objectOf(event["item"])?.["type"]));
+  if (type === "response.content_part.added") return textOf(objectOf(event["part"])?.["text"]) === "";
+  return OPENINGS.has(type);
 }
