@@ -202,6 +202,15 @@ export const REASONS = {
     say: (m) =>
       `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
+  ERROR_REASON_BALANCE_HELD: {
+    grpc: status.RESOURCE_EXHAUSTED,
+    http: 429,
+    type: "requests",
+    code: "balance_held",
+    retry: true,
+    say: (m) =>
+      `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${m["needed_nanos"]} nano-USD, ${m["available_nanos"]} are free and ${m["held_nanos"]} are held. Try again when some of them have ended, or lower the output limit.`,
+  },
   ERROR_REASON_INTERNAL: {
     grpc: status.INTERNAL,
     http: 500,

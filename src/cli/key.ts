@@ -20,7 +20,7 @@ interface CreateOptions extends ConnectionOptions {
   readonly budgetMonth?: bigint;
   readonly budgetTotal?: bigint;
   readonly requestCostMax?: bigint;
-  readonly clamp?: true;
+  readonly refuseUnaffordable?: true;
   readonly retriesRunAnew?: true;
   readonly strict?: true;
   readonly childrenEndWithIt?: true;
@@ -75,7 +75,10 @@ function addCreate(key: Command): void {
       .option("--budget-month <usd>", "the most it may spend in a UTC month", readUsd)
       .option("--budget-total <usd>", "the most it may spend at all", readUsd)
       .option("--request-cost-max <usd>", "the most that one request may cost", readUsd)
-      .option("--clamp", "lower an output limit that the balance cannot cover, rather than refuse")
+      .option(
+        "--refuse-unaffordable",
+        "refuse a request that the balance cannot cover, rather than lower its output limit",
+      )
       .option("--retries-run-anew", "let a retry of an SDK run and pay anew, rather than wait for the lost answer")
       .option(
         "--strict",
@@ -144,7 +147,7 @@ function settingsOf(options: CreateOptions): KeySettings {
     budgetMonthNanos: options.budgetMonth ?? 0n,
     budgetTotalNanos: options.budgetTotal ?? 0n,
     requestCostMaxNanos: options.requestCostMax ?? 0n,
-    clamp: options.clamp ?? false,
+    refuseUnaffordable: options.refuseUnaffordable ?? false,
     retriesRunAnew: options.retriesRunAnew ?? false,
     metadata: options.label ?? {},
     strict: options.strict ?? false,

@@ -2,7 +2,7 @@
  * The steps before a request runs: its model, its limits and its hold. A bound by bytes is tried first; only where that
  * is refused, the input is counted.
  */
-import { GatewayError } from "../errors.js";
+import { GatewayError, type ReasonName } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
@@ -14,6 +14,13 @@ import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { budgetsOf, type Plan, planByBytes, planFor } from "./plan.js";
 import type { Steps } from "./steps.js";
+
+/** What a lower bound of the input may mend. */
+const NO_MONEY: ReadonlySet<ReasonName> = new Set([
+  "ERROR_REASON_BALANCE_TOO_LOW",
+  "ERROR_REASON_BUDGET_EXCEEDED",
+  "ERROR_REASON_BALANCE_HELD",
+]);
 
 /** Who sets money aside. A question about a request asks one who says the same and takes nothing. */
 export interface Holder<Held> {
@@ -63,7 +70,7 @@ async function reserveByCount(
   return plan;
 }
 
-/** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED or LEDGER_UNAVAILABLE. */
+/** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD or LEDGER_UNAVAILABLE. */
 export async function openHold<Held>(
   asked: Asked,
   model: ServedModel,
@@ -76,7 +83,7 @@ export async function openHold<Held>(
   try {
     return { hold: await holdFor(plan, model, call, gates, deadline), plan };
   } catch (error) {
-    const money = error instanceof GatewayError && error.http === 402;
+    const money = error instanceof GatewayError && NO_MONEY.has(error.reason);
     const counted = money ? await planByCount(asked, model, plan, call.caller) : undefined;
     if (counted === undefined) throw error;
     return { hold: await holdFor(counted, model, call, gates, deadline), plan: counted };

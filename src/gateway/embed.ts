@@ -14,7 +14,7 @@ const MODEL_LENGTH_MAX = 256;
 const TEXTS_MAX = 2_048;
 /** Marks that a model puts around each text. */
 const MARK_BYTES = 2;
-const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: false };
+const NOTHING_SAID: Generation = { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
 
 /** Runs one request for vectors. Admission, hold and settlement are those of any request. */
 export async function embed(

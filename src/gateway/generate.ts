@@ -41,6 +41,7 @@ export async function generate(
   // A wait costs more than most of the steps that could need one.
   const admission = admitting instanceof Promise ? await admitting : admitting;
   let usedTokens = 0;
+  let hold: Hold | undefined;
   try {
     const reading = read();
     const asked = reading instanceof Promise ? await reading : reading;
@@ -49,7 +50,9 @@ export async function generate(
     const kind = kindOf(request, model);
     const reserving = reserve(asked, model, call, admission);
     const admitted = reserving instanceof Promise ? await reserving : reserving;
-    const { hold, plan } = await openHold(asked, model, admitted, call, steps, deadline);
+    const opened = await openHold(asked, model, admitted, call, steps, deadline);
+    const { plan } = opened;
+    hold = opened.hold;
     const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);
     const clamped = outputTokensMax !== plan.outputTokensMax;
     const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
@@ -77,11 +80,13 @@ export async function generate(
     steps.metrics.running += 1;
     const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
     steps.metrics.running -= 1;
-    const outcome = await conclude(meter, hold, failure, call);
+    const { outcome, chargedNanos } = await conclude(meter, hold, failure, call);
     usedTokens = totalTokens(outcome.usage);
-    recordOutcome({ call, model, meter, outcome, failure, startMs }, steps);
+    recordOutcome({ call, model, meter, outcome, chargedNanos, failure, startMs }, steps);
     if (failure !== undefined) throw failure;
   } finally {
+    // Whatever went wrong above: no way out leaves the money held.
+    hold?.close();
     admission.correct(usedTokens);
     admission.release();
   }
@@ -93,15 +98,19 @@ async function conclude(
   hold: Hold,
   failure: GatewayError | undefined,
   call: GatewayCall,
-): Promise<Outcome> {
+): Promise<{ readonly outcome: Outcome; readonly chargedNanos: bigint }> {
   const counting = meter.outcome(endingOf(failure, call));
   const outcome = counting instanceof Promise ? await counting : counting;
   const { upstream, attempts, attemptLog } = meter;
-  const settled = hold.settle({ upstream, attempts, attemptLog, ...outcome });
-  if (generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS) await settled;
+  const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome });
+  // A cost within the hold is charged whole. What is above it depends on what the account has when it is settled.
+  const isAboveHold = outcome.costNanos > hold.amountNanos;
+  const mustWait = isAboveHold || generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS;
+  const settled = mustWait ? await settling : undefined;
+  const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
   failpoint("before_last_bytes");
-  if (failure === undefined && !call.signal.aborted) meter.end(outcome);
-  return outcome;
+  if (failure === undefined && !call.signal.aborted) meter.end(outcome, chargedNanos);
+  return { outcome, chargedNanos };
 }
 
 function endingOf(failure: GatewayError | undefined, call: GatewayCall): Ending {

@@ -1,5 +1,5 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
-import { type Embedding, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
+import { type Embedding, type Finish, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
@@ -164,24 +164,23 @@ export class Meter implements AnswerReceiver {
     return this.#doubt;
   }
 
-  /** Ends a good answer: the last batch, with the finish. */
-  end(outcome: Outcome): void {
+  /** Ends a good answer: the last batch, with the finish. `chargedNanos` is what the account pays for it. */
+  end(outcome: Outcome, chargedNanos: bigint): void {
     const { sink, stream } = this.options;
     if (!stream) {
       const head = this.#head("whole");
-      head["x-tollgate-cost-nanos"] = String(outcome.costNanos);
+      head["x-tollgate-cost-nanos"] = String(chargedNanos);
       sink.head(head);
     }
-    const last = { kind: { $case: "finish" as const, value: this.#told(outcome) } };
+    const last = { kind: { $case: "finish" as const, value: this.#told(outcome, chargedNanos) } };
     const { events = [], source = this.#report?.ending ?? EMPTY, embeddings } = this.#whole ?? {};
     sink.data({ events: [...events, last], source, embeddings });
   }
 
   /** What the caller is told: an answer without content is free, but its upstream's report is told as it is. */
-  #told(outcome: Outcome): Outcome {
-    const reported = this.#report?.usage;
-    if (outcome.usageSource !== UsageSource.USAGE_SOURCE_NONE || reported === undefined) return outcome;
-    return { ...outcome, usage: reported };
+  #told({ usage, usageSource }: Outcome, chargedNanos: bigint): Finish {
+    const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
+    return { usage: isFree ? (this.#report?.usage ?? usage) : usage, usageSource, costNanos: chargedNanos };
   }
 
   /** The model that answers, as its upstream names it: its name tells its tokenizer. */

@@ -54,7 +54,7 @@ export function planFor(
       model.price,
     );
   const amountNanos = amount(outputTokensMax ?? 0);
-  const mayClamp = generation.clamp || caller.settings.clamp;
+  const mayClamp = generation.clamp ?? !caller.settings.refuseUnaffordable;
   const least = mayClamp ? Math.min(outputTokensMax ?? 0, CLAMP_TOKENS_MIN) : (outputTokensMax ?? 0);
   return {
     inputTokensMax: inputTokens,

@@ -12,12 +12,14 @@ interface Ended {
   readonly model: ServedModel;
   readonly meter: Meter;
   readonly outcome: Outcome;
+  /** What of the cost the account paid. */
+  readonly chargedNanos: bigint;
   readonly failure: GatewayError | undefined;
   readonly startMs: number;
 }
 
 export function recordOutcome(ended: Ended, steps: Steps): void {
-  const { call, model, meter, outcome, failure } = ended;
+  const { call, model, meter, outcome, chargedNanos, failure } = ended;
   const { usage, usageSource, costNanos } = outcome;
   const source = UsageSource[usageSource].slice("USAGE_SOURCE_".length).toLowerCase();
   const end = failure === undefined ? "finished" : failure.reason.slice("ERROR_REASON_".length).toLowerCase();
@@ -25,7 +27,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const counts = metrics.model(model.id);
   count(counts.ends, end);
   count(counts.sources, source);
-  count(counts.cost, "nano_usd", Number(costNanos));
+  count(counts.cost, "nano_usd", Number(chargedNanos));
   count(counts.tokens, "input", Number(usage.inputTokens));
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
@@ -46,6 +48,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     input_tokens: Number(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens),
     output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
     cost_nanos: String(costNanos),
+    charged_nanos: String(chargedNanos),
     first_batch_ms: meter.firstBatchMs === undefined ? null : Math.round(meter.firstBatchMs),
     duration_ms: Math.round(performance.now() - ended.startMs),
   };

@@ -18,7 +18,7 @@ export async function answerCount(
     body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
     headers: format.wireHeaders(new HttpFormatRequest(request)),
   };
-  const generation = { model: "", input: { $case: "source" as const, value: source }, clamp: false };
+  const generation = { model: "", input: { $case: "source" as const, value: source }, clamp: undefined };
   const options = front.callOptions(request, goneSignal(reply));
   const { message, head } = await front.channel.unary(InferenceServiceService.countTokens, { generation }, options);
   return reply

@@ -4,6 +4,7 @@ import { methodByPath } from "../api/descriptors.js";
 import { type EstimateCostRequest, InferenceServiceService } from "../api/index.js";
 import type { Format, SourceBody } from "../formats/format.js";
 import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
+import { askedClamp } from "./headers.js";
 import type { HttpInput } from "./json-map.js";
 import { responseJson } from "./json-map.js";
 import { answerMessage, type ManagementRoute } from "./management-route.js";
@@ -70,7 +71,7 @@ async function answerBody(
 }
 
 function generationOf(request: FastifyRequest, format: Format): EstimateCostRequest {
-  const clamp = request.headers["x-tollgate-clamp"] === "1";
+  const clamp = askedClamp(request.headers);
   const input = { $case: "source" as const, value: sourceOf(request, format, format.wire.name) };
   return { generation: { model: "", input, outputTokensMax: undefined, clamp }, embedding: undefined };
 }

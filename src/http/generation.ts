@@ -19,6 +19,7 @@ import {
 } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
+import { askedClamp } from "./headers.js";
 import type { LostAnswers } from "./lost-answers.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
@@ -147,7 +148,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
       model: "",
       input: { $case: "source" as const, value: this.#source },
       outputTokensMax: undefined,
-      clamp: this.#request.headers["x-tollgate-clamp"] === "1",
+      clamp: askedClamp(this.#request.headers),
     };
     return { generation, acceptWire: this.#format.wire.name };
   }

@@ -41,6 +41,13 @@ export function metadataValue(value: string): string {
   return PRINTABLE.test(value) ? value : value.slice(0, 4096).replaceAll(/[^\x20-\x7e]/g, "?");
 }
 
+/** Whether an output limit that is too dear may be lowered: by `x-tollgate-clamp`, 1 or 0, else as the key says. */
+export function askedClamp(headers: IncomingHttpHeaders): boolean | undefined {
+  const asked = headers["x-tollgate-clamp"];
+  if (asked === "1") return true;
+  return asked === "0" ? false : undefined;
+}
+
 /** One string for each name, as formats read them. */
 export function flatHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   return flatRecord(headers);

@@ -49,7 +49,7 @@ const RULES: { readonly [Field in keyof Required<KeySettings>]: Rule<KeySettings
   budgetMonthNanos: COUNT,
   budgetTotalNanos: COUNT,
   requestCostMaxNanos: COUNT,
-  clamp: free(),
+  refuseUnaffordable: free(),
   metadata: free(),
   retriesRunAnew: free(),
   strict: free(),

@@ -2,10 +2,14 @@
 import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
+import { NO_USAGE } from "../api/usage.js";
 import type { LiveHold } from "./live-holds.js";
+import { SOURCE_NONE, SOURCE_RECOVERED } from "./rows.js";
 import type { Settlements } from "./settlements.js";
 import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter } from "./writer.js";
+
+const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", attempts: 0 };
 
 /** What a running request has delivered and what that costs. */
 export interface Checkpoint {
@@ -44,6 +48,11 @@ export interface Hold {
    * yet and the ledger retries. A second call changes nothing and answers as the first.
    */
   settle(settlement: Settlement): Promise<SettleOutcome | undefined>;
+  /**
+   * For the `finally` of whoever opened it: settles what was never settled, by its last checkpoint, else as nothing
+   * generated. Changes nothing after `settle`. Never throws.
+   */
+  close(): void;
 }
 
 /** What every open hold of a ledger needs. */
@@ -64,6 +73,8 @@ export class OpenHold implements Hold, LiveHold {
   readonly #steps: HoldSteps;
   /** The newest checkpoint that is not on its way yet. */
   #waiting: Checkpoint | undefined;
+  /** The newest of all. */
+  #newest: Checkpoint | undefined;
   #noting = false;
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
@@ -90,6 +101,7 @@ export class OpenHold implements Hold, LiveHold {
   checkpoint(checkpoint: Checkpoint): void {
     if (this.#settled !== undefined) return;
     this.#waiting = checkpoint;
+    this.#newest = checkpoint;
     if (!this.#noting) void this.#note();
   }
 
@@ -111,6 +123,15 @@ export class OpenHold implements Hold, LiveHold {
       nowMs: nowMs(),
     });
     return this.#settled;
+  }
+
+  close(): void {
+    if (this.#settled !== undefined) return;
+    const settlement: Settlement =
+      this.#newest === undefined
+        ? { ...NOTHING, usageSource: SOURCE_NONE, attemptLog: "" }
+        : { ...this.#newest, usageSource: SOURCE_RECOVERED, attemptLog: "" };
+    void this.settle(settlement);
   }
 
   /** One at a time: a slow database gets the newest, not all. */

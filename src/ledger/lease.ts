@@ -93,7 +93,7 @@ export class Lease {
   }
 
   async #recover(): Promise<void> {
-    const { writer, nodeId, nowMs, live, log, onRecovered } = this.#options;
+    const { writer, nodeId, nowMs, live, onRecovered } = this.#options;
     const silent = this.#silent();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       failpoint("during_recovery");
@@ -106,7 +106,6 @@ export class Lease {
       const isLast = settled + voided < RECOVER_HOLDS_MAX;
       if (isLast) doubted?.resolved();
       if (settled + voided === 0) return;
-      log.warn({ settled, voided }, "holds that nobody would settle were resolved");
       onRecovered(settled, voided);
       if (isLast) return;
     }

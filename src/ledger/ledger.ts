@@ -23,11 +23,12 @@ import type {
 import { Corrections, type CreditOutcome, type CreditRequest, checkReason, isText } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
-import type { Budget, HoldOperation, LedgerResult } from "./operation.js";
+import { holdRefusal, unknownAccount } from "./hold-refusal.js";
+import type { Budget, HoldOperation } from "./operation.js";
 import { Lease } from "./lease.js";
 import { LiveHolds } from "./live-holds.js";
 import { NO_USAGE } from "../api/usage.js";
-import { type Period, SOURCE_NONE, resetTimeMs } from "./rows.js";
+import { SOURCE_NONE } from "./rows.js";
 import { Settlements } from "./settlements.js";
 import { LedgerWriter } from "./writer.js";
 
@@ -41,7 +42,7 @@ const DRAIN_WAIT_MS_MAX = 10_000;
 const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
 const NAME_CHARACTERS_MAX = 200;
 
-/** What the ledger says of what went wrong behind the requests' backs. A pino logger is one. */
+/** What the ledger says of what has no event below. A pino logger is one. */
 export interface LedgerLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -58,14 +59,23 @@ export interface LedgerOptions {
   /** How often the node beats. Default: 5 s. */
   readonly beatEveryMs?: number | undefined;
   readonly log?: LedgerLog | undefined;
-  /** Called where a request cost more than its hold: the operator paid `overageNanos`. */
+  /** Called where a request cost more than its account had: the operator paid `overageNanos`. */
   readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
   /** Called when the number of settlements that wait for the database changes. */
   readonly onSettlesWaiting?: ((count: number) => void) | undefined;
+  /** How many settlements may wait for the database. Default: 100,000. */
+  readonly settlesWaitingMax?: number | undefined;
   /** Called where a settlement was given up: the queue is full or the ledger refuses it. Recovery resolves its hold. */
-  readonly onSettleLost?: ((requestId: string) => void) | undefined;
+  readonly onSettleLost?: ((settlement: LostSettlement) => void) | undefined;
   /** Called when holds of nodes that are gone were settled or voided. */
   readonly onRecovered?: ((settled: number, voided: number) => void) | undefined;
+}
+
+/** What recovery may charge otherwise, or not at all: enough to do it by hand. */
+export interface LostSettlement {
+  readonly requestId: string;
+  readonly costNanos: bigint;
+  readonly problem: string;
 }
 
 export interface HoldRequest {
@@ -129,12 +139,13 @@ export class Ledger {
       log,
       onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
-      onLost: (requestId) => {
+      onLost: ({ requestId, costNanos }, problem) => {
         live.remove(requestId);
         live.doubt();
-        options.onSettleLost?.(requestId);
+        options.onSettleLost?.({ requestId, costNanos, problem });
       },
       onEnded: (requestId) => live.remove(requestId),
+      waitingMax: options.settlesWaitingMax,
     });
     this.#steps = { writer: this.#writer, settlements: this.#settlements, nowMs };
     this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
@@ -158,7 +169,8 @@ export class Ledger {
   }
 
   /**
-   * Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or LEDGER_UNAVAILABLE.
+   * Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or
+   * LEDGER_UNAVAILABLE.
    */
   async hold(request: HoldRequest): Promise<Hold> {
     if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
@@ -167,8 +179,14 @@ export class Ledger {
     const hold = new OpenHold(request.requestId, endMs, this.#steps);
     const result = await this.#holdWaits.submit(operation, hold);
     if (result.kind !== "held") throw holdRefusal(result, operation);
-    failpoint("after_hold_commit");
-    return hold.granted(result.amountNanos);
+    const granted = hold.granted(result.amountNanos);
+    try {
+      failpoint("after_hold_commit");
+    } catch (error) {
+      granted.close();
+      throw error;
+    }
+    return granted;
   }
 
   /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */
@@ -335,42 +353,6 @@ export class Ledger {
   }
 }
 
-function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayError {
-  const { requestId, accountId } = operation;
-  switch (result.kind) {
-    case "balance_too_low":
-      return new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
-        account: accountId,
-        available_nanos: result.availableNanos.toString(),
-        needed_nanos: result.neededNanos.toString(),
-      });
-    case "budget_exceeded":
-      return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
-        budget: result.period,
-        owner: result.owner === "key" ? `key ${operation.keyId}` : `account ${accountId}`,
-        ...resetOf(result.period, operation.nowMs),
-        limit_nanos: result.limitNanos.toString(),
-        remaining_nanos: result.remainingNanos.toString(),
-        needed_nanos: result.neededNanos.toString(),
-      });
-    case "account_frozen":
-      return new GatewayError("ERROR_REASON_ACCOUNT_FROZEN", { account: accountId, cause: "its operator froze it" });
-    case "refused":
-      if (result.problem === "unknown_account") return unknownAccount(accountId);
-      if (result.problem === "id_taken")
-        return new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "request", id: requestId });
-      break;
-    default:
-  }
-  return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
-}
-
-/** When the budget starts anew, where it ever does. */
-function resetOf(period: Period | "request", nowMs: number): { readonly reset_time?: string } {
-  const resetMs = period === "request" ? undefined : resetTimeMs(period, nowMs);
-  return resetMs === undefined ? {} : { reset_time: new Date(resetMs).toISOString() };
-}
-
 function checkBudgets(budgets: Partial<AccountBudgets>): void {
   for (const [param, nanos] of Object.entries({
     budget_day_nanos: budgets.budgetDayNanos,
@@ -381,10 +363,6 @@ function checkBudgets(budgets: Partial<AccountBudgets>): void {
     if (nanos !== undefined && (nanos < 0n || nanos > AMOUNT_NANOS_MAX))
       throw invalid(`settings.${param}`, `must be from 0 to ${AMOUNT_NANOS_MAX}`);
   }
-}
-
-function unknownAccount(id: string): GatewayError {
-  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id });
 }
 
 function invalid(param: string, problem: string): GatewayError {

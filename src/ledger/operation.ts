@@ -117,9 +117,24 @@ export type LedgerOperation =
   | BeatOperation
   | RecoverOperation;
 
+/** A hold that is refused for want of money. */
+export type Shortage = Extract<LedgerResult, { readonly kind: "balance_too_low" | "budget_exceeded" }>;
+
+/** True where only running calls hold what is missing, so that the same hold may be granted once they end. */
+export function isHeldByOthers(shortage: Shortage): boolean {
+  const freeNanos = shortage.kind === "balance_too_low" ? shortage.availableNanos : shortage.remainingNanos;
+  return freeNanos + shortage.heldNanos >= shortage.neededNanos;
+}
+
 export type LedgerResult =
   | { readonly kind: "held"; readonly amountNanos: bigint }
-  | { readonly kind: "balance_too_low"; readonly availableNanos: bigint; readonly neededNanos: bigint }
+  | {
+      readonly kind: "balance_too_low";
+      readonly availableNanos: bigint;
+      /** What would be available beside that once every running call gave back all that it holds. */
+      readonly heldNanos: bigint;
+      readonly neededNanos: bigint;
+    }
   | {
       readonly kind: "budget_exceeded";
       readonly owner: BudgetOwner;
@@ -127,6 +142,8 @@ export type LedgerResult =
       readonly period: Budget["period"] | "request";
       readonly limitNanos: bigint;
       readonly remainingNanos: bigint;
+      /** What would remain beside that once every running call gave back all that it holds. */
+      readonly heldNanos: bigint;
       readonly neededNanos: bigint;
     }
   | { readonly kind: "noted" }

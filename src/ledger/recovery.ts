@@ -12,9 +12,7 @@ export const RECOVER_HOLDS_MAX = 256;
 export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   let settled = 0;
   let voided = 0;
-  for (const hold of book.holds.values()) {
-    if (settled + voided === RECOVER_HOLDS_MAX) break;
-    if (!isOrphan(book, hold, operation)) continue;
+  for (const hold of orphans(book, operation)) {
     hold.recovered = true;
     if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n) {
       const { usage, costNanos, upstream, attempts } = hold;
@@ -35,6 +33,16 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   }
   if (settled + voided < RECOVER_HOLDS_MAX) forget(book, operation);
   return { kind: "recovered", settled, voided };
+}
+
+/** The oldest first: what one pays above its hold is gone for the next, so their order must not hang on the cache's. */
+function orphans(book: Book, operation: RecoverOperation): readonly HoldRow[] {
+  const found: HoldRow[] = [];
+  for (const hold of book.holds.values()) {
+    if (found.length === RECOVER_HOLDS_MAX) break;
+    if (isOrphan(book, hold, operation)) found.push(hold);
+  }
+  return found.sort((one, other) => one.sequence - other.sequence);
 }
 
 /** Nothing is left of the silent nodes. One that comes back beats again. */

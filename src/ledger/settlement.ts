@@ -31,12 +31,15 @@ function settled(hold: HoldRow, repeated: boolean): LedgerResult {
   return { kind: "settled", chargedNanos: hold.chargedNanos, overageNanos: hold.overageNanos, repeated };
 }
 
-/** Charges a hold, or where it was freed before, the account itself: never more than was held, never below zero. */
+/**
+ * Charges the hold, then what else the account has available, never below zero; the operator pays the rest. What other
+ * requests hold is theirs. A budget counts all of it, and refuses the next request where it is spent.
+ */
 export function charge(book: Book, hold: HoldRow, operation: Charge): void {
   const held = hold.state === "held";
   const heldNanos = held ? hold.amountNanos : 0n;
   const account = book.account(hold.accountId);
-  const chargedNanos = least(least(operation.costNanos, hold.amountNanos), available(account) + heldNanos);
+  const chargedNanos = least(operation.costNanos, available(account) + heldNanos);
   const overageNanos = least(operation.costNanos - chargedNanos, overageRoom(book));
   if (held) book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "settle", pendingNanos: -heldNanos, chargedNanos, overageNanos });

@@ -16,7 +16,8 @@ export interface SettlementsOptions {
   readonly log: LedgerLog;
   readonly onOverage: (requestId: string, overageNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
-  readonly onLost: (requestId: string) => void;
+  /** Called where a settlement was given up. */
+  readonly onLost: (operation: SettleOperation, problem: string) => void;
   /** Called where the database has the end of a request, or refused it. */
   readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
@@ -47,9 +48,9 @@ export class Settlements {
   settle(operation: SettleOperation): Promise<SettleOutcome | undefined> {
     this.#running += 1;
     return new Promise((resolve) => {
-      this.#try(operation, (outcome) => {
+      this.#try(operation, (outcome, error) => {
         this.#running -= 1;
-        if (outcome === "failed") this.#keep(operation);
+        if (outcome === "failed") this.#keep(operation, error);
         resolve(typeof outcome === "string" ? undefined : outcome);
       });
     });
@@ -63,12 +64,8 @@ export class Settlements {
     return this.open === 0;
   }
 
-  #try(operation: SettleOperation, ended: (outcome: Outcome) => void): void {
-    const refused = (error: unknown): void => {
-      const { requestId } = operation;
-      this.#options.log.error({ requestId, err: error }, "a settlement waits: the ledger cannot be written");
-      ended("failed");
-    };
+  #try(operation: SettleOperation, ended: (outcome: Outcome, error?: unknown) => void): void {
+    const refused = (error: unknown): void => ended("failed", error);
     try {
       failpoint("before_settle");
     } catch (error) {
@@ -78,7 +75,7 @@ export class Settlements {
     const committed = (result: LedgerResult): void => {
       let outcome: Outcome;
       try {
-        outcome = this.#outcomeOf(operation.requestId, result);
+        outcome = this.#outcomeOf(operation, result);
       } catch (error) {
         refused(error);
         return;
@@ -88,29 +85,27 @@ export class Settlements {
     this.#options.writer.enqueue(operation, { committed, refused });
   }
 
-  #outcomeOf(requestId: string, result: LedgerResult): Outcome {
+  #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {
     failpoint("after_settle_commit");
-    const { log, onOverage, onLost, onEnded } = this.#options;
-    onEnded(requestId);
+    const { onOverage, onLost, onEnded } = this.#options;
+    onEnded(operation.requestId);
     if (result.kind !== "settled") {
-      log.error({ requestId, result }, "the ledger refuses a settlement");
-      onLost(requestId);
+      onLost(operation, `the ledger refuses it (${result.kind === "refused" ? result.problem : result.kind})`);
       return "refused";
     }
     const { chargedNanos, overageNanos, repeated } = result;
-    if (overageNanos > 0n && !repeated) {
-      log.warn({ requestId, chargedNanos, overageNanos }, "a request cost more than its hold");
-      onOverage(requestId, overageNanos);
-    }
+    if (overageNanos > 0n && !repeated) onOverage(operation.requestId, overageNanos);
     return { chargedNanos, overageNanos };
   }
 
-  #keep(operation: SettleOperation): void {
+  #keep(operation: SettleOperation, error: unknown): void {
     if (this.#waiting.length >= this.#waitingMax) {
-      this.#options.log.error({ operation }, "a settlement is lost: too many wait; recovery resolves its hold");
-      this.#options.onLost(operation.requestId);
+      this.#options.onLost(operation, "too many wait for the database");
       return;
     }
+    // Said once: further tries are told by how many wait.
+    const fields = { request_id: operation.requestId, err: error };
+    this.#options.log.error(fields, "a settlement waits: the ledger cannot be written");
     this.#waiting.push(operation);
     this.#options.onWaiting(this.#waiting.length);
     this.#retryLater();

@@ -5,14 +5,16 @@ import assert from "node:assert";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage } from "../api/index.js";
 import type { Book } from "./book.js";
-import type {
-  BeatOperation,
-  CheckpointOperation,
-  CreditOperation,
-  HoldOperation,
-  LedgerOperation,
-  LedgerResult,
-  NodeBeats,
+import {
+  type BeatOperation,
+  type CheckpointOperation,
+  type CreditOperation,
+  type HoldOperation,
+  isHeldByOthers,
+  type LedgerOperation,
+  type LedgerResult,
+  type NodeBeats,
+  type Shortage,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
 import { available } from "./rows.js";
@@ -58,45 +60,65 @@ function hold(book: Book, operation: HoldOperation): LedgerResult {
   const account = book.customer(operation.accountId);
   if (account === undefined) return refused("unknown_account");
   if (account.frozen) return { kind: "account_frozen" };
-  const availableNanos = available(account);
-  if (availableNanos < leastNanos) return { kind: "balance_too_low", availableNanos, neededNanos: leastNanos };
   const counters = book.counters(operation.keyId, operation.accountId, operation.nowMs);
-  const grant = withinBudgets(account, operation, counters, least(availableNanos, wantedNanos));
+  const grant = grantOf(account, operation, counters);
   if (typeof grant !== "bigint") return grant;
   openHold(book, operation, counters, grant);
   return { kind: "held", amountNanos: grant };
 }
 
-/** What the budgets leave of an amount, the key's first, or the first of them that leaves too little. */
-function withinBudgets(
-  account: Account,
-  operation: HoldOperation,
-  counters: readonly BudgetRow[],
-  availableNanos: bigint,
-): bigint | LedgerResult {
-  const { leastNanos: neededNanos } = operation;
-  let amountNanos = availableNanos;
-  for (const { period, limitNanos } of operation.budgets) {
-    const remainingNanos = left(limitNanos, counterOf(counters, "key", period));
-    if (remainingNanos < neededNanos)
-      return { kind: "budget_exceeded", owner: "key", period, limitNanos, remainingNanos, neededNanos };
-    amountNanos = least(amountNanos, remainingNanos);
+/**
+ * What the balance and the budgets leave of an amount, or what leaves too little: first of all what running calls alone
+ * would not mend by ending, else the first that they would.
+ */
+function grantOf(account: Account, operation: HoldOperation, counters: readonly BudgetRow[]): bigint | Shortage {
+  const { leastNanos: neededNanos, amountNanos: wantedNanos, budgets } = operation;
+  const availableNanos = available(account);
+  let amountNanos = least(wantedNanos, availableNanos);
+  let passing: Shortage | undefined;
+  if (availableNanos < neededNanos) {
+    const heldNanos = account.debitsPending;
+    passing = { kind: "balance_too_low", availableNanos, heldNanos, neededNanos };
+    if (!isHeldByOthers(passing)) return passing;
   }
   const mostNanos = account.requestCostMaxNanos;
-  if (mostNanos > 0n && mostNanos < neededNanos) {
-    const limit = { limitNanos: mostNanos, remainingNanos: mostNanos, neededNanos };
-    return { kind: "budget_exceeded", owner: "account", period: "request", ...limit };
+  for (const { period, limitNanos } of budgets) {
+    const used = counterOf(counters, "key", period);
+    const remainingNanos = left(limitNanos, used);
+    if (remainingNanos < neededNanos) {
+      const shortage = budgetShortage("key", period, limitNanos, used, neededNanos);
+      if (!isHeldByOthers(shortage)) return shortage;
+      passing ??= shortage;
+    }
+    amountNanos = least(amountNanos, remainingNanos);
   }
+  if (mostNanos > 0n && mostNanos < neededNanos)
+    return budgetShortage("account", "request", mostNanos, { pendingNanos: 0n, spentNanos: 0n }, neededNanos);
   if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
   for (const { period, limitNanos } of account.budgets) {
     const total = { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted - account.debitedNanos };
     const used = period === "total" ? total : counterOf(counters, "account", period);
     const remainingNanos = left(limitNanos, used);
-    if (remainingNanos < neededNanos)
-      return { kind: "budget_exceeded", owner: "account", period, limitNanos, remainingNanos, neededNanos };
+    if (remainingNanos < neededNanos) {
+      const shortage = budgetShortage("account", period, limitNanos, used, neededNanos);
+      if (!isHeldByOthers(shortage)) return shortage;
+      passing ??= shortage;
+    }
     amountNanos = least(amountNanos, remainingNanos);
   }
-  return amountNanos;
+  return passing ?? amountNanos;
+}
+
+function budgetShortage(
+  owner: BudgetOwner,
+  period: Period | "request",
+  limitNanos: bigint,
+  used: Used,
+  neededNanos: bigint,
+): Shortage {
+  const remainingNanos = left(limitNanos, used);
+  const heldNanos = left(limitNanos, { pendingNanos: 0n, spentNanos: used.spentNanos }) - remainingNanos;
+  return { kind: "budget_exceeded", owner, period, limitNanos, remainingNanos, heldNanos, neededNanos };
 }
 
 type Used = Pick<BudgetRow, "pendingNanos" | "spentNanos">;

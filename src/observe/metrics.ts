@@ -32,7 +32,7 @@ export class Metrics {
   readonly #models = new Map<string, ModelCounts>();
   readonly overageNanos = this.#counter(
     "tollgate_overage_nanos_total",
-    "Used above the hold and paid by the operator, in nano-USD.",
+    "Used above what the account had, and paid by the operator, in nano-USD.",
     [],
   );
   readonly firstTokenSeconds = new Timing("tollgate_first_token_seconds", "Time to the first batch.", "model", SECONDS);
@@ -61,6 +61,11 @@ export class Metrics {
     ["upstream", "result"],
   );
   readonly drainsRunning = this.#gauge("tollgate_drains_running", "Answers that are read on for their usage now.");
+  readonly settlesLost = this.#counter(
+    "tollgate_settles_lost_total",
+    "Settlements that the ledger gave up: recovery resolves their holds, and may charge less.",
+    [],
+  );
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
   readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
   readonly answerBytes = new Gauge({
@@ -90,7 +95,12 @@ export class Metrics {
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
     this.#read("tollgate_usage_source_total", "How usages were known.", "source", (counts) => counts.sources);
-    this.#read("tollgate_cost_nanos_total", "Charged, in nano-USD.", "unit", (counts) => counts.cost);
+    this.#read(
+      "tollgate_cost_nanos_total",
+      "What accounts were charged, in nano-USD.",
+      "unit",
+      (counts) => counts.cost,
+    );
   }
 
   /** The counts of one model; plain numbers, which cost a request nothing and are read when Prometheus asks. */

@@ -156,13 +156,21 @@ function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options
     log,
     onOverage: (requestId, overageNanos) => {
       metrics.overageNanos.inc(Number(overageNanos));
-      log.warn({ request_id: requestId, overage_nanos: String(overageNanos) }, "a request cost more than its hold");
+      log.warn(
+        { request_id: requestId, overage_nanos: String(overageNanos) },
+        "a request cost more than its account had",
+      );
+    },
+    onSettleLost: ({ requestId, costNanos, problem }) => {
+      metrics.settlesLost.inc();
+      const fields = { request_id: requestId, cost_nanos: String(costNanos), problem };
+      log.error(fields, "a settlement is lost; recovery resolves its hold");
     },
     onSettlesWaiting: (count) => metrics.settlesQueued.set(count),
     onRecovered: (settled, voided) => {
       metrics.orphans.inc({ end: "settled" }, settled);
       metrics.orphans.inc({ end: "voided" }, voided);
-      log.warn({ settled, voided }, "holds without a node were resolved");
+      log.warn({ settled, voided }, "holds that nobody would settle were resolved");
     },
   });
 }

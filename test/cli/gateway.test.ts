@@ -106,7 +106,7 @@ test("a key is made, its secret alone goes to standard output, and it works unti
 test("every setting of a key is passed on", async () => {
   await run("account", "create", "full");
   const settings = [
-    "full --name n --scope chat --model gpt-* sim-* --deny-model gpt-5 --address 10.0.0.0/8 --clamp --strict",
+    "full --name n --scope chat --model gpt-* sim-* --deny-model gpt-5 --address 10.0.0.0/8 --refuse-unaffordable --strict",
     "--expires 2099-01-01T00:00:00Z --requests-per-minute 1 --tokens-per-minute 2 --concurrency 3 --budget-day 0.5",
     "--budget-month 6 --budget-total 7 --request-cost-max 0.000000008 --label team=a=b --label env=ci",
     "--retries-run-anew",
@@ -129,7 +129,7 @@ test("every setting of a key is passed on", async () => {
         budget_month_nanos: "6000000000",
         budget_total_nanos: "7000000000",
         request_cost_max_nanos: "8",
-        clamp: true,
+        refuse_unaffordable: true,
         strict: true,
         metadata: { team: "a=b", env: "ci" },
         retries_run_anew: true,

@@ -242,7 +242,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         "    expires: 2026-02-31T00:00:00Z",
         "    requests_per_minute: many",
         "    budget_day: 5 USD",
-        "    clamp: yes",
+        "    refuse_unaffordable: yes",
         "    metadata: [a]",
         "    budget: 5",
       ]
@@ -256,7 +256,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         "7:14 keys[0].expires: must be a time such as 2027-01-01T00:00:00Z",
         "8:26 keys[0].requests_per_minute: must be a whole number from 0 to 1000000000",
         '9:17 keys[0].budget_day: must be USD such as "25.00", with at most nine places',
-        "10:12 keys[0].clamp: must be true or false",
+        "10:26 keys[0].refuse_unaffordable: must be true or false",
         "11:15 keys[0].metadata: must be at most 16 labels with their texts",
         "12:5 keys[0].budget: is not known here",
       ],

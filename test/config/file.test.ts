@@ -37,7 +37,7 @@ const NO_LIMITS = {
   budgetMonthNanos: 0n,
   budgetTotalNanos: 0n,
   requestCostMaxNanos: 0n,
-  clamp: false,
+  refuseUnaffordable: false,
   metadata: {},
   retriesRunAnew: false,
   strict: false,
@@ -158,7 +158,7 @@ keys:
     budget_month: 6
     budget_total: 7.5
     request_cost_max: "0.000000001"
-    clamp: true
+    refuse_unaffordable: true
     strict: true
     metadata: { team: "a b", cost_center: 0042 }
     retries_run_anew: true
@@ -180,7 +180,7 @@ keys:
       budgetMonthNanos: 6_000_000_000n,
       budgetTotalNanos: 7_500_000_000n,
       requestCostMaxNanos: 1n,
-      clamp: true,
+      refuseUnaffordable: true,
       strict: true,
       metadata: { team: "a b", cost_center: "0042" },
       retriesRunAnew: true,

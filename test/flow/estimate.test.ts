@@ -225,15 +225,16 @@ describe("a request that would be admitted", () => {
     expect((await estimate(chat("Hello", { max_tokens: 5 }), secret))["expected_output_tokens"]).toBe("5");
   });
 
-  test("with a clamp is told the output that the balance covers", async () => {
+  test("is told the output that the balance covers, or the refusal where it asks for that", async () => {
     const half = BigInt(BYTES) * PRICE.inputNanos + 400n * PRICE.outputNanos;
     const secret = await keyOf(half);
     const body = chat("Hello", { max_tokens: 999 });
     expect(JSON.stringify(body).length).toBe(BYTES);
-    expect(await estimate(body, secret)).toMatchObject({ admitted: false, refusal: "ERROR_REASON_BALANCE_TOO_LOW" });
-    const told = await estimate(body, secret, "", { "x-tollgate-clamp": "1" });
+    const refused = await estimate(body, secret, "", { "x-tollgate-clamp": "0" });
+    expect(refused).toMatchObject({ admitted: false, refusal: "ERROR_REASON_BALANCE_TOO_LOW" });
+    const told = await estimate(body, secret);
     expect(told).toMatchObject({ admitted: true, output_tokens_max: "400", hold_nanos: String(half) });
-    const answer = await postChat(world.front, secret, body, { headers: { "x-tollgate-clamp": "1" } });
+    const answer = await postChat(world.front, secret, body);
     expect(answer.headers.get("x-tollgate-clamped")).toBe("400");
   });
 

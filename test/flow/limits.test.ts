@@ -106,7 +106,10 @@ describe("tokens of a minute", () => {
   test.each([
     { name: "an upstream refused", fake: { status: 400 } },
     { name: "an upstream failed", fake: { cutAfter: 0 } },
-    { name: "an answer was empty", fake: { text: "" } },
+    {
+      name: "an answer was empty and reports no output",
+      fake: { text: "", usageIs: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } },
+    },
   ])("are given back whole where $name", async ({ fake }) => {
     await world.management.call("POST", "/upstreams/fake:reset", {});
     const sent = JSON.stringify(chat(script(fake)));

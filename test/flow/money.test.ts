@@ -99,11 +99,13 @@ describe.each(COVERS)("a $what that covers 10 calls", ({ timesCredit, budget, co
       await sampling;
 
       const served = answers.filter((answer) => answer.status === 200);
-      const refused = answers.filter((answer) => answer.status === 402);
+      // While the ten run, they alone hold what the others need; afterwards it is spent.
+      const refused = answers.filter((answer) => answer.status === 402 || answer.status === 429);
       expect([served.length, refused.length]).toEqual([COVERED, CALLS - COVERED]);
       for (const { text } of served) expect(text).toContain(stream ? "data: [DONE]" : '"chat.completion"');
-      for (const { text } of refused)
-        expect(JSON.parse(text)).toMatchObject({ error: { type: "insufficient_quota", code } });
+      const told = { 402: { type: "insufficient_quota", code }, 429: { type: "requests", code: "balance_held" } };
+      for (const { status, text } of refused)
+        expect(JSON.parse(text)).toMatchObject({ error: told[status === 402 ? 402 : 429] });
       expect(samples.length).toBeGreaterThan(1);
       for (const sample of samples) {
         expectSums(sample);
@@ -304,8 +306,11 @@ function expectCounted(record: Json, delivered: string): void {
   expect(output).toBeLessThanOrEqual(3 * (words + 60));
 }
 
-test("a usage above the hold costs the client the hold, and the operator the rest", async () => {
-  const { id, secret } = await openAccount(10_000_000n);
+test.each([
+  { name: "is paid by what the account has beside it", creditNanos: 10_000_000n, chargedNanos: 4_900_000n },
+  { name: "is paid by the operator where the account has no more", creditNanos: 1_000_000n, chargedNanos: 1_000_000n },
+])("a usage above the hold $name, and the cost header says what was charged", async ({ creditNanos, chargedNanos }) => {
+  const { id, secret } = await openAccount(creditNanos);
   const usageIs = { prompt_tokens: 90_000, completion_tokens: 40_000, total_tokens: 130_000 };
   const body = chat(script({ usageIs }), { max_tokens: 20 });
   const response = await postChat(world.front, secret, body);
@@ -316,11 +321,14 @@ test("a usage above the hold costs the client the hold, and the operator the res
     state: "settled",
     hold_nanos: String(holdNanos),
     cost_nanos: String(costNanos),
+    charged_nanos: String(chargedNanos),
+    overage_nanos: String(costNanos - chargedNanos),
     usage_source: "USAGE_SOURCE_REPORTED",
   });
+  expect(response.headers.get("x-tollgate-cost-nanos")).toBe(String(chargedNanos));
   const balance = await world.management.balance(id);
   expectSums(balance);
-  expect(balance).toMatchObject({ heldNanos: 0n, spentNanos: holdNanos });
+  expect(balance).toMatchObject({ heldNanos: 0n, spentNanos: chargedNanos });
   const report = await world.management.verify();
   expect(report["open_hold_count"]).toBe("0");
 });

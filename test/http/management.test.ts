@@ -181,7 +181,7 @@ const REFUSED = [
     body: { amount_nanos: "9223372036854775808" },
     param: "amount_nanos",
   },
-  { name: "a flag as a number", path: "/api/v1/keys", body: { settings: { clamp: 1 } }, param: "settings.clamp" },
+  { name: "a flag as a number", path: "/api/v1/keys", body: { settings: { strict: 1 } }, param: "settings.strict" },
   { name: "a number as a name", path: "/api/v1/keys", body: { account_id: 7 }, param: "account_id" },
   { name: "a text as a list", path: "/api/v1/keys", body: { settings: { scopes: "chat" } }, param: "settings.scopes" },
   { name: "a bad item", path: "/api/v1/keys", body: { settings: { scopes: ["a", 1] } }, param: "settings.scopes[1]" },

@@ -57,7 +57,7 @@ describe("create", () => {
       budgetMonthNanos: 5n,
       budgetTotalNanos: 6n,
       requestCostMaxNanos: 7n,
-      clamp: true,
+      refuseUnaffordable: true,
       metadata: { team: "search" },
     });
     const { key } = await world.keys.create({ accountId: "acme", settings });
@@ -169,11 +169,20 @@ describe("a seed", () => {
 
 describe("update", () => {
   test("changes what the mask names and nothing else, from the next call", async () => {
-    const { key, secret } = await make({ name: "before", requestsPerMinute: 5n, clamp: true });
+    const { key, secret } = await make({ name: "before", requestsPerMinute: 5n, refuseUnaffordable: true });
     await world.keys.authenticate(secret);
     const given = settingsOf({ name: "after", requestsPerMinute: 9n, modelsDenied: ["gpt-*"] });
-    const updated = await world.keys.update(key.id, given, ["requests_per_minute", "models_denied", "clamp"]);
-    expect(updated.settings).toEqual({ ...key.settings, requestsPerMinute: 9n, modelsDenied: ["gpt-*"], clamp: false });
+    const updated = await world.keys.update(key.id, given, [
+      "requests_per_minute",
+      "models_denied",
+      "refuse_unaffordable",
+    ]);
+    expect(updated.settings).toEqual({
+      ...key.settings,
+      requestsPerMinute: 9n,
+      modelsDenied: ["gpt-*"],
+      refuseUnaffordable: false,
+    });
     const caller = await world.keys.authenticate(secret);
     expect([caller.settings.requestsPerMinute, caller.mayUseModel("gpt-5")]).toEqual([9n, false]);
   });

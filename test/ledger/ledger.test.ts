@@ -1,7 +1,7 @@
 /** The ledger as the gateway uses it, over a real database. */
 import { describe, expect, test, vi } from "vitest";
 import { UsageSource } from "../../src/api/index.js";
-import type { HoldRequest } from "../../src/ledger/ledger.js";
+import type { HoldRequest, LostSettlement } from "../../src/ledger/ledger.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { bench, request, settlement } from "./bench.js";
@@ -83,17 +83,17 @@ describe("a hold", () => {
     const metadata = {
       budget: "day",
       owner: "account acme",
-      limit_nanos: "100",
-      remaining_nanos: "0",
+      available_nanos: "0",
+      held_nanos: "100",
       needed_nanos: "10",
-      reset_time: "2026-11-22T00:00:00.000Z",
+      retry_after_ms: "1000",
     };
-    for (const error of refused) expect(error).toMatchObject({ reason: "ERROR_REASON_BUDGET_EXCEEDED", metadata });
+    for (const error of refused) expect(error).toMatchObject({ reason: "ERROR_REASON_BALANCE_HELD", metadata });
     // A budget that is raised holds from the next hold on.
     await ledger.setBudgets("acme", { budgetDayNanos: 110n });
     await ledger.hold(request({ requestId: "next" }));
     await expect(ledger.hold(request({ requestId: "last" }))).rejects.toMatchObject({
-      metadata: { remaining_nanos: "0" },
+      metadata: { available_nanos: "0", held_nanos: "110" },
     });
     expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 110n });
   });
@@ -114,16 +114,47 @@ describe("a hold", () => {
 });
 
 describe("a settlement", () => {
-  test("above the hold tells the operator", async () => {
+  test("above the hold takes what the account has, and tells the operator of the rest", async () => {
     const onOverage = vi.fn<(requestId: string, overageNanos: bigint) => void>();
     const { ledger } = await bench({ onOverage });
     const hold = await ledger.hold(request());
-    expect(await hold.settle(settlement(13n))).toEqual({ chargedNanos: 10n, overageNanos: 3n });
-    expect(onOverage.mock.calls).toEqual([["r1", 3n]]);
+    expect(await hold.settle(settlement(13n))).toEqual({ chargedNanos: 13n, overageNanos: 0n });
+    expect(onOverage).not.toHaveBeenCalled();
+    const second = await ledger.hold(request({ requestId: "r2" }));
+    expect(await second.settle(settlement(90n))).toEqual({ chargedNanos: 87n, overageNanos: 3n });
+    expect(onOverage.mock.calls).toEqual([["r2", 3n]]);
+    expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 0n, heldNanos: 0n, spentNanos: 100n });
+  });
+
+  test("is made by closing where none was: at the last checkpoint, else of nothing", async () => {
+    const { ledger, store } = await bench();
+    const noted = await ledger.hold(request());
+    noted.checkpoint({ usage: usage(3n), costNanos: 4n, upstream: "u", attempts: 1 });
+    noted.close();
+    (await ledger.hold(request({ requestId: "r2" }))).close();
+    const settled = await ledger.hold(request({ requestId: "r3" }));
+    void settled.settle(settlement(5n));
+    settled.close();
+    expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 9n });
+    const ends = await Promise.all(["r1", "r2", "r3"].map((id) => store.requests.get(id)));
+    expect(ends.map((row) => row?.state)).toEqual(["settled", "voided", "settled"]);
+    expect((await ledger.verify()).problems).toEqual([]);
+  });
+
+  test("that is lost is told once, with what it would have charged", async () => {
+    const onSettleLost = vi.fn<(lost: LostSettlement) => void>();
+    const state = await bench({ onSettleLost, settlesWaitingMax: 1 });
+    const holds = await Promise.all([1, 2].map((id) => state.ledger.hold(request({ requestId: `r${id}` }))));
+    state.away = true;
+    await Promise.all(holds.map((hold) => hold.settle(settlement(4n))));
+    const problem = "too many wait for the database";
+    expect(onSettleLost.mock.calls).toEqual([[{ requestId: "r2", costNanos: 4n, problem }]]);
+    state.away = false;
+    await state.ledger.close();
   });
 
   test.each([
-    { name: "a cost above any amount", costNanos: AMOUNT_NANOS_MAX * 5n, tokens: 1n, charged: 10n },
+    { name: "a cost above any amount", costNanos: AMOUNT_NANOS_MAX * 5n, tokens: 1n, charged: 100n },
     { name: "a cost below zero", costNanos: -5n, tokens: 1n, charged: 0n },
     { name: "more tokens than there are", costNanos: 4n, tokens: 2n ** 64n - 1n, charged: 4n },
   ])("takes $name as far as it can be", async ({ costNanos, tokens, charged }) => {
@@ -211,15 +242,18 @@ describe("accounts and credits", () => {
 
   test("an account's entries say how its available balance changed", async () => {
     const { ledger } = await bench();
-    await (await ledger.hold(request())).settle(settlement(13n));
+    await (await ledger.hold(request())).settle(settlement(93n));
+    await (await ledger.hold(request({ requestId: "r3", amountNanos: 5n }))).settle(settlement(9n));
     const nothing = { ...settlement(0n), usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_NONE };
-    await (await ledger.hold(request({ requestId: "r2" }))).settle(nothing);
+    await (await ledger.hold(request({ requestId: "r2", amountNanos: 0n }))).settle(nothing);
     const { rows } = await ledger.entries("acme", { size: 100, token: "" });
     expect(rows.map((row) => [row.id, row.amountNanos, row.availableChangeNanos])).toEqual([
-      ["v:r2", 10n, 10n],
-      ["h:r2", 10n, -10n],
-      ["o:r1", 3n, 0n],
-      ["s:r1", 10n, 0n],
+      ["v:r2", 0n, 0n],
+      ["h:r2", 0n, 0n],
+      ["o:r3", 2n, 0n],
+      ["s:r3", 7n, -2n],
+      ["h:r3", 5n, -5n],
+      ["s:r1", 93n, -83n],
       ["h:r1", 10n, -10n],
       ["c:c1", 100n, 100n],
     ]);

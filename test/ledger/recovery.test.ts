@@ -103,11 +103,11 @@ describe("recovery", () => {
       balance: [100n, 0n, 0n],
     },
     {
-      name: "charges no more than the hold",
-      operations: [holdOf(), checkpointOf({ costNanos: 12n }), recover()],
+      name: "charges what is above the hold as far as the account has it",
+      operations: [holdOf(), checkpointOf({ costNanos: 102n }), recover()],
       want: recovered(1, 0),
       transfers: "h:r1 s:r1 o:r1",
-      balance: [90n, 0n, 10n],
+      balance: [0n, 0n, 100n],
     },
     {
       name: "takes the newest checkpoint",

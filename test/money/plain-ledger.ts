@@ -1,13 +1,15 @@
 /** The ledger as plainly as it can be said: requests in a list, and every sum counted anew from them. */
-import type {
-  BeatOperation,
-  DebitOperation,
-  HoldOperation,
-  LedgerOperation,
-  LedgerResult,
-  RecoverOperation,
-  RefundOperation,
-  SettleOperation,
+import {
+  type BeatOperation,
+  type DebitOperation,
+  type HoldOperation,
+  isHeldByOthers,
+  type LedgerOperation,
+  type LedgerResult,
+  type RecoverOperation,
+  type RefundOperation,
+  type SettleOperation,
+  type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
 
@@ -105,19 +107,26 @@ export class PlainLedger {
     if (!this.#accounts.includes(hold.accountId)) return { kind: "refused", problem: "unknown_account" };
     const availableNanos = this.#available(hold.accountId);
     const neededNanos = hold.leastNanos;
-    if (availableNanos < neededNanos) return { kind: "balance_too_low", availableNanos, neededNanos };
+    const short: Shortage[] = [];
+    const { held: heldNanos } = this.balance(hold.accountId);
+    if (availableNanos < neededNanos) short.push({ kind: "balance_too_low", availableNanos, heldNanos, neededNanos });
     let granted = smaller(availableNanos, hold.amountNanos);
     for (const { period, limitNanos } of hold.budgets) {
       const length = { day: 10, month: 7, total: 0 }[period];
-      const used = this.#requests
+      const counted = this.#requests
         .filter((one) => one.hold.keyId === hold.keyId)
-        .filter((one) => day(one.hold.nowMs).slice(0, length) === day(hold.nowMs).slice(0, length))
-        .reduce((sum, one) => sum + (one.state === "held" ? one.granted : one.paid), 0n);
+        .filter((one) => day(one.hold.nowMs).slice(0, length) === day(hold.nowMs).slice(0, length));
+      const spent = counted.reduce((sum, one) => sum + one.paid, 0n);
+      const used = counted.reduce((sum, one) => sum + (one.state === "held" ? one.granted : 0n), spent);
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
-      if (remainingNanos < neededNanos)
-        return { kind: "budget_exceeded", owner: "key", period, limitNanos, remainingNanos, neededNanos };
+      const onceFree = spent > limitNanos ? 0n : limitNanos - spent;
+      const said = { owner: "key", period, limitNanos, remainingNanos, heldNanos: onceFree - remainingNanos } as const;
+      if (remainingNanos < neededNanos) short.push({ kind: "budget_exceeded", ...said, neededNanos });
       granted = smaller(granted, remainingNanos);
     }
+    // What no running call would mend by ending is said first.
+    const [first] = [...short.filter((one) => !isHeldByOthers(one)), ...short];
+    if (first !== undefined) return first;
     const note = { cost: 0n, tokens: 0n };
     this.#requests.push({ hold, granted, state: "held", byRecovery: false, paid: 0n, refunded: 0n, overage: 0n, note });
     return { kind: "held", amountNanos: granted };
@@ -136,7 +145,7 @@ export class PlainLedger {
 
   #charge(request: Request, cost: bigint): void {
     const free = this.#available(request.hold.accountId) + (request.state === "held" ? request.granted : 0n);
-    request.paid = smaller(smaller(cost, request.granted), free);
+    request.paid = smaller(cost, free);
     request.overage = cost - request.paid;
     request.state = "settled";
   }

@@ -2,16 +2,18 @@
  * The ledger once more, with running sums instead of recounts, so that a million operations can be compared one by one.
  * It knows neither transfers nor rows nor batches.
  */
-import type {
-  BeatOperation,
-  DebitOperation,
-  CheckpointOperation,
-  HoldOperation,
-  LedgerOperation,
-  LedgerResult,
-  RecoverOperation,
-  RefundOperation,
-  SettleOperation,
+import {
+  type BeatOperation,
+  type CheckpointOperation,
+  type DebitOperation,
+  type HoldOperation,
+  isHeldByOthers,
+  type LedgerOperation,
+  type LedgerResult,
+  type RecoverOperation,
+  type RefundOperation,
+  type SettleOperation,
+  type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
 
@@ -68,6 +70,8 @@ export class RunningLedger {
   readonly #beats = new Map<string, number>();
   /** Held and spent together, by owner, period and bucket. */
   readonly #used = new Map<string, bigint>();
+  /** What of that is spent. */
+  readonly #spent = new Map<string, bigint>();
   readonly #windowMax: number;
 
   /** Requests that ended are forgotten once so many came after them. */
@@ -115,15 +119,25 @@ export class RunningLedger {
     if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
     const { leastNanos: neededNanos } = hold;
     const availableNanos = sums.granted - sums.held - sums.spent;
-    if (availableNanos < neededNanos) return { kind: "balance_too_low", availableNanos, neededNanos };
+    let passing: Shortage | undefined;
+    if (availableNanos < neededNanos) {
+      passing = { kind: "balance_too_low", availableNanos, heldNanos: sums.held, neededNanos };
+      if (!isHeldByOthers(passing)) return passing;
+    }
     let granted = least(availableNanos, hold.amountNanos);
     for (const limit of this.#limitsOf(hold)) {
-      const remainingNanos = limit.used > limit.limitNanos ? 0n : limit.limitNanos - limit.used;
-      const { owner, period, limitNanos } = limit;
-      if (remainingNanos < neededNanos)
-        return { kind: "budget_exceeded", owner, period, limitNanos, remainingNanos, neededNanos };
+      const { owner, period, limitNanos, used, spent } = limit;
+      const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
+      if (remainingNanos < neededNanos) {
+        const heldNanos = (spent > limitNanos ? 0n : limitNanos - spent) - remainingNanos;
+        const said = { owner, period, limitNanos, remainingNanos, heldNanos, neededNanos };
+        const short: Shortage = { kind: "budget_exceeded", ...said };
+        if (!isHeldByOthers(short)) return short;
+        passing ??= short;
+      }
       granted = least(granted, remainingNanos);
     }
+    if (passing !== undefined) return passing;
     const none = { byRecovery: false, paid: 0n, refunded: 0n, overage: 0n, noteCost: 0n, noteTokens: 0n };
     const request: Request = { hold, granted, names: this.#namesOf(hold), state: "held", ...none };
     this.#requests.set(hold.requestId, request);
@@ -136,14 +150,15 @@ export class RunningLedger {
 
   *#limitsOf(hold: HoldOperation) {
     for (const { period, limitNanos } of hold.budgets)
-      yield { owner: "key" as const, period, limitNanos, used: this.#usedOf("key", hold, period) };
+      yield { owner: "key" as const, period, limitNanos, ...this.#usedOf("key", hold, period) };
     const limits = this.limits.get(hold.accountId);
     if (limits === undefined) return;
     const owner = "account" as const;
-    if (limits.request > 0n) yield { owner, period: "request" as const, limitNanos: limits.request, used: 0n };
+    if (limits.request > 0n)
+      yield { owner, period: "request" as const, limitNanos: limits.request, used: 0n, spent: 0n };
     for (const period of PERIODS)
       if (limits[period] > 0n)
-        yield { owner, period, limitNanos: limits[period], used: this.#usedOf(owner, hold, period) };
+        yield { owner, period, limitNanos: limits[period], ...this.#usedOf(owner, hold, period) };
   }
 
   #name(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS): string {
@@ -156,8 +171,9 @@ export class RunningLedger {
     return owners.flatMap((owner) => PERIODS.map((period) => this.#name(owner, hold, period)));
   }
 
-  #usedOf(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS): bigint {
-    return this.#used.get(this.#name(owner, hold, period)) ?? 0n;
+  #usedOf(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS) {
+    const name = this.#name(owner, hold, period);
+    return { used: this.#used.get(name) ?? 0n, spent: this.#spent.get(name) ?? 0n };
   }
 
   #use({ names }: Request, nanos: bigint): void {
@@ -196,12 +212,13 @@ export class RunningLedger {
   #charge(request: Request, cost: bigint): void {
     if (request.state === "held") this.#free(request, "voided");
     const sums = this.accounts.get(request.hold.accountId)!;
-    request.paid = least(least(cost, request.granted), sums.granted - sums.held - sums.spent);
+    request.paid = least(cost, sums.granted - sums.held - sums.spent);
     request.overage = cost - request.paid;
     request.state = "settled";
     sums.spent += request.paid;
     this.overage += request.overage;
     this.#use(request, request.paid);
+    for (const name of request.names) this.#spent.set(name, (this.#spent.get(name) ?? 0n) + request.paid);
   }
 
   #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {

@@ -65,7 +65,7 @@ const settingsArb: fc.Arbitrary<KeySettings> = fc.record({
   budgetMonthNanos: count,
   budgetTotalNanos: count,
   requestCostMaxNanos: count,
-  clamp: fc.boolean(),
+  refuseUnaffordable: fc.boolean(),
   metadata: fc.constant({}),
   retriesRunAnew: fc.boolean(),
   strict: fc.boolean(),

@@ -54,7 +54,13 @@ export enum ErrorReason {
   /** ERROR_REASON_UPSTREAM_RATE_LIMITED - The upstream's own rate limit is reached on every target. Example: {"model": "gpt-5.4", "retry_after_ms": "2000"} */
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
-   * ERROR_REASON_BALANCE_TOO_LOW - The balance cannot cover the most that the request may cost.
+   * ERROR_REASON_BALANCE_HELD - Only running calls hold the money, or the budget, that the request needs: it may be granted once some have ended.
+   * `budget` is there where it is one. Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000",
+   * "needed_nanos": "90000", "retry_after_ms": "1000"}
+   */
+  ERROR_REASON_BALANCE_HELD = 45,
+  /**
+   * ERROR_REASON_BALANCE_TOO_LOW - The balance cannot cover the least that the request may cost, even if no call held any of it.
    * Example: {"account": "acme", "available_nanos": "12000", "needed_nanos": "90000"}
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,

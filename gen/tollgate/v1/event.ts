@@ -180,7 +180,7 @@ export interface Finish {
     | undefined;
   /** How that is known. */
   usageSource: UsageSource;
-  /** What it costs, in nano-USD. */
+  /** What the account was charged, in nano-USD. */
   costNanos: bigint;
 }
 
@@ -202,7 +202,7 @@ export interface Answer {
     | undefined;
   /** How that is known. */
   usageSource: UsageSource;
-  /** What it costs, in nano-USD. */
+  /** What the account was charged, in nano-USD. */
   costNanos: bigint;
 }
 

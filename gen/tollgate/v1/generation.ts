@@ -25,8 +25,11 @@ export interface Generation {
   outputTokensMax?:
     | bigint
     | undefined;
-  /** True where an output limit that the balance cannot cover may be lowered to what it can, rather than refused. */
-  clamp: boolean;
+  /**
+   * Whether an output limit that the balance cannot cover is lowered to what it can, rather than the request refused.
+   * Absent: as the key says.
+   */
+  clamp?: boolean | undefined;
 }
 
 /** Source is a body in the wire format of the client that sent it. */
@@ -262,7 +265,7 @@ export interface Reasoning {
 }
 
 function createBaseGeneration(): Generation {
-  return { model: "", input: undefined, outputTokensMax: undefined, clamp: false };
+  return { model: "", input: undefined, outputTokensMax: undefined, clamp: undefined };
 }
 
 export const Generation: MessageFns<Generation> = {
@@ -284,7 +287,7 @@ export const Generation: MessageFns<Generation> = {
       }
       writer.uint32(32).uint64(message.outputTokensMax);
     }
-    if (message.clamp !== false) {
+    if (message.clamp !== undefined) {
       writer.uint32(40).bool(message.clamp);
     }
     return writer;

@@ -177,7 +177,7 @@ export interface EmbedResponse {
   usage:
     | Usage
     | undefined;
-  /** What it costs, in nano-USD. */
+  /** What the account was charged, in nano-USD. */
   costNanos: bigint;
   /** The upstream's own body, in the accepted wire. */
   source: Buffer;

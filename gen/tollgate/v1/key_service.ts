@@ -50,8 +50,11 @@ export interface KeySettings {
   budgetTotalNanos: bigint;
   /** The most that one request may cost, in nano-USD. */
   requestCostMaxNanos: bigint;
-  /** True where an output limit that the balance cannot cover is lowered to what it can, rather than refused. */
-  clamp: boolean;
+  /**
+   * True where a request is refused, rather than its output limit lowered to what is affordable, when the balance or a
+   * budget cannot cover it. Default: false; a lowered limit is told in the header x-tollgate-clamped.
+   */
+  refuseUnaffordable: boolean;
   /** The owner's own labels, at most 16. */
   metadata: { [key: string]: string };
   /** True where a retry of an SDK runs and pays anew, rather than waits for the answer of the attempt that its client lost. */
@@ -230,7 +233,7 @@ function createBaseKeySettings(): KeySettings {
     budgetMonthNanos: 0n,
     budgetTotalNanos: 0n,
     requestCostMaxNanos: 0n,
-    clamp: false,
+    refuseUnaffordable: false,
     metadata: {},
     retriesRunAnew: false,
     strict: false,
@@ -302,8 +305,8 @@ export const KeySettings: MessageFns<KeySettings> = {
       }
       writer.uint32(104).int64(message.requestCostMaxNanos);
     }
-    if (message.clamp !== false) {
-      writer.uint32(112).bool(message.clamp);
+    if (message.refuseUnaffordable !== false) {
+      writer.uint32(192).bool(message.refuseUnaffordable);
     }
     globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
       KeySettings_MetadataEntry.encode({ key: key as any, value }, writer.uint32(122).fork()).join();
@@ -443,12 +446,12 @@ export const KeySettings: MessageFns<KeySettings> = {
             message.requestCostMaxNanos = reader.int64() as bigint;
             continue;
           }
-          case 14: {
-            if (tag !== 112) {
+          case 24: {
+            if (tag !== 192) {
               break;
             }
 
-            message.clamp = reader.bool();
+            message.refuseUnaffordable = reader.bool();
             continue;
           }
           case 15: {

@@ -62,9 +62,9 @@ export interface RequestRecord {
     | undefined;
   /** The price it was admitted at as a short text: the same for all requests at that price, another for any other. */
   priceVersion: string;
-  /** What the account paid, in nano-USD: the cost, or the hold where that was smaller. */
+  /** What the account paid, in nano-USD: the cost, as far as the hold and what else was available covered it. */
   chargedNanos: bigint;
-  /** What the request cost above its hold, in nano-USD; the operator paid it. */
+  /** What the request cost above that, in nano-USD; the operator paid it. */
   overageNanos: bigint;
   /**
    * Each attempt, oldest first, at most 16. Of a request that has not ended, that the gateway charged after a restart,

@@ -1,0 +1,67 @@
+/** Why a hold is refused, as its caller is told. */
+import { GatewayError } from "../errors.js";
+import { type HoldOperation, isHeldByOthers, type LedgerResult, type Shortage } from "./operation.js";
+import { type BudgetOwner, type Period, resetTimeMs } from "./rows.js";
+
+/** When to ask again for money that running calls hold: nobody knows when they end, and many end within seconds. */
+const HELD_RETRY_AFTER_MS = 1_000;
+
+/** The refusal that a result other than a grant means. */
+export function holdRefusal(result: LedgerResult, operation: HoldOperation): GatewayError {
+  const { requestId, accountId } = operation;
+  switch (result.kind) {
+    case "balance_too_low":
+      if (isHeldByOthers(result)) return balanceHeld(result, operation);
+      return new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
+        account: accountId,
+        available_nanos: result.availableNanos.toString(),
+        needed_nanos: result.neededNanos.toString(),
+      });
+    case "budget_exceeded":
+      if (isHeldByOthers(result)) return balanceHeld(result, operation);
+      return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
+        budget: result.period,
+        owner: ownerOf(result, operation),
+        ...resetOf(result.period, operation.nowMs),
+        limit_nanos: result.limitNanos.toString(),
+        remaining_nanos: result.remainingNanos.toString(),
+        needed_nanos: result.neededNanos.toString(),
+      });
+    case "account_frozen":
+      return new GatewayError("ERROR_REASON_ACCOUNT_FROZEN", { account: accountId, cause: "its operator froze it" });
+    case "refused":
+      if (result.problem === "unknown_account") return unknownAccount(accountId);
+      if (result.problem === "id_taken")
+        return new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "request", id: requestId });
+      break;
+    default:
+  }
+  return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
+}
+
+/** Only running calls hold what is missing: the refusal passes by itself. */
+function balanceHeld(shortage: Shortage, operation: HoldOperation): GatewayError {
+  const isBalance = shortage.kind === "balance_too_low";
+  return new GatewayError("ERROR_REASON_BALANCE_HELD", {
+    owner: isBalance ? `account ${operation.accountId}` : ownerOf(shortage, operation),
+    ...(isBalance ? {} : { budget: shortage.period }),
+    available_nanos: (isBalance ? shortage.availableNanos : shortage.remainingNanos).toString(),
+    held_nanos: shortage.heldNanos.toString(),
+    needed_nanos: shortage.neededNanos.toString(),
+    retry_after_ms: String(HELD_RETRY_AFTER_MS),
+  });
+}
+
+function ownerOf({ owner }: { readonly owner: BudgetOwner }, { keyId, accountId }: HoldOperation): string {
+  return owner === "key" ? `key ${keyId}` : `account ${accountId}`;
+}
+
+/** When the budget starts anew, where it ever does. */
+function resetOf(period: Period | "request", nowMs: number): { readonly reset_time?: string } {
+  const resetMs = period === "request" ? undefined : resetTimeMs(period, nowMs);
+  return resetMs === undefined ? {} : { reset_time: new Date(resetMs).toISOString() };
+}
+
+export function unknownAccount(id: string): GatewayError {
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id });
+}
