@@ -39,6 +39,8 @@ const TOOLS = [
     // Debian's packages are for Debian's Python, which another one may hide.
     probes: ["/usr/bin/python3", "python3"].map((python) => [python, "-c", "import grpc, google.protobuf"]),
   },
+  // What its decoder takes of a body differs from what others do.
+  { name: "go", packages: ["golang-go"], probes: [["go", "version"]] },
 ];
 
 /** @param {string} text */
