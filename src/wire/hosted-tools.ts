@@ -3,6 +3,7 @@ import type { ToolUse } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import { type Held, heldIn, refuseHeld } from "./held-objects.js";
 import { JsonCursor } from "./json/cursor.js";
+import { TOOLS, TOOLS_MAX } from "./json/field.js";
 import { wrongValue } from "./json/node.js";
 import { readMembers, splice } from "./json/splice.js";
 import { objectOf, parsed, textOf } from "./json/value.js";
@@ -96,13 +97,13 @@ export function scanTools(
   let problem: GatewayError | undefined;
   cursor.enterArray();
   for (let place = 0; cursor.nextItem(); place++) {
-    if (cursor.kind() === "object") {
+    if (cursor.kind() === "object" && place < TOOLS_MAX) {
       const wrong = scanTool(cursor, table, found, `${path}[${place}]`, place);
       problem ??= wrong;
       continue;
     }
     cursor.skip();
-    problem ??= wrongValue("tools", "it must be an array of objects");
+    problem ??= wrongValue(path, `it must be ${TOOLS.must}`);
   }
   return problem;
 }

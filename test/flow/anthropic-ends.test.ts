@@ -102,7 +102,7 @@ test.each([
     model: "refusing-claude-a",
     status: 401,
     type: "authentication_error",
-    want: { status: 502, code: "upstream_error" },
+    want: { status: 502, code: "upstream_credential" },
   },
   {
     name: "rate limit",
