@@ -62,7 +62,7 @@ test("commands speak TLS, and one that shows no certificate is not let in", asyn
   const env = { TOLLGATE_OPERATOR_KEY: OPERATOR_KEY, TOLLGATE_GATEWAY_CA: path("server.cert") };
   const without = await tollgate(args, env);
   expect(without.code).not.toBe(0);
-  const shown = { TOLLGATE_GATEWAY_CERT: path("client.cert"), TOLLGATE_CORE_KEY: path("client.key") };
+  const shown = { TOLLGATE_GATEWAY_CERT: path("client.cert"), TOLLGATE_GATEWAY_KEY: path("client.key") };
   expect(await tollgate(args, { ...env, ...shown })).toMatchObject({ code: 0, stderr: "" });
 });
 
