@@ -22,6 +22,8 @@ const BUILD_STAMP = join(ROOT, "dist", ".tollgate-build");
 const BUILD_INPUTS = ["src", "gen", "tsconfig.json", "tsconfig.build.json", "package-lock.json"];
 /** What the tests of foreign clients use, and the Debian packages it comes from. */
 const TOOLS = [
+  { name: "nginx", packages: ["nginx-light"], probes: [["nginx", "-v"]] },
+  { name: "curl", packages: ["curl"], probes: [["curl", "--version"]] },
   { name: "protoc", packages: ["protobuf-compiler"], probes: [["protoc", "--version"]] },
   {
     name: "google/protobuf/*.proto",
