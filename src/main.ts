@@ -24,6 +24,8 @@ const PROBE_MS = 2_000;
 export interface ServeOptions {
   /** Makes a client key with credit at the first start, and prints how to use it. */
   readonly demo: boolean;
+  /** Starts also where the data directory has lost state, and writes that down. */
+  readonly acceptLoss: boolean;
   /** Called once when requests are served. */
   readonly onReady: () => void;
 }
@@ -48,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   const core =
     environment.core === undefined
-      ? await startCore({ environment, log, metrics, demo: options.demo, onFatal })
+      ? await startCore({ environment, log, metrics, demo: options.demo, acceptLoss: options.acceptLoss, onFatal })
       : undefined;
   const channel = core === undefined ? connect(environment) : createInProcessChannel(core.dispatcher);
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));

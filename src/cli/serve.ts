@@ -9,6 +9,7 @@ export function addServeCommand(program: Command): void {
     .summary("run the gateway (its settings: tollgate serve --help)")
     .description("Run the gateway until SIGTERM or SIGINT; then it finishes what runs.")
     .option("--demo", "also print a first call to try; with no upstream of your own, with a key and credit")
+    .option("--accept-loss", "start once without what the data directory has lost, and write that down")
     .addHelpText("after", VARIABLES)
     .action(serve);
 }
@@ -27,12 +28,13 @@ Environment:
 Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
-async function serve(options: { demo?: true }): Promise<void> {
+async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
   keepYoungGeneration();
   // Where many of a site's objects outlive two collections, as they do while a gateway starts, V8 makes all later ones
   // in the old generation. What dies there keeps alive what it points to, and so every request lived too long.
   setFlagsFromString("--no-allocation-site-pretenuring");
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
-  await main.serve({ demo: options.demo === true, onReady: growYoungGeneration });
+  const { demo = false, acceptLoss = false } = options;
+  await main.serve({ demo, acceptLoss, onReady: growYoungGeneration });
 }

@@ -1,6 +1,6 @@
 /** The root secret of a node, and the keys derived from it. */
 import { hkdfSync, randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "./config-error.js";
 import type { Environment } from "./environment.js";
@@ -9,23 +9,30 @@ import type { Environment } from "./environment.js";
 export const SECRET_LENGTH_MIN = 32;
 
 /**
- * The root secret: the environment's, else the file `secret` in the data directory, made there once. The file's text
- * and the variable
- * are the same secret, so that one can become the other. Throws a ConfigError where the file cannot be read or written.
+ * The root secret: the environment's, else the file `secret` in the data directory, which must exist. It is made there
+ * once, where `mayMake`: beside a ledger that knows an earlier one, a new one would end every key. The file's text and
+ * the variable are the same secret, so that one can become the other. Throws a ConfigError where there is none.
  */
 export function readRootSecret(
-  environment: Pick<Environment, "secret" | "dataDirectory">,
+  { secret, dataDirectory }: Pick<Environment, "secret" | "dataDirectory">,
+  mayMake: boolean,
   random: (byteCount: number) => Buffer = randomBytes,
 ): Buffer {
-  if (environment.secret !== undefined) return Buffer.from(environment.secret, "utf8");
-  const path = join(environment.dataDirectory, "secret");
+  if (secret !== undefined) return Buffer.from(secret, "utf8");
+  const path = join(dataDirectory, "secret");
   try {
-    return read(path) ?? create(environment.dataDirectory, path, random(32).toString("hex"));
+    const found = read(path);
+    if (found !== undefined) return found;
+    if (mayMake) return create(dataDirectory, path, random(32).toString("hex"));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const problem = error instanceof Error ? error.message : String(error);
     throw new ConfigError([`the root secret cannot be kept in ${path}: ${problem}`], { cause: error });
   }
+  throw new ConfigError([
+    `the root secret ${path} is gone, and without it no key that was made over the API is known: restore it, or set` +
+      " TOLLGATE_SECRET to it, or make a new one, once: tollgate serve --accept-loss",
+  ]);
 }
 
 /**
@@ -47,13 +54,13 @@ function read(path: string): Buffer | undefined {
   if (text.length >= SECRET_LENGTH_MIN) return Buffer.from(text, "utf8");
   // A new secret would make every key and every stored credential unreadable, so a person decides.
   throw new ConfigError([
-    `${path} must hold at least ${SECRET_LENGTH_MIN} characters: restore it, or remove it to make a new root secret`,
+    `${path} must hold at least ${SECRET_LENGTH_MIN} characters: restore it, or remove it and make a new one, once:` +
+      " tollgate serve --accept-loss",
   ]);
 }
 
 /** The link fails where another process made the file first; then that one's secret counts. */
 function create(directory: string, path: string, secret: string): Buffer {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.draft`;
   const file = openSync(draft, "w", 0o600);
   try {

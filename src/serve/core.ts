@@ -18,6 +18,7 @@ import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
+import { holdsLedger, prepareDirectory } from "../store/data-directory.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
@@ -51,6 +52,8 @@ export interface CoreOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly demo: boolean;
+  /** Starts also where the data directory has lost state. */
+  readonly acceptLoss: boolean;
   /** Called once where the disk failed under the ledger: the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -69,8 +72,10 @@ export interface Core {
 export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
-  const rootSecret = readRootSecret(environment);
-  const store = await openSqliteStore({ directory: environment.dataDirectory, onFatal: options.onFatal });
+  const directory = environment.dataDirectory;
+  prepareDirectory(directory);
+  const rootSecret = readRootSecret(environment, options.acceptLoss || !holdsLedger(directory));
+  const store = await openLedgerStore(rootSecret, options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const onPublishError = (err: unknown): void =>
     log.warn({ err }, "other nodes learn of a changed key only by its age");
@@ -145,6 +150,21 @@ function asksRealUpstreams({ table }: Routing): boolean {
 /** The proxies in front; undefined where there are none. */
 export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | undefined {
   return trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
+}
+
+/** Opens the database, and says what it lost where that is accepted. */
+function openLedgerStore(rootSecret: Buffer, options: CoreOptions): ReturnType<typeof openSqliteStore> {
+  const { environment, log, acceptLoss, onFatal } = options;
+  return openSqliteStore({
+    directory: environment.dataDirectory,
+    keyCheck: deriveKey(rootSecret, "key check").toString("hex"),
+    acceptLoss,
+    onFatal,
+    onNotice: ({ kind, text }) => {
+      if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");
+      else log.warn({ found: text }, "a witness of the ledger was made");
+    },
+  });
 }
 
 function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {

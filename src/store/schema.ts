@@ -271,6 +271,20 @@ ALTER TABLE account ADD COLUMN freeze_actor TEXT;
 ALTER TABLE account ADD COLUMN freeze_ends_streams INTEGER;
 `;
 
+/** By which a witness knows its database, and what was lost of it and accepted. */
+const IDENTITY = `
+CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL) STRICT;
+INSERT INTO identity (id, database_id) VALUES (1, lower(hex(randomblob(16))));
+${appendOnly("identity", "identities")}
+CREATE TABLE accepted_loss (
+  number INTEGER PRIMARY KEY,
+  accept_time_ms INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  found TEXT NOT NULL,
+  digest BLOB NOT NULL
+) STRICT;
+${appendOnly("accepted_loss", "accepted losses")}`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
@@ -279,4 +293,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: BEATS },
   { version: 6, sql: MAKERS },
   { version: 7, sql: ACCOUNT_STATE },
+  { version: 8, sql: IDENTITY },
 ];

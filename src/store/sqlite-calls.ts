@@ -1,5 +1,6 @@
 /** What the main thread asks of the database's thread, and the messages that carry it. */
 import type { FlatValue } from "./batch-message.js";
+import type { StartCheck, StartNotice } from "./sqlite-file.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
@@ -83,7 +84,7 @@ export interface Failure {
 }
 
 export type WorkerMessage =
-  | { readonly kind: "ready" }
+  | { readonly kind: "ready"; readonly notice: StartNotice | undefined }
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "answer"; readonly id: number; readonly result: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure }
@@ -92,6 +93,11 @@ export type WorkerMessage =
 
 /** What a thread is started for. */
 export type WorkerTask =
-  | { readonly kind: "serve"; readonly directory: string; readonly databaseBytesMax: number | undefined }
+  | {
+      readonly kind: "serve";
+      readonly directory: string;
+      readonly databaseBytesMax: number | undefined;
+      readonly check: StartCheck;
+    }
   | { readonly kind: "verify"; readonly directory: string }
   | { readonly kind: "answers"; readonly directory: string };

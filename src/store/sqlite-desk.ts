@@ -4,6 +4,7 @@ import type { CallMessage, WorkerMessage } from "./sqlite-calls.js";
 import { failureOf } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-file.js";
 import type { SqliteLog } from "./sqlite-log.js";
+import type { Witness } from "./witness.js";
 
 /** How many answers wait for a sync beside, whose end is heard of only once no call waits. */
 const WAITING_MAX = 16;
@@ -16,6 +17,7 @@ export class SqliteDesk {
   readonly #file: SqliteFile;
   readonly #log: SqliteLog;
   readonly #calls: object;
+  readonly #witness: Witness | undefined;
   /** How many rows this connection has changed, ever. No call may change the schema: that is not counted. */
   readonly #changes;
   /** The changes that are on the disk. */
@@ -27,11 +29,12 @@ export class SqliteDesk {
   #closing = false;
   #failed = false;
 
-  constructor(port: MessagePort, file: SqliteFile, log: SqliteLog, calls: object) {
+  constructor(port: MessagePort, file: SqliteFile, log: SqliteLog, calls: object, witness?: Witness) {
     this.#port = port;
     this.#file = file;
     this.#log = log;
     this.#calls = calls;
+    this.#witness = witness;
     this.#changes = file.database.prepare<[], number | bigint>("SELECT total_changes()").pluck();
   }
 
@@ -40,6 +43,7 @@ export class SqliteDesk {
     // What opening the database wrote.
     this.#log.sync();
     this.#synced = this.#changed();
+    this.#witness?.open(() => this.#noteNewest());
     this.#port.on("message", (message: Message) => {
       this.#take(message);
       this.#proceed();
@@ -94,6 +98,7 @@ export class SqliteDesk {
   #sync(): void {
     if (this.#failed) return;
     const changes = this.#changed();
+    const head = this.#witness?.take();
     try {
       this.#log.sync();
     } catch (error) {
@@ -101,18 +106,21 @@ export class SqliteDesk {
       return;
     }
     this.#release(this.#released + this.#waiting.length, changes);
+    this.#witness?.note(head);
   }
 
   #syncBehind(): void {
     if (this.#syncing || this.#failed || this.#waiting.length === 0) return;
     const covered = this.#released + this.#waiting.length;
     const changes = this.#changed();
+    const head = this.#witness?.take();
     this.#syncing = true;
     this.#log.syncBehind((error) => {
       this.#syncing = false;
       if (error !== undefined) this.#fail(error);
       if (this.#failed) return;
       this.#release(covered, changes);
+      this.#witness?.note(head);
       this.#proceed();
     });
   }
@@ -126,6 +134,17 @@ export class SqliteDesk {
     }
   }
 
+  /** Notes the newest transfer where the disk has it; else the sync that brings it there comes first. */
+  #noteNewest(): boolean {
+    if (!this.#isSynced()) return false;
+    this.#witness?.note(this.#witness.newest());
+    return true;
+  }
+
+  #isSynced(): boolean {
+    return !this.#failed && !this.#syncing && this.#changed() === this.#synced;
+  }
+
   /**
    * After a failed sync nobody knows what the disk holds: nothing more may be acknowledged. The other side takes
    * answers in order, so the oldest that waits says it for all.
@@ -133,11 +152,14 @@ export class SqliteDesk {
   #fail(error: unknown, id?: number): void {
     const oldest = this.#waiting[0]?.id ?? id;
     this.#failed = true;
+    this.#witness?.close(undefined);
     if (oldest !== undefined) this.#say({ kind: "failure", id: oldest, failure: failureOf(error) });
     this.#port.close();
   }
 
   #close(): void {
+    const head = this.#isSynced() ? this.#witness?.newest() : undefined;
+    this.#witness?.close(head);
     this.#file.close();
     this.#log.close();
     this.#say({ kind: "closed" });

@@ -1,8 +1,11 @@
 /** The database file: its directory, its lock, how it is opened, and how it comes to the newest schema. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable } from "./data-directory.js";
+import { type Loss, foundIn, lossError, lossOf, lostDatabase, lostSecret, lostWitness, recordLoss } from "./loss.js";
 import { MIGRATIONS, type Migration } from "./schema.js";
+import { readWitness, Witness, type WitnessNote } from "./witness.js";
 
 export type Sqlite = Database.Database;
 
@@ -12,31 +15,109 @@ export interface SqliteFile {
   close(): void;
 }
 
-const DATABASE_NAME = "tollgate.db";
-const LOCK_NAME = "tollgate.lock";
+/** The ledger's file, with its witness. */
+export interface LedgerFile extends SqliteFile {
+  readonly witness: Witness;
+  /** What a person should hear of: a loss that was accepted, or a witness that was not there. */
+  readonly notice: StartNotice | undefined;
+}
+
+export interface StartNotice {
+  readonly kind: "lossAccepted" | "witnessMade";
+  readonly text: string;
+}
+
+/** What a start knows of the directory, and what it puts up with. */
+export interface StartCheck {
+  /** Derived from the root secret; empty where it is not compared. */
+  readonly keyCheck: string;
+  readonly acceptLoss: boolean;
+}
+
+const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false };
 const PAGE_BYTES = 4096;
 
-/** Opens the directory for this process alone. Throws an Error of one line that names it. */
-export function openSqliteFile(directory: string, databaseBytesMax: number | undefined): SqliteFile {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+/**
+ * Opens the directory for this process alone. Throws an Error of one line that names it, also where its witness tells
+ * of a loss that nobody accepts; then no row was changed.
+ */
+export function openSqliteFile(
+  directory: string,
+  databaseBytesMax: number | undefined,
+  check: StartCheck = UNCHECKED,
+): LedgerFile {
+  prepareDirectory(directory);
   const lock = takeLock(directory);
+  let database: Sqlite | undefined;
   try {
-    const database = new Database(privateFile(join(directory, DATABASE_NAME)));
+    const note = readWitness(directory);
+    const missing = note === undefined ? undefined : missingDatabase(directory, note);
+    if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
+    database = new Database(privateFile(join(directory, DATABASE_NAME)));
     prepare(database, databaseBytesMax);
+    const losses = missing === undefined ? lossesOf(database, directory, note, check) : [missing];
+    if (losses.length > 0 && !check.acceptLoss) throw lossError(directory, losses);
+    const isUpgrade = note === undefined && schemaVersion(database) > 0;
     migrate(database, MIGRATIONS, directory);
     // The lock says that no other node is alive: all that ever beat here are gone.
     database.exec("DELETE FROM node");
-    return {
-      database,
-      close: () => {
-        database.close();
-        lock.close();
-      },
-    };
+    if (losses.length > 0) recordLoss(database, foundIn(losses), Date.now());
+    const keyCheck = check.keyCheck || (typeof note === "object" ? note.keyCheck : "");
+    return ledgerFile(database, lock, new Witness(directory, database, keyCheck), noticeOf(losses, isUpgrade));
   } catch (error) {
+    database?.close();
     lock.close();
-    throw error;
+    throw explained(directory, DATABASE_NAME, error);
   }
+}
+
+function ledgerFile(database: Sqlite, lock: Sqlite, witness: Witness, notice: StartNotice | undefined): LedgerFile {
+  const close = (): void => {
+    database.close();
+    lock.close();
+  };
+  return { database, witness, notice, close };
+}
+
+function noticeOf(losses: readonly Loss[], isUpgrade: boolean): StartNotice | undefined {
+  if (losses.length > 0) return { kind: "lossAccepted", text: foundIn(losses) };
+  if (!isUpgrade) return undefined;
+  return { kind: "witnessMade", text: "the database had no witness.json, so nothing says whether it is whole" };
+}
+
+/** The loss of a database whose file is not there or empty: nothing was opened yet, which would make one. */
+function missingDatabase(directory: string, note: WitnessNote | "damaged"): Loss | undefined {
+  const path = join(directory, DATABASE_NAME);
+  if (!existsSync(path)) return lostDatabase("gone", note);
+  return statSync(path).size === 0 ? lostDatabase("empty", note) : undefined;
+}
+
+function lossesOf(
+  database: Sqlite,
+  directory: string,
+  note: WitnessNote | "damaged" | undefined,
+  { keyCheck }: StartCheck,
+): Loss[] {
+  const isNew = schemaVersion(database) === 0;
+  if (isNew && database.prepare("SELECT 1 FROM sqlite_master").get() !== undefined)
+    throw new Error(`'${join(directory, DATABASE_NAME)}' is another program's database. Move it away.`);
+  if (note === undefined) return [];
+  if (note === "damaged") return isNew ? [lostDatabase("empty", note)] : [lostWitness()];
+  const lost = isNew ? lostDatabase("empty", note) : lossOf(database, note);
+  return [lost, lostSecret(keyCheck, note)].filter((loss) => loss !== undefined);
+}
+
+/** What SQLite and the system say of a file in few words, as a line that says what to do. */
+function explained(directory: string, name: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const path = join(directory, name);
+  if (!["SQLITE_NOTADB", "SQLITE_CORRUPT"].some((code) => String(error.code).startsWith(code)))
+    return unusable(directory, error);
+  const remedy =
+    name === LOCK_NAME
+      ? "It holds nothing: remove it."
+      : "Restore it from a backup. To start without it, move it away and run, once: tollgate serve --accept-loss";
+  return new Error(`'${path}' is damaged (${error.message}). ${remedy}`, { cause: error });
 }
 
 /** Opens the database beside its writer, to read one snapshot of it. */
@@ -95,16 +176,17 @@ function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
 
 /** A lock that ends with the process, however it ends: an exclusive transaction on a file of its own. */
 function takeLock(directory: string): Sqlite {
-  const lock = new Database(privateFile(join(directory, LOCK_NAME)), { timeout: 0 });
+  let lock: Sqlite | undefined;
   try {
+    lock = new Database(privateFile(join(directory, LOCK_NAME)), { timeout: 0 });
     lock.pragma("journal_mode = MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
-    lock.close();
+    lock?.close();
     if (error instanceof Database.SqliteError && error.code === "SQLITE_BUSY")
       throw new Error(`The data directory '${directory}' is in use by another Tollgate.`, { cause: error });
-    throw error;
+    throw explained(directory, LOCK_NAME, error);
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   WorkerMessage,
   WorkerTask,
 } from "./sqlite-calls.js";
+import type { StartNotice } from "./sqlite-file.js";
 import type { VerifyReport } from "./store.js";
 import { workerEntry } from "./worker-entry.js";
 
@@ -35,8 +36,11 @@ export class SqliteThread<Calls = SqliteCalls> {
   /** Why it takes no more calls. */
   #ended: Error | undefined;
   readonly #exited: Promise<void>;
+  /** What a person should hear of the start. */
+  readonly notice: StartNotice | undefined;
 
-  private constructor(worker: Worker, onFatal: ((error: Error) => void) | undefined) {
+  private constructor(worker: Worker, onFatal: ((error: Error) => void) | undefined, notice: StartNotice | undefined) {
+    this.notice = notice;
     this.#worker = worker;
     this.#onFatal = onFatal;
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
@@ -53,8 +57,8 @@ export class SqliteThread<Calls = SqliteCalls> {
     onFatal?: (error: Error) => void,
   ): Promise<SqliteThread<Calls>> {
     const worker = await startWorker(task, SERVE_LIMITS);
-    await firstMessage(worker, "ready");
-    return new SqliteThread<Calls>(worker, onFatal);
+    const { notice } = await firstMessage(worker, "ready");
+    return new SqliteThread<Calls>(worker, onFatal, notice);
   }
 
   call<Name extends CallName<Calls>>(

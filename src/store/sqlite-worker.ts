@@ -5,22 +5,26 @@ import { openAnswerFile, SqliteAnswers } from "./sqlite-answers.js";
 import type { WorkerMessage, WorkerTask } from "./sqlite-calls.js";
 import { sqliteCalls } from "./sqlite-database.js";
 import { SqliteDesk } from "./sqlite-desk.js";
-import { type SqliteFile, openSnapshot, openSqliteFile } from "./sqlite-file.js";
+import { type SqliteFile, type StartNotice, openSnapshot, openSqliteFile } from "./sqlite-file.js";
 import { SqliteLog } from "./sqlite-log.js";
 import { verifyDatabase } from "./sqlite-verify.js";
+import type { Witness } from "./witness.js";
 
 function say(port: MessagePort, message: WorkerMessage): void {
   port.postMessage(message);
 }
 
-function serve(port: MessagePort, file: SqliteFile, calls: object): void {
-  new SqliteDesk(port, file, new SqliteLog(file.database), calls).open();
-  say(port, { kind: "ready" });
+/** The ledger's file has a witness, and may have something to tell. */
+type ServedFile = SqliteFile & { readonly witness?: Witness; readonly notice?: StartNotice | undefined };
+
+function serve(port: MessagePort, file: ServedFile, calls: object): void {
+  new SqliteDesk(port, file, new SqliteLog(file.database), calls, file.witness).open();
+  say(port, { kind: "ready", notice: file.notice });
 }
 
 function run(port: MessagePort, task: WorkerTask): void {
   if (task.kind === "serve") {
-    const file = openSqliteFile(task.directory, task.databaseBytesMax);
+    const file = openSqliteFile(task.directory, task.databaseBytesMax, task.check);
     serve(port, file, sqliteCalls(file.database));
     return;
   }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
 import { SqliteThread, verifyBeside } from "./sqlite-thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
+import type { StartNotice } from "./sqlite-file.js";
 import { statementPage } from "./statement.js";
 import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "./store.js";
 
@@ -15,13 +16,21 @@ export interface SqliteOptions {
    * The most that the database may grow to. Beyond it, writes are refused with LEDGER_UNAVAILABLE. Absent: the disk.
    */
   readonly databaseBytesMax?: number | undefined;
+  /** Derived from the root secret, in 64 hex digits: another one than before is a loss. Absent: not compared. */
+  readonly keyCheck?: string | undefined;
+  /** Opens also what has lost state, and writes that down. */
+  readonly acceptLoss?: boolean | undefined;
+  /** Called once where a person should hear of the start. */
+  readonly onNotice?: ((notice: StartNotice) => void) | undefined;
 }
 
 /** Opens the database in a directory. Rejects with an Error of one line where it cannot. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const directory = resolve(options.directory);
-  const { onFatal, databaseBytesMax } = options;
-  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax }, onFatal);
+  const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false } = options;
+  const check = { keyCheck, acceptLoss };
+  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
+  if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   return {
     ledger: ledgerStore(thread, directory),
     accounts: accountStore(thread),

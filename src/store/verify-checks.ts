@@ -130,6 +130,10 @@ SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_i
 FROM side GROUP BY day, account_id, key_id, model
 HAVING ${["request_count", ...DAY_SUMS].map((column) => `SUM(${column}) <> 0`).join(" OR ")}`;
 
+/** Without it a witness does not know its database. */
+const IDENTITY = `SELECT 'The database does not say which one it is.'
+WHERE (SELECT COUNT(*) FROM identity WHERE length(database_id) = 32) <> 1`;
+
 /** Also what the indexes say: a request that its index does not find could be held twice. */
 const FILE = `SELECT 'The database file is damaged: ' || integrity_check || '.' FROM pragma_integrity_check
 WHERE integrity_check <> 'ok'`;
@@ -147,5 +151,6 @@ export const CHECKS: readonly { readonly name: string; readonly sql: string }[] 
   { name: "releases against transfers", sql: RELEASES },
   { name: "budgets against requests", sql: BUDGETS },
   { name: "days against usage", sql: USAGE_DAYS },
+  { name: "identity", sql: IDENTITY },
   { name: "database file", sql: FILE },
 ];

@@ -31,6 +31,10 @@ const ROWS = [
     sql: `SELECT id, row_digest, id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
       create_time_ms, revoke_time_ms, revision, maker_id FROM key WHERE maker_id IS NOT NULL`,
   },
+  {
+    what: "accepted loss",
+    sql: "SELECT number, digest, number, accept_time_ms, sequence, found FROM accepted_loss",
+  },
 ] as const;
 
 export function changedRows(database: Sqlite, problemsMax: number): string[] {

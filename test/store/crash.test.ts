@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite.js";
 import type { Store } from "../../src/store/store.js";
 import { NOON_MS, creditOf } from "../ledger/operations.js";
+import { readWitness } from "../../src/store/witness.js";
 import { javascriptOf } from "../support/javascript-of.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 
@@ -59,6 +60,8 @@ describe("a process that is killed", () => {
       const child = await startChild(directory, `round${round}`);
       acknowledged.push(...(await linesOf(child, (count) => count >= LINES && child.kill("SIGKILL"))));
       expect(child.signalCode).toBe("SIGKILL");
+      // A witness that knows more than the database is what a loss looks like, and would stop the next start.
+      expect(readWitness(directory)).toMatchObject({ head: { sequence: expect.any(Number) } });
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * LINES);
     const store = await openForTest({ directory });

@@ -5,6 +5,7 @@ import type { WorkerMessage } from "../../src/store/sqlite-calls.js";
 import { SqliteDesk } from "../../src/store/sqlite-desk.js";
 import { openSqliteFile } from "../../src/store/sqlite-file.js";
 import { LogSyncError, SqliteLog } from "../../src/store/sqlite-log.js";
+import { readWitness } from "../../src/store/witness.js";
 import { temporaryDirectory } from "./directory.js";
 
 /** A log whose syncs the test counts, holds back, and lets fail. */
@@ -36,6 +37,8 @@ class WatchedLog extends SqliteLog {
 }
 
 interface Opened {
+  /** The last transfer that the witness knows. */
+  readonly witnessed: () => number;
   readonly log: WatchedLog;
   readonly port: MessagePort;
   readonly answers: WorkerMessage[];
@@ -44,7 +47,8 @@ interface Opened {
 }
 
 function open(): Opened {
-  const file = openSqliteFile(temporaryDirectory(), undefined);
+  const directory = temporaryDirectory();
+  const file = openSqliteFile(directory, undefined);
   file.database.exec("CREATE TABLE row (name TEXT) STRICT");
   const log = new WatchedLog(file.database);
   const { port1, port2 } = new MessageChannel();
@@ -54,15 +58,26 @@ function open(): Opened {
       done.push(name);
       file.database.prepare("INSERT INTO row VALUES (?)").run(name);
     },
+    transfer: (sequence: number): void => {
+      const values = `(${sequence}, 'credit', 'acme', 0, 'c${sequence}', 0, 1, 0, zeroblob(32))`;
+      file.database.exec(
+        `INSERT INTO transfer (sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos,
+         create_time_ms, hash) VALUES ${values}`,
+      );
+    },
     read: (): unknown => file.database.prepare("SELECT name FROM row ORDER BY rowid").pluck().all(),
     refuse: (): void => {
       throw new Error("no");
     },
   };
-  new SqliteDesk(port2, file, log, calls).open();
+  new SqliteDesk(port2, file, log, calls, file.witness).open();
   const answers: WorkerMessage[] = [];
   port1.on("message", (message: WorkerMessage) => answers.push(message));
-  return { log, port: port1, answers, done };
+  const witnessed = (): number => {
+    const note = readWitness(directory);
+    return typeof note === "object" ? note.head.sequence : -1;
+  };
+  return { witnessed, log, port: port1, answers, done };
 }
 
 let lastId = 0;
@@ -138,6 +153,44 @@ describe("the desk", () => {
     log.error = new LogSyncError("EIO");
     const first = send(port, "write", "a");
     await expect.poll(() => answers).toMatchObject([{ kind: "failure", id: first, failure: { kind: "fatal" } }]);
+  });
+
+  test("lets its witness know of a transfer only once the disk has it", async () => {
+    const { log, port, answers, witnessed } = open();
+    expect(witnessed()).toBe(0);
+    // The second waits for the sync beside, which began before it was written.
+    send(port, "transfer", 1);
+    send(port, "write", "a");
+    await expect.poll(() => log.isSyncing).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(witnessed()).toBe(0);
+    log.end();
+    await expect.poll(() => answers).toHaveLength(2);
+    expect(witnessed()).toBe(1);
+    // Another within the pause: no sync comes after it, and yet it is noted.
+    send(port, "transfer", 2);
+    await expect.poll(witnessed).toBe(2);
+    port.close();
+  });
+
+  test("lets its witness know of nothing once a sync has failed", async () => {
+    const { log, port, answers, witnessed } = open();
+    log.error = new LogSyncError("EIO");
+    send(port, "transfer", 1);
+    await expect.poll(() => answers).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(witnessed()).toBe(0);
+  });
+
+  test("leaves a witness that knows all when it closes", async () => {
+    const { log, port, answers, witnessed } = open();
+    for (const sequence of [1, 2, 3]) send(port, "transfer", sequence);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    port.postMessage("close");
+    await expect.poll(() => log.isSyncing).toBe(true);
+    log.end();
+    await expect.poll(() => answers.at(-1)).toEqual({ kind: "closed" });
+    expect(witnessed()).toBe(3);
   });
 
   test("closes once every answer has left", async () => {

@@ -1,0 +1,58 @@
+/** The data directory: what is in it, and whether this process can use it at all. */
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export const DATABASE_NAME = "tollgate.db";
+export const LOCK_NAME = "tollgate.lock";
+export const WITNESS_NAME = "witness.json";
+
+/** What is opened there. To open a pipe that nobody writes to would wait for ever. */
+const FILES = [DATABASE_NAME, `${DATABASE_NAME}-wal`, `${DATABASE_NAME}-shm`, LOCK_NAME, WITNESS_NAME, "secret"];
+
+/** Makes the directory where there is none. Throws an Error of one line where it cannot be used. */
+export function prepareDirectory(directory: string): void {
+  try {
+    makeDirectory(directory);
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const name of FILES) {
+      const path = join(directory, name);
+      if (existsSync(path) && !statSync(path).isFile()) throw new Error(`'${path}' is not a file`);
+    }
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+}
+
+/** True where a ledger was here: its database, or what it noted of itself. */
+export function holdsLedger(directory: string): boolean {
+  return [DATABASE_NAME, WITNESS_NAME].some((name) => existsSync(join(directory, name)));
+}
+
+export function unusable(directory: string, cause: unknown): Error {
+  const problem = cause instanceof Error ? cause.message : String(cause);
+  return new Error(
+    `The data directory '${directory}' cannot be used: ${problem}. Set TOLLGATE_DATA to a directory that this` +
+      " process can write to.",
+    { cause },
+  );
+}
+
+/** One directory after the other: Node's own recursion never ends where a parent takes none, such as in /proc. */
+function makeDirectory(directory: string): void {
+  if (isThere(directory)) {
+    if (!statSync(directory).isDirectory()) throw new Error("it is not a directory");
+    return;
+  }
+  makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isThere(directory) || !statSync(directory).isDirectory()) throw error;
+  }
+}
+
+/** A link to nothing is there as well, and `stat` says what is wrong with it. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

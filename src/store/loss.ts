@@ -1,0 +1,76 @@
+/** What a data directory lost since its ledger last wrote there, as its witness tells. */
+import type { Sqlite } from "./sqlite-file.js";
+import { digestOf } from "./digest.js";
+import type { WitnessNote } from "./witness.js";
+
+/** What is lost, and where it must come back from. */
+export interface Loss {
+  readonly found: string;
+  readonly restore: string;
+}
+
+const DATABASE = "tollgate.db, with tollgate.db-wal where there was one,";
+const SECRET = "the root secret (the file 'secret', or TOLLGATE_SECRET)";
+
+/** What a person is told to do. */
+export function lossError(directory: string, losses: readonly Loss[]): Error {
+  const restore = losses.map((loss) => loss.restore).join(" and ");
+  return new Error(
+    `The data directory '${directory}' has lost state: ${foundIn(losses)}. Restore ${restore} from a backup, or start` +
+      " without what is lost, once: tollgate serve --accept-loss",
+  );
+}
+
+export function foundIn(losses: readonly Loss[]): string {
+  return losses.map(({ found }) => found).join("; ");
+}
+
+/** The database's file is not there, or has nothing in it. */
+export function lostDatabase(how: "gone" | "empty", note: WitnessNote | "damaged"): Loss {
+  const had = note === "damaged" ? "" : `, and it had ${note.head.sequence} transfers`;
+  return { found: `the database is ${how}${had}`, restore: DATABASE };
+}
+
+export function lostWitness(): Loss {
+  return { found: "its witness.json is damaged, so nobody knows what else is", restore: "witness.json" };
+}
+
+/** Compares an open database with what its witness says. */
+export function lossOf(database: Sqlite, { databaseId, head }: WitnessNote): Loss | undefined {
+  if (identityOf(database) !== databaseId)
+    return { found: "the database is not the one that was here (witness.json)", restore: DATABASE };
+  const last = Number(database.prepare("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get());
+  if (last < head.sequence) {
+    const found = `the database ends at transfer ${last}, but transfer ${head.sequence} was written (witness.json)`;
+    return { found, restore: DATABASE };
+  }
+  const hash = database
+    .prepare<[number], Buffer>("SELECT hash FROM transfer WHERE sequence = ?")
+    .pluck()
+    .get(head.sequence);
+  if (head.sequence === 0 || hash?.toString("hex") === head.hash) return undefined;
+  return { found: `transfer ${head.sequence} is not the one that was written (witness.json)`, restore: DATABASE };
+}
+
+/** The root secret is not the one of before. An empty check is no secret's. */
+export function lostSecret(keyCheck: string, note: WitnessNote): Loss | undefined {
+  if (keyCheck === "" || note.keyCheck === "" || keyCheck === note.keyCheck) return undefined;
+  const found = "the root secret is not the one that was used here, so that no key made with it would be known";
+  return { found, restore: SECRET };
+}
+
+/** Undefined where the database is of before it had one. */
+function identityOf(database: Sqlite): string | undefined {
+  const has = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'identity'").pluck().get();
+  if (has === undefined) return undefined;
+  return database.prepare<[], string>("SELECT database_id FROM identity").pluck().get();
+}
+
+/** Writes down for good that an operator accepted a loss. */
+export function recordLoss(database: Sqlite, found: string, nowMs: number): void {
+  const last = Number(database.prepare("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get());
+  const number = Number(database.prepare("SELECT coalesce(max(number), 0) + 1 FROM accepted_loss").pluck().get());
+  database
+    .prepare("INSERT INTO accepted_loss (number, accept_time_ms, sequence, found, digest) VALUES (?, ?, ?, ?, ?)")
+    .run(number, nowMs, last, found, digestOf(number, nowMs, last, found));
+}

@@ -1,0 +1,269 @@
+/** A start finds what its data directory has lost, says in one line what to do about it, and ends; or goes on. */
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { openSqliteFile } from "../../src/store/sqlite-file.js";
+import { openSqliteStore } from "../../src/store/sqlite.js";
+import { readWitness } from "../../src/store/witness.js";
+import { type CommandResult, tollgate } from "../support/command.js";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+
+const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
+/** What a clean stop left, and the same directory after more credits and a kill. */
+const stopped = join(base, "stopped");
+const killed = join(base, "killed");
+const foreign = join(base, "foreign");
+const CREDITS = 40;
+const FAST = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0" };
+
+async function credit(gateway: GatewayProcess, name: string, count: number): Promise<void> {
+  const management = new Management(gateway);
+  for (let number = 1; number <= count; number++) {
+    const body = { amount_nanos: "7", credit_id: `${name}-${number}` };
+    expect((await management.call("POST", "/accounts/acme:credit", body)).status).toBe(200);
+  }
+}
+
+function witnessedSequence(directory: string): number {
+  const note = readWitness(directory);
+  return typeof note === "object" ? note.head.sequence : -1;
+}
+
+beforeAll(async () => {
+  const first = await startGateway();
+  await new Management(first).account("acme", 1_000n);
+  expect(await first.stop()).toBe(0);
+  cpSync(first.dataDirectory, stopped, { recursive: true });
+  const second = await startGateway({ dataDirectory: first.dataDirectory });
+  await credit(second, "more", CREDITS);
+  // No stop and no further write: the witness comes after what was acknowledged by itself.
+  await vi.waitFor(() => expect(witnessedSequence(first.dataDirectory)).toBe(CREDITS + 1), { timeout: 10_000 });
+  await second.kill();
+  cpSync(first.dataDirectory, killed, { recursive: true });
+  rmSync(first.dataDirectory, { recursive: true });
+  await (await openSqliteStore({ directory: foreign })).close();
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+function copyOf(original: string): string {
+  const directory = mkdtempSync(join(base, "case-"));
+  cpSync(original, directory, { recursive: true });
+  return directory;
+}
+
+const WAL = "tollgate.db-wal";
+const remove = (...names: readonly string[]) => {
+  return (directory: string) => names.forEach((name) => rmSync(join(directory, name), { force: true }));
+};
+/** Another database in the place of this one. */
+const putBack = (from: string) => (directory: string) => {
+  remove(WAL, "tollgate.db-shm")(directory);
+  cpSync(join(from, "tollgate.db"), join(directory, "tollgate.db"));
+};
+
+function halve(directory: string, name: string): void {
+  const path = join(directory, name);
+  truncateSync(path, Math.floor(readFileSync(path).length / 2));
+}
+
+function forge(directory: string): void {
+  const database = new Database(join(directory, "tollgate.db"));
+  database.exec("DROP TRIGGER transfer_update; UPDATE transfer SET hash = zeroblob(32)");
+  database.close();
+}
+
+interface Damage {
+  readonly name: string;
+  readonly damage: (directory: string) => void;
+  readonly says: RegExp;
+  readonly from?: string;
+  /** What no flag makes good. */
+  readonly final?: true;
+}
+
+const DAMAGES: readonly Damage[] = [
+  { name: "the root secret is removed", damage: remove("secret"), says: /root secret .* is gone/ },
+  {
+    name: "the root secret is another",
+    damage: (directory) => writeFileSync(join(directory, "secret"), "x".repeat(64)),
+    says: /root secret is not the one that was used here/,
+  },
+  { name: "the database is removed", damage: remove("tollgate.db", WAL), says: /database is gone, and it had 41 tr/ },
+  {
+    name: "the database is emptied",
+    damage: (directory) => truncateSync(join(directory, "tollgate.db")),
+    says: /database is empty, and it had 41 transfers/,
+  },
+  { name: "the log is halved", damage: (directory) => halve(directory, WAL), says: /ends at transfer \d+, but tra/ },
+  { name: "the log is removed", damage: remove(WAL), says: /ends at transfer 1, but transfer 41 was written/ },
+  { name: "an older backup is put back", damage: putBack(stopped), says: /ends at transfer 1, but transfer 41 was/ },
+  { name: "another database is put there", damage: putBack(foreign), says: /not the one that was here/ },
+  { name: "its last transfer was forged", damage: forge, says: /transfer 41 is not the one that was written/ },
+  {
+    name: "the witness is damaged",
+    damage: (directory) => writeFileSync(join(directory, "witness.json"), "{}"),
+    says: /witness.json is damaged/,
+  },
+  {
+    name: "the database is none",
+    damage: (directory) => writeFileSync(join(directory, "tollgate.db"), "no database".repeat(500)),
+    says: /tollgate.db' is damaged .*Restore it from a backup/,
+    final: true,
+  },
+  {
+    name: "the database is halved",
+    damage: (directory) => halve(directory, "tollgate.db"),
+    says: /tollgate.db' is damaged .*Restore it from a backup/,
+    from: stopped,
+    final: true,
+  },
+];
+
+/** One line that says what to do, no stack, and an end. */
+function expectRefusal({ code, stderr, stdout }: CommandResult, says: RegExp): void {
+  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(/^tollgate: [^\n]+\n$/);
+  expect(stdout).not.toContain("ready");
+  expect(code).not.toBe(0);
+  expect(code).not.toBeNull();
+}
+
+describe.each(DAMAGES)("where $name", ({ damage, says, from = killed, final }) => {
+  test("the start is refused and says what to do, each time", { timeout: 60_000 }, async () => {
+    const directory = copyOf(from);
+    damage(directory);
+    const result = await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory });
+    expectRefusal(result, says);
+    if (final !== true) expect(result.stderr).toContain("tollgate serve --accept-loss");
+  });
+});
+
+test.each([
+  { name: "an older backup", damage: putBack(stopped), granted: 1_000n },
+  { name: "a removed database", damage: remove("tollgate.db", WAL), granted: undefined },
+  { name: "a removed root secret", damage: remove("secret"), granted: 1_000n + 7n * BigInt(CREDITS) },
+])("$name is accepted with --accept-loss, which is written down", { timeout: 60_000 }, async ({ damage, granted }) => {
+  const dataDirectory = copyOf(killed);
+  damage(dataDirectory);
+  const gateway = await startGateway({ dataDirectory, args: ["--accept-loss"] });
+  expect(gateway.log.filter((line) => line.includes("lost state was accepted"))).toHaveLength(1);
+  const management = new Management(gateway);
+  if (granted !== undefined) expect((await management.balance("acme")).grantedNanos).toBe(granted);
+  expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
+  expect(await gateway.stop()).toBe(0);
+  const database = new Database(join(dataDirectory, "tollgate.db"), { readonly: true });
+  expect(database.prepare("SELECT count(*) FROM accepted_loss").pluck().get()).toBe(1);
+  database.close();
+  // What was accepted is not lost any more.
+  const after = await startGateway({ dataDirectory });
+  expect(after.log.join("\n")).not.toContain("accepted");
+  await after.stop();
+});
+
+test("a database whose witness alone is gone starts, says so, and has one again", { timeout: 60_000 }, async () => {
+  const dataDirectory = copyOf(killed);
+  remove("witness.json")(dataDirectory);
+  const gateway = await startGateway({ dataDirectory });
+  expect(gateway.log.join("\n")).toContain("a witness of the ledger was made");
+  expect(witnessedSequence(dataDirectory)).toBe(CREDITS + 1);
+  await gateway.stop();
+});
+
+const UNUSABLE: readonly { name: string; make: (parent: string) => string; says: RegExp }[] = [
+  {
+    name: "a file",
+    make: (parent) => {
+      writeFileSync(join(parent, "file"), "");
+      return join(parent, "file");
+    },
+    says: /not a directory/,
+  },
+  {
+    name: "below a file",
+    make: (parent) => {
+      writeFileSync(join(parent, "file"), "");
+      return join(parent, "file", "data");
+    },
+    says: /not a directory/,
+  },
+  {
+    name: "a link to nothing",
+    make: (parent) => {
+      symlinkSync(join(parent, "nothing"), join(parent, "link"));
+      return join(parent, "link");
+    },
+    says: /ENOENT/,
+  },
+  { name: "where nothing can be made", make: () => "/proc/tollgate", says: /ENOENT|EACCES|EPERM/ },
+  { name: "where nothing can be written", make: () => "/proc/self", says: /E[A-Z]+/ },
+  {
+    name: "with a directory for a database",
+    make: (parent) => {
+      mkdirSync(join(parent, "tollgate.db"));
+      return parent;
+    },
+    says: /tollgate.db' is not a file/,
+  },
+  ...["tollgate.db", "secret", "tollgate.lock", "witness.json"].map((name) => ({
+    name: `with a pipe for ${name}`,
+    make: (parent: string) => {
+      execFileSync("mkfifo", [join(parent, name)]);
+      return parent;
+    },
+    says: /is not a file/,
+  })),
+  {
+    name: "with a damaged lock",
+    make: (parent) => {
+      writeFileSync(join(parent, "tollgate.lock"), "no database".repeat(500));
+      return parent;
+    },
+    says: /tollgate.lock' is damaged .*It holds nothing: remove it/,
+  },
+  {
+    name: "with another program's database",
+    make: (parent) => {
+      const database = new Database(join(parent, "tollgate.db"));
+      database.exec("CREATE TABLE theirs (id INTEGER)");
+      database.close();
+      writeFileSync(join(parent, "secret"), "x".repeat(64));
+      return parent;
+    },
+    says: /is another program's database/,
+  },
+];
+
+test.each(UNUSABLE)("a data directory $name is refused in one line", ({ make, says }) => {
+  const directory = make(mkdtempSync(join(base, "case-")));
+  let refusal = "";
+  try {
+    openSqliteFile(directory, undefined).close();
+  } catch (error) {
+    refusal = error instanceof Error ? error.message : "";
+  }
+  expect(refusal).toMatch(says);
+  expect(refusal).toContain(directory);
+  expect(refusal).not.toContain("\n");
+});
+
+test.each(UNUSABLE.filter(({ name }) => /nothing can be made|pipe for secret|damaged lock/.test(name)))(
+  "a gateway whose data directory is $name says so in one line, and ends",
+  { timeout: 60_000 },
+  async ({ make, says }) => {
+    const directory = make(mkdtempSync(join(base, "case-")));
+    expectRefusal(await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory }), says);
+  },
+);
