@@ -149,7 +149,7 @@ test("a rotated key's old secret lives on for the grace, or ends at once", async
     (await tollgate(["models"], { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_KEY: key })).code;
   expect([await code(first), await code(second.stdout.trim())]).toEqual([0, 0]);
   const third = (await run("key", "rotate", id)).stdout.trim();
-  expect([await code(second.stdout.trim()), await code(third)]).toEqual([1, 0]);
+  expect([await code(second.stdout.trim()), await code(third)]).toEqual([4, 0]);
 });
 
 test("models are listed, and the built-in one is free", async () => {

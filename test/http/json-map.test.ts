@@ -15,7 +15,7 @@ test("any amount and any name arrive as they were sent, and go back as they came
       const json = { amount_nanos: String(amount), credit_id: creditId };
       const input = { path: { id: "acme" }, query: {}, body: Buffer.from(JSON.stringify(json)) };
       const request = CreditAccountRequest.decode(requestBytes(CREDIT, input));
-      expect(request).toEqual({ id: "acme", amountNanos: amount, creditId });
+      expect(request).toEqual({ id: "acme", amountNanos: amount, creditId, reason: "" });
       const answer = CreditAccountResponse.encode({ availableNanos: amount, repeatedCredit: true }).finish();
       expect(JSON.parse(responseJson(CREDIT, Buffer.from(answer)))).toEqual({
         available_nanos: String(amount),

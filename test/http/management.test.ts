@@ -110,7 +110,7 @@ describe("what is sent", () => {
     { body: { amountNanos: 5, creditId: "inv-7", id: "acme" } },
   ])("a path's field joins those of the body: %o", async ({ body }) => {
     expect((await call("POST", "/api/v1/accounts/acme:credit", body)).status).toBe(200);
-    expect(CreditAccountRequest.decode(sent)).toEqual({ id: "acme", amountNanos: 5n, creditId: "inv-7" });
+    expect(CreditAccountRequest.decode(sent)).toEqual({ id: "acme", amountNanos: 5n, creditId: "inv-7", reason: "" });
   });
 
   test("a query's fields are read, and none are needed", async () => {
@@ -145,6 +145,9 @@ describe("what comes back", () => {
       held_nanos: "0",
       spent_nanos: "1",
       granted_nanos: "6",
+      refunded_nanos: "0",
+      debited_nanos: "0",
+      receivable_nanos: "0",
     });
   });
 
