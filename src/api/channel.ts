@@ -26,6 +26,16 @@ export interface Admission {
   readonly holder: string;
 }
 
+/** What a caller is about to ask, as far as its headers tell. */
+export interface Entry {
+  /** Empty: any valid key. */
+  readonly scope: string;
+  /** The path of the method that follows, where it is known: what begins a request meets its key's limits. */
+  readonly method?: string | undefined;
+  /** Its body is long, or of unknown length: a core elsewhere is asked before it is read. */
+  readonly isLong: boolean;
+}
+
 /** What a caller gives with a call. */
 export interface CallOptions {
   /** `authorization` or `x-api-key`, and whatever else the service reads. */
@@ -58,9 +68,9 @@ export interface Reply<Message> {
 export interface Channel {
   /**
    * Lets a caller in, by the headers of its request alone and before its body is read: at once where the key is known.
-   * Throws or rejects with what a call would be refused with. An empty scope is any valid key.
+   * Throws or rejects with what a call would be refused with.
    */
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission>;
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission>;
   unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,

@@ -4,7 +4,7 @@ import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/
 import type { CallMetadata } from "../api/channel.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
-import { LONG_BODY_BYTES, type RequestFacts, type WireRequest } from "../wire/wire.js";
+import { isLongBody, type RequestFacts, type WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
 import { type Asked, generate } from "./generate.js";
 import type { AnswerBatch } from "./meter.js";
@@ -77,7 +77,7 @@ function readRequest(
   const { buffer, byteOffset, byteLength } = source.body;
   const body = Buffer.from(buffer, byteOffset, byteLength);
   const read = { wire: wire.name, body, headers: source.headers };
-  if (body.length > LONG_BODY_BYTES) return steps.longBodies.read(read, "embed", call.caller.accountId);
+  if (isLongBody(body)) return steps.longBodies.read(read, "embed", call.caller.accountId);
   return wire.readRequest(read);
 }
 

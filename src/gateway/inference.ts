@@ -14,7 +14,7 @@ import {
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
-import { LONG_BODY_BYTES, type WireRequest } from "../wire/wire.js";
+import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
@@ -145,7 +145,7 @@ function readGeneration(
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
   const source = { wire: wire.name, body, headers: input.value.headers };
-  if (body.length > LONG_BODY_BYTES) {
+  if (isLongBody(body)) {
     const reading = steps.longBodies.read(source, purpose, call.caller.accountId);
     return reading.then((request) => ({ request, generation, acceptWire }));
   }

@@ -12,6 +12,8 @@ declare module "fastify" {
   }
 }
 
+const LONG_BYTES = 256 * 1024;
+
 /** What is wrong with the body as its headers announce it; undefined where nothing is, or where there is none. */
 export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayError | undefined {
   const { headers } = request;
@@ -28,6 +30,12 @@ export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayE
 
 export function hasBody({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** True where its length is not known either. */
+export function isLong({ headers }: FastifyRequest): boolean {
+  const length = headers["content-length"];
+  return length === undefined || Number(length) > LONG_BYTES;
 }
 
 /** The bytes that one body takes of the budget, until its request has its answer. */

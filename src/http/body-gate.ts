@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Admission } from "../api/channel.js";
-import { BodyLease, bodyProblem, CountedBody, hasBody } from "./body-check.js";
+import { BodyLease, bodyProblem, CountedBody, hasBody, isLong } from "./body-check.js";
 import type { Front } from "./front.js";
 import type { RoutePermission } from "./routes.js";
 
@@ -37,7 +37,7 @@ export class BodyGate {
       this.#enter(request, reply, admission);
     };
     try {
-      const admission = this.#front.admit(request, permission.scope);
+      const admission = this.#front.admit(request, permission, isLong(request));
       if (admission instanceof Promise) {
         admission.then(enter).then(() => done(), done);
         return;

@@ -105,13 +105,17 @@ export class Front {
   }
 
   /** Lets the caller in, at once where the key is known. Throws or rejects where it may not use the route at all. */
-  admit(request: FastifyRequest, scope: string): Admission | Promise<Admission> {
-    return this.channel.admit(scope, (request.callMetadata ??= this.#metadata(request)));
+  admit(
+    request: FastifyRequest,
+    { scope, method }: Exclude<RoutePermission, "public">,
+    isLong: boolean,
+  ): Admission | Promise<Admission> {
+    return this.channel.admit({ scope, method, isLong }, (request.callMetadata ??= this.#metadata(request)));
   }
 
   /** Rejects with the service's refusal where the caller may not use a route at all. */
   async checkCaller(request: FastifyRequest, permission: RoutePermission): Promise<void> {
-    if (permission !== "public" && request.admission === undefined) await this.admit(request, permission.scope);
+    if (permission !== "public" && request.admission === undefined) await this.admit(request, permission, false);
   }
 
   /** Headers of a good answer. What the service did not name, we do. */

@@ -3,7 +3,13 @@ import type { FastifyInstance, RouteOptions } from "fastify";
 import type { Format } from "../formats/format.js";
 
 /** What a caller needs: nothing, or a valid key with a scope. An empty scope is any valid key. */
-export type RoutePermission = "public" | { readonly scope: string };
+export type RoutePermission =
+  | "public"
+  | {
+      readonly scope: string;
+      /** The path of the method that its requests call, where that begins a request to a model. */
+      readonly method?: string;
+    };
 
 declare module "fastify" {
   interface FastifyContextConfig {

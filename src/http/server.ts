@@ -3,6 +3,7 @@ import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
+import { InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatRoute } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
@@ -20,7 +21,7 @@ import { addManagementRoutes } from "./management.js";
 import { addModelRoutes, SHARED_MODELS } from "./models.js";
 import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
-import { RouteTable } from "./routes.js";
+import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addStreamRoutes } from "./streams.js";
 import { type HttpMetrics, watch } from "./watch.js";
@@ -73,6 +74,11 @@ export interface HttpServer {
   readonly app: FastifyInstance;
 }
 
+const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
+  generate: { scope: "chat", method: InferenceServiceService.streamGenerate.path },
+  count: { scope: "chat" },
+  embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
+};
 const BODY_BYTES_MAX = 33_554_432;
 const HEARTBEAT_MS = 15_000;
 const STREAMS_MAX = 4_096;
@@ -198,7 +204,7 @@ function addGenerationRoutes(
 function addFormatRoutes(app: FastifyInstance, format: Format, parts: GenerationParts, routes: RouteTable): void {
   if (format.models !== undefined) addModelRoutes(app, parts.front, routes, format.models, format);
   for (const { method, path, kind } of format.routes) {
-    const config = { permission: { scope: kind === "embed" ? "embeddings" : "chat" }, format };
+    const config = { permission: PERMISSIONS[kind], format };
     app.route({ method, url: path, config, handler: handlerOf(kind, format, parts) });
   }
 }

@@ -99,6 +99,16 @@ export class Limits {
     return this.#enter(caller, requestId, "peek");
   }
 
+  /** Throws or rejects where `admit` would, and takes nothing. */
+  check({ keyId, settings }: LimitedCaller): Promise<void> | undefined {
+    const limits = this.#limitsOf(settings);
+    if (limits === undefined) return undefined;
+    const result = this.#coordination.peek({ requestId: "", subject: keyId, limits: limits.entry, tokens: 0 });
+    if (result instanceof Promise) return result.then((settled) => requireAdmitted(settled, keyId));
+    requireAdmitted(result, keyId);
+    return undefined;
+  }
+
   #enter({ keyId, settings }: LimitedCaller, requestId: string, way: "admit" | "peek"): Admission | Promise<Admission> {
     const coordination = this.#coordination;
     const limits = this.#limitsOf(settings);
@@ -195,6 +205,10 @@ class LimitedAdmission implements Admission {
     this.#released = true;
     this.#coordination.release(this.#request.subject, this.#request.requestId);
   }
+}
+
+function requireAdmitted(result: AdmissionResult, keyId: string): void {
+  if (!result.admitted) throw refusalOf(result, keyId);
 }
 
 /** The headers of a refusal by a limit, from its metadata; none of other errors. */

@@ -1,12 +1,13 @@
 /** Lets callers in for a front end whose core is elsewhere: a key that the core took lately is not asked for again. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Admission, CallMetadata, Channel } from "../api/channel.js";
+import type { Admission, CallMetadata, Channel, Entry } from "../api/channel.js";
 import { Cancellation } from "../api/cancellation.js";
-import { KeyServiceService } from "../api/index.js";
+import { type GetCallerRequest, KeyServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { credentialOf } from "../keys/credential.js";
 import { CLIENT_ADDRESS_HEADER } from "./address.js";
+import { beginsRequest } from "./begins-request.js";
 
 /** The core asks again on every call; here it is only about whose bytes are read. */
 const BELIEVED_MS = 30_000;
@@ -23,17 +24,20 @@ export class Admissions {
   }
 
   /** As `Channel.admit`. */
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
+  admit({ scope, method = "", isLong }: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
     const secret = credentialOf(metadata);
     const id = `${scope} ${metadata[CLIENT_ADDRESS_HEADER]} ${secret}`;
-    return (secret === undefined ? undefined : this.#known.get(id)) ?? this.#ask(id, scope, secret ?? "", metadata);
+    // A short body costs less than the question; before its message the core looks at the limits anyway.
+    const asksLimits = isLong && beginsRequest(method, metadata);
+    const known = secret === undefined || asksLimits ? undefined : this.#known.get(id);
+    return known ?? this.#ask(id, { scope, beginsRequest: asksLimits }, secret ?? "", metadata);
   }
 
-  async #ask(id: string, scope: string, secret: string, metadata: CallMetadata): Promise<Admission> {
+  async #ask(id: string, asked: GetCallerRequest, secret: string, metadata: CallMetadata): Promise<Admission> {
     const options = { metadata, signal: new Cancellation(), timeoutMs: TIMEOUT_MS };
     const admission = { holder: createHash("sha256").update(secret).digest("base64") };
     try {
-      await this.#way.unary(KeyServiceService.getCaller, { scope }, options);
+      await this.#way.unary(KeyServiceService.getCaller, asked, options);
     } catch (error) {
       // The core checks the address of this question before it reads the scope in it. The call itself is told in order.
       if (error instanceof GatewayError && error.reason === "ERROR_REASON_ADDRESS_NOT_ALLOWED") return admission;

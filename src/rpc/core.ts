@@ -4,6 +4,7 @@ import type { Replays } from "../gateway/replay/replays.js";
 import type { Keys } from "../keys/keys.js";
 import type { TrustedProxies } from "../keys/proxies.js";
 import type { Ledger } from "../ledger/ledger.js";
+import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
 import type { Store } from "../store/store.js";
@@ -13,6 +14,8 @@ export interface CoreParts {
   readonly ledger: Ledger;
   readonly store: Pick<Store, "requests">;
   readonly gateway: Gateway;
+  /** Those that `gateway` takes requests into. */
+  readonly limits: Pick<Limits, "check">;
   /** Absent: no answer comes twice. */
   readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;

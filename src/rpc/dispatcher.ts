@@ -8,6 +8,7 @@ import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { Admitted } from "./admitted.js";
+import { beginsRequest } from "./begins-request.js";
 import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
@@ -96,24 +97,29 @@ export class Dispatcher {
 
   /**
    * Lets a caller in by its headers, before its message is read: who it is, and whether its key may do this at all.
-   * Throws or rejects with the refusal. What needs no body to be decided belongs here.
+   * Throws or rejects with the refusal. What needs no body to be decided belongs here: also the limits of requests and
+   * concurrency, which are looked at where the method begins a request, and taken when it runs.
    */
-  admit(permission: MethodPermission, origin: Origin): Admitted | Promise<Admitted> {
+  admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
     const head = new NamedHead(this.#requestId());
     const refuse = (error: unknown): never => {
       throw this.#refuse(error, "admit", head).error;
     };
-    const begin = (caller: Caller): Admitted => {
+    const begin = (caller: Caller): Admitted | Promise<Admitted> => {
       const address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
       head.caller = caller;
       head.address = address;
       requirePermission(permission, caller, address);
-      return new Admitted(caller, address, this.#core.nowMs());
+      const admitted = new Admitted(caller, address, this.#core.nowMs());
+      if (!beginsRequest(method, origin.metadata)) return admitted;
+      const looking = this.#core.limits.check(caller);
+      return looking instanceof Promise ? looking.then(() => admitted) : admitted;
     };
     try {
       if (this.#draining !== undefined) throw stopping();
       const caller = this.#core.keys.authenticate(credentialOf(origin.metadata));
-      return caller instanceof Promise ? caller.then(begin).catch(refuse) : begin(caller);
+      const admitted = caller instanceof Promise ? caller.then(begin) : begin(caller);
+      return admitted instanceof Promise ? admitted.catch(refuse) : admitted;
     } catch (error) {
       return refuse(error);
     }

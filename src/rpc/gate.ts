@@ -114,6 +114,6 @@ export class Gate {
   #admit(path: string, origin: Omit<Entered, "admission"> & { readonly local: boolean }): Admitted | Promise<Admitted> {
     const permission = this.#options.dispatcher.permissionOf(path);
     if (permission === undefined) throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path });
-    return this.#options.dispatcher.admit(permission, origin);
+    return this.#options.dispatcher.admit(permission, origin, path);
   }
 }

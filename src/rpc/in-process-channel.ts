@@ -1,5 +1,5 @@
 /** The channel to services in this process: the same message objects, no bytes between. */
-import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Entry, Method, Reply, Sink } from "../api/channel.js";
 import type { Dispatcher, ServerCall, StreamOutcome } from "./dispatcher.js";
 import { errorOf, statusOf } from "./status.js";
 
@@ -15,8 +15,8 @@ export function createInProcessChannel(dispatcher: Dispatcher, options: InProces
 class InProcessChannel implements Channel {
   constructor(readonly dispatcher: Dispatcher) {}
 
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
-    return admit(this.dispatcher, scope, metadata);
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
+    return admit(this.dispatcher, entry, metadata);
   }
 
   async unary<Request, Response>(
@@ -47,8 +47,8 @@ class InProcessChannel implements Channel {
 class EncodingChannel implements Channel {
   constructor(readonly dispatcher: Dispatcher) {}
 
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
-    return admit(this.dispatcher, scope, metadata);
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
+    return admit(this.dispatcher, entry, metadata);
   }
 
   async unary<Request, Response>(
@@ -80,8 +80,9 @@ class EncodingChannel implements Channel {
   }
 }
 
-function admit(dispatcher: Dispatcher, scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
-  return dispatcher.admit({ operator: false, scope }, { metadata, peer: "", local: true });
+function admit(dispatcher: Dispatcher, entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
+  const permission = { operator: false, scope: entry.scope };
+  return dispatcher.admit(permission, { metadata, peer: "", local: true }, entry.method);
 }
 
 function throwRefusal(outcome: StreamOutcome): void {

@@ -8,7 +8,7 @@ import { accountFilter } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { scopeMissing } from "./permission.js";
 
-export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof KeyServiceService> {
+export function keyService({ keys, limits }: Pick<CoreParts, "keys" | "limits">): Handlers<typeof KeyServiceService> {
   return {
     async createKey(request, { caller }) {
       const accountId = request.accountId || caller.accountId;
@@ -40,8 +40,9 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
       const { key, secret } = await keys.rotate(required("id", id), graceSeconds, permit);
       return { key, secret };
     },
-    async getCaller({ scope }, { caller }) {
+    async getCaller({ scope, beginsRequest }, { caller }) {
       if (scope !== "" && !caller.hasScope(scope)) throw scopeMissing(scope, caller);
+      if (beginsRequest) await limits.check(caller);
       return { key: caller.key };
     },
   };

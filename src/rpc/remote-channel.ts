@@ -2,7 +2,7 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientReadableStream, Metadata, ServiceError } from "@grpc/grpc-js";
-import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Entry, Method, Reply, Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import { Admissions } from "./admissions.js";
@@ -76,8 +76,8 @@ class RemoteChannel implements Channel {
     this.#connections = new Connections(() => connect(options));
   }
 
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
-    return this.#admissions.admit(scope, metadata);
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
+    return this.#admissions.admit(entry, metadata);
   }
 
   unary<Request, Response>(

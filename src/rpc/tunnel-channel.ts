@@ -1,5 +1,5 @@
 /** The channel of our own front ends: calls share tunnels, and each goes by itself while there is none. */
-import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../api/channel.js";
+import type { Admission, CallMetadata, CallOptions, Channel, Entry, Method, Reply, Sink } from "../api/channel.js";
 import { Admissions } from "./admissions.js";
 import { refusedAtOnce } from "./lifetime.js";
 import type { Tunnels } from "./tunnels.js";
@@ -17,8 +17,8 @@ export class TunnelChannel implements Channel {
     this.#alone = alone;
   }
 
-  admit(scope: string, metadata: CallMetadata): Admission | Promise<Admission> {
-    return this.#admissions.admit(scope, metadata);
+  admit(entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
+    return this.#admissions.admit(entry, metadata);
   }
 
   unary<Request, Response>(

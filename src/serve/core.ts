@@ -45,6 +45,10 @@ const TIMEOUTS: RequestTimeouts = {
 };
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
+const wires = new Map(
+  [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
+);
+const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {
@@ -96,10 +100,6 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger }, environment.operatorKey, demo);
   const limits = new Limits({ coordination });
-  const wires = new Map(
-    [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
-  );
-  const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
   const longBodies = createLongBodies();
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
   const replays = createReplays(ledger, rootSecret, options);
@@ -110,6 +110,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     // Through the ledger, so that a client that asks after its answer sees what it paid.
     store: { requests: ledger.requests },
     gateway,
+    limits,
     replays,
     models: createModelCatalog(routing),
     upstreams: createUpstreamBoard(routing),

@@ -5,7 +5,8 @@
 import { JsonCursor } from "./json/cursor.js";
 import { type Member, readMembers, splice } from "./json/splice.js";
 import { listOf, objectOf } from "./json/value.js";
-import { LONG_BODY_BYTES, type SourceBody } from "./wire.js";
+import { isLongBody, LONG_BODY_BYTES } from "./json/weight.js";
+import type { SourceBody } from "./wire.js";
 
 /** What stands for what was said, by the member that holds it on some wire. */
 const SAID: ReadonlyMap<string, string> = new Map([
@@ -23,7 +24,7 @@ const TEXT_CHARACTERS_MAX = 256;
 
 /** The same source where its body is short; else one that is short and reads alike, apart from what was said. */
 export function outlined(source: SourceBody): SourceBody {
-  if (source.body.length <= LONG_BODY_BYTES) return source;
+  if (!isLongBody(source.body)) return source;
   const { body } = source;
   const members = readMembers(new JsonCursor(body));
   const edits = new Map<string, string>();

@@ -8,6 +8,8 @@ import type { Member } from "./json/splice.js";
 import type { ToolOrders } from "./member-gate.js";
 import type { MemberTable } from "./members.js";
 
+export { isLongBody } from "./json/weight.js";
+
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
   readonly model: string;
@@ -42,9 +44,6 @@ export interface SourceBody {
   /** Headers that belong to the wire, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/** A longer body is not read on the event loop, where its every byte costs all other requests time. */
-export const LONG_BODY_BYTES = 262_144;
 
 /** What to write of a long body, for a target that is described by what can cross to another thread. */
 export interface BodyOrder {

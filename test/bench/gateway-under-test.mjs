@@ -22,6 +22,7 @@ export const ACCOUNT = "bench";
  * @property {string} metrics host:port
  * @property {string} key
  * @property {string} operatorKey
+ * @property {string} otherKey Of another account.
  * @property {number} readyMs
  * @property {() => Promise<void>} stop
  */
@@ -52,8 +53,9 @@ export async function startGateway({ entry, upstreamPort, split = false, nodeOpt
   mkdirSync(directory);
   const key = makeSecret();
   const operatorKey = makeSecret();
+  const otherKey = makeSecret();
   const settingsPath = join(directory, "tollgate.yaml");
-  writeFileSync(settingsPath, settings(upstreamPort, key));
+  writeFileSync(settingsPath, settings(upstreamPort, key, otherKey));
   const secret = {
     TOLLGATE_SECRET: randomBytes(24).toString("hex"),
     TOLLGATE_LOG_LEVEL: "info",
@@ -71,7 +73,7 @@ export async function startGateway({ entry, upstreamPort, split = false, nodeOpt
   const command = [process.execPath, ...nodeOptions, entry, "serve"];
   const first = await start(split ? "core" : "gateway", command, core);
   const grpc = String(first.ready["grpc"]);
-  const keys = { grpc, key, operatorKey };
+  const keys = { grpc, key, operatorKey, otherKey };
   if (!split) {
     const http = String(first.ready["http"]);
     return { ...keys, ...first, pids: [first.pid], http, metrics: metricsOf(first.ready) };
@@ -103,8 +105,9 @@ function makeSecret() {
 /**
  * @param {number} upstreamPort
  * @param {string} key
+ * @param {string} otherKey
  */
-function settings(upstreamPort, key) {
+function settings(upstreamPort, key, otherKey) {
   return `upstreams:
   mock: { family: openai-compatible, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "sk-upstream" }
 models:
@@ -115,6 +118,7 @@ models:
     price: { input: "${INPUT_USD_PER_MILLION}", output: "${OUTPUT_USD_PER_MILLION}" }
 accounts:
   ${ACCOUNT}: { credit: "1000000.00" }
+  other: { credit: "1000000.00" }
 keys:
   - account: ${ACCOUNT}
     name: bench
@@ -125,5 +129,9 @@ keys:
     tokens_per_minute: 1000000000
     concurrency: 100000
     budget_day: "900000.00"
+  - account: other
+    name: other
+    secret: "${otherKey}"
+    scopes: [chat, models, embeddings]
 `;
 }

@@ -18,6 +18,7 @@ import { findNginx, startNginx } from "./nginx.mjs";
  * @property {string} model
  * @property {boolean} translates True where it serves other formats than the upstream's.
  * @property {number} readyMs
+ * @property {string} [otherKey] A key of another account.
  * @property {string} [metricsUrl] Where its event loop's delay is told.
  * @property {(expectedNanos: bigint) => Promise<string[]>} prove What is wrong with what it charged.
  * @property {() => Promise<void>} stop
@@ -112,6 +113,7 @@ async function gatewaySubject(name, { mockPort, options }, split) {
     pids: gateway.pids,
     headers: { authorization: `Bearer ${gateway.key}` },
     translates: true,
+    otherKey: gateway.otherKey,
     readyMs: gateway.readyMs,
     metricsUrl: `http://${gateway.metrics}/metrics`,
     prove: (expectedNanos) => proveLedger(gateway, expectedNanos),

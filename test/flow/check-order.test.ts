@@ -1,4 +1,7 @@
 /** The order of checks: of several things that are wrong with a request, the earlier one is told. */
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
 
@@ -57,6 +60,16 @@ test.each([
     code: "scope_missing",
   },
   { first: "403 address", than: "a broken body", key: "elsewhere", raw: "{", status: 403, code: "address_not_allowed" },
+  {
+    first: "429 requests",
+    than: "a body too large",
+    key: "hasty",
+    model: "other-1",
+    text: LARGE,
+    status: 429,
+    code: "rate_limit_exceeded",
+    limit: "requests_per_minute",
+  },
   {
     first: "429 requests",
     than: "a broken body",
@@ -138,16 +151,56 @@ test.each([
   });
 });
 
+test("429 requests comes before a body too large where the core has the port itself", async () => {
+  const response = await ask("hasty", "other-1", LARGE, undefined, world.core.url);
+  expect(response.status).toBe(429);
+});
+
+test("429 requests comes before an answer that may come again only once the body tells that it does not", async () => {
+  const headers = { "idempotency-key": "a-key-of-this-test" };
+  expect((await ask("hasty", "other-1", LARGE, undefined, world.front.url, headers)).status).toBe(413);
+  expect((await ask("hasty", "other-1", "x", undefined, world.front.url, headers)).status).toBe(429);
+});
+
+test.each(["/api/v1/estimate", "/api/v1/estimate/v1/chat/completions"])("%s is not refused by limits", async (path) => {
+  const body = JSON.stringify({ model: "other-1", messages: [{ role: "user", content: "x" }] });
+  const headers = { authorization: `Bearer ${keys["hasty"]}`, "content-type": "application/json" };
+  expect((await fetch(world.front.url + path, { method: "POST", headers, body })).status).toBe(200);
+});
+
+test("429 requests comes before the message of a gRPC call", async () => {
+  const session = connect(`http://${world.core.grpc}`);
+  const path = "/tollgate.v1.InferenceService/Generate";
+  const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
+  const stream = session.request({ ...headers, authorization: `Bearer ${keys["hasty"]}` });
+  stream.resume();
+  // Thirty mebibytes are announced, and none comes.
+  stream.write(Buffer.from([0, 0x01, 0xe0, 0, 0]));
+  const told: Record<string, unknown> = {};
+  for (const event of ["response", "trailers"]) stream.on(event, (more: object) => Object.assign(told, more));
+  await once(stream, "end");
+  session.destroy();
+  expect(told["grpc-status"]).toBe(String(status.RESOURCE_EXHAUSTED));
+  expect(told["grpc-message"]).toContain("requests_per_minute");
+});
+
 test("none of them left a hold or reached the upstream", async () => {
   expect((await world.management.balance("poorhouse")).heldNanos).toBe(0n);
   expect(world.upstream.requests).toHaveLength(3);
   await world.management.verify();
 });
 
-function ask(key: string, model: string, text: string, raw?: string): Promise<Response> {
-  return fetch(`${world.front.url}/v1/chat/completions`, {
+function ask(
+  key: string,
+  model: string,
+  text: string,
+  raw?: string,
+  url = world.front.url,
+  more: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${keys[key] ?? key}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${keys[key] ?? key}`, "content-type": "application/json", ...more },
     body: raw ?? JSON.stringify({ model, messages: [{ role: "user", content: text }] }),
   });
 }

@@ -250,6 +250,8 @@ test("a question is refused exactly where a request is, with the same facts, and
         const id = `q${questions}-${index}`;
         const first = outcome(() => peek(id, tokens));
         expect(outcome(() => peek(id, tokens))).toEqual(first);
+        const entered = outcome(() => void limits.peek(caller, id));
+        expect(outcome(() => void limits.check(caller))).toEqual(entered);
         const admitted = outcome(() => {
           const admission = admit(caller, tokens, id);
           if (ends) admission.release();
@@ -276,6 +278,7 @@ test("a shared driver that answers later refuses and admits alike", async () => 
   const admission = await limits.admit(caller, "a");
   await expect(limits.admit(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
   await expect(limits.peek(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
+  await expect(limits.check(caller)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
   await admission.reserve(90);
   admission.release();
   const second = await limits.admit(caller, "b");

@@ -10,7 +10,8 @@ import { readers } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";
 import { bodyFor } from "../../src/routing/question.js";
 import { outlined } from "../../src/wire/outline.js";
-import { LONG_BODY_BYTES, type SourceBody, type WireRequest } from "../../src/wire/wire.js";
+import { isLongBody, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
+import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
 import { FREE } from "../pricing/prices.js";
 import { WORST_CASES } from "../bench/worst-cases.mjs";
 
@@ -25,6 +26,10 @@ const TEXT = "It is long, and it is exact. ".repeat(20_000);
 const tool = (name: string): object => ({ type: "function", function: { name, parameters: { type: "object" } } });
 const BODIES = [
   { wire: "openai-chat", body: { model: "m", messages: [{ role: "user", content: TEXT }], tools: [tool("a.b")] } },
+  {
+    wire: "openai-chat",
+    body: { model: "m", messages: Array.from({ length: 1_500 }, () => ({ role: "user", content: "hi" })) },
+  },
   { wire: "openai-responses", body: { model: "m", instructions: "Be brief.", input: TEXT, tools: [] } },
   { wire: "anthropic", body: { model: "m", max_tokens: 9, messages: [{ role: "user", content: TEXT }] } },
   { wire: "gemini", body: { contents: [{ role: "user", parts: [{ text: TEXT }] }] } },
@@ -34,6 +39,11 @@ const EMBEDDING = {
   wire: "openai-embeddings",
   body: { model: "m", input: [TEXT, "short"], encoding_format: "base64" },
 };
+
+function valuesOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, item) => sum + valuesOf(item), 1);
+}
 
 const sourceOf = ({ wire, body }: { readonly wire: string; readonly body: object }): SourceBody => ({
   wire,
@@ -119,6 +129,20 @@ test("an outline keeps tools and settings, and only those", () => {
     sourceOf({ wire: "openai-responses", body: { model: "m", temperature: 0.5, tools, input } }),
   );
   expect(JSON.parse(body.toString())).toEqual({ model: "m", temperature: 0.5, tools, input: [brought] });
+});
+
+test.each([1, 4])("what the loop reads has few values, whatever the shape, at a 1/%d of what it takes", (part) => {
+  for (const { name, wire, body } of WORST_CASES) {
+    const bytes = body("m", LONG_BODY_BYTES / part);
+    if (isLongBody(bytes)) continue;
+    const valuesMax = { name, values: expect.toSatisfy((values: number) => values < 10_000) as number };
+    try {
+      onLoop({ wire, body: bytes, headers: HEADERS });
+      expect({ name, values: valuesOf(JSON.parse(bytes.toString())) }).toEqual(valuesMax);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+    }
+  }
 });
 
 test("an outline is short whatever is in it, and readable where its body is", () => {

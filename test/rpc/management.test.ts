@@ -211,16 +211,20 @@ describe("keys", () => {
     const made = await create(member, { name: "ci", scopes: ["chat", "keys"] });
     const id = made.key?.id ?? "";
     expect(made.key).toMatchObject({ accountId: "acme", settings: { name: "ci", scopes: ["chat", "keys"] } });
-    expect((await call(made.secret, keys.getCaller, { scope: "chat" })).key?.id).toBe(id);
-    expect(await refused(call(made.secret, keys.getCaller, { scope: "usage" }))).toBe(`${SCOPE_MISSING} usage`);
+    expect((await call(made.secret, keys.getCaller, { scope: "chat", beginsRequest: false })).key?.id).toBe(id);
+    expect(await refused(call(made.secret, keys.getCaller, { scope: "usage", beginsRequest: false }))).toBe(
+      `${SCOPE_MISSING} usage`,
+    );
     const update = { id, settings: settings({ requestsPerMinute: 9n }), updateMask: ["requests_per_minute"] };
     const updated = await call(member, keys.updateKey, update);
     expect(updated.key?.settings).toMatchObject({ name: "ci", requestsPerMinute: 9n });
     const rotated = await call(member, keys.rotateKey, { id, graceSeconds: 0 });
-    expect(await refused(call(made.secret, keys.getCaller, { scope: "" }))).toMatch(/KEY_/);
-    expect((await call(rotated.secret, keys.getCaller, { scope: "" })).key?.id).toBe(id);
+    expect(await refused(call(made.secret, keys.getCaller, { scope: "", beginsRequest: false }))).toMatch(/KEY_/);
+    expect((await call(rotated.secret, keys.getCaller, { scope: "", beginsRequest: false })).key?.id).toBe(id);
     expect((await call(member, keys.revokeKey, { id })).key?.revokeTime).toBeInstanceOf(Date);
-    expect(await refused(call(rotated.secret, keys.getCaller, { scope: "" }))).toBe("ERROR_REASON_KEY_REVOKED");
+    expect(await refused(call(rotated.secret, keys.getCaller, { scope: "", beginsRequest: false }))).toBe(
+      "ERROR_REASON_KEY_REVOKED",
+    );
   });
 
   test.each([
@@ -258,7 +262,7 @@ describe("keys", () => {
     expect(await refused(call(member, keys.rotateKey, { id, graceSeconds: 0 }))).toBe(RESOURCE_UNKNOWN);
     expect(await refused(call(member, keys.updateKey, change))).toBe(RESOURCE_UNKNOWN);
     expect(await refused(call(member, keys.revokeKey, { id }))).toBe(RESOURCE_UNKNOWN);
-    expect((await call(strong.secret, keys.getCaller, { scope: "operator" })).key?.id).toBe(id);
+    expect((await call(strong.secret, keys.getCaller, { scope: "operator", beginsRequest: false })).key?.id).toBe(id);
   });
 
   test("an operator imports a secret, for any account", async () => {

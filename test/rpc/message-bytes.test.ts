@@ -21,7 +21,7 @@ describe("bytes of a message", () => {
   });
 
   test("of any other method are the generated code's too", () => {
-    const request = { scope: "chat" };
+    const request = { scope: "chat", beginsRequest: false };
     expect(requestBytes(KeyServiceService.getCaller, request)).toEqual(
       KeyServiceService.getCaller.requestSerialize(request),
     );

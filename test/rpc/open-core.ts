@@ -9,6 +9,7 @@ import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
+import { Limits } from "../../src/limits/limits.js";
 import type { Log, LogFields } from "../../src/observe/log.js";
 import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
@@ -49,6 +50,7 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
     ledger,
     store,
     gateway,
+    limits: new Limits({ coordination }),
     models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
     upstreams: { list: () => [UPSTREAM], reset: resetUpstream },
     requestIds: () => randomUUID().replaceAll("-", ""),

@@ -134,7 +134,7 @@ export function watched(
       return dispatcher.stream(method, request, call, sink);
     },
     isFront: (metadata) => dispatcher.isFront(metadata),
-    admit: (permission, origin) => dispatcher.admit(permission, origin),
+    admit: (permission, origin, method) => dispatcher.admit(permission, origin, method),
     permissionOf: (path) => dispatcher.permissionOf(path),
     drain: (timeoutMs) => dispatcher.drain(timeoutMs),
   };

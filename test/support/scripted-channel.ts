@@ -1,5 +1,14 @@
 /** A channel whose far end is a script, for what the front end does at the network's edge. Messages cross as bytes. */
-import type { Admission, CallMetadata, CallOptions, Channel, Method, Reply, Sink } from "../../src/api/channel.js";
+import type {
+  Admission,
+  CallMetadata,
+  CallOptions,
+  Channel,
+  Entry,
+  Method,
+  Reply,
+  Sink,
+} from "../../src/api/channel.js";
 import { GetCallerResponse, StreamGenerateRequest, StreamGenerateResponse } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 
@@ -36,7 +45,7 @@ export class ScriptedChannel implements Channel {
   /** What the requests said that were to be let in before their bodies were read. */
   readonly admissions: CallMetadata[] = [];
 
-  admit(scope: string, metadata: CallMetadata): Admission {
+  admit({ scope }: Entry, metadata: CallMetadata): Admission {
     this.admissions.push(metadata);
     this.#checkKey(metadata);
     if (this.lacks.has(scope)) throw new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: "none" });

@@ -210,6 +210,8 @@ export interface RotateKeyResponse {
 export interface GetCallerRequest {
   /** A scope to ask about. Empty: none. */
   scope: string;
+  /** Also asks whether the key's limits of requests and concurrency would take a request now. Takes nothing. */
+  beginsRequest: boolean;
 }
 
 /** GetCallerResponse is who the caller is. */
@@ -1358,13 +1360,16 @@ export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
 };
 
 function createBaseGetCallerRequest(): GetCallerRequest {
-  return { scope: "" };
+  return { scope: "", beginsRequest: false };
 }
 
 export const GetCallerRequest: MessageFns<GetCallerRequest> = {
   encode(message: GetCallerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.scope !== "") {
       writer.uint32(10).string(message.scope);
+    }
+    if (message.beginsRequest !== false) {
+      writer.uint32(16).bool(message.beginsRequest);
     }
     return writer;
   },
@@ -1388,6 +1393,14 @@ export const GetCallerRequest: MessageFns<GetCallerRequest> = {
             }
 
             message.scope = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.beginsRequest = reader.bool();
             continue;
           }
         }
@@ -1519,7 +1532,10 @@ export const KeyServiceService = {
     responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
-  /** GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked about. */
+  /**
+   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
+   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
+   */
   getCaller: {
     path: "/tollgate.v1.KeyService/GetCaller" as const,
     requestStream: false as const,
@@ -1548,7 +1564,10 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
   /** RotateKey gives a key a new secret and lets the old one live on for a while. */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
-  /** GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked about. */
+  /**
+   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
+   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
+   */
   getCaller: handleUnaryCall<GetCallerRequest, GetCallerResponse>;
 }
 
@@ -1653,7 +1672,10 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
   ): ClientUnaryCall;
-  /** GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked about. */
+  /**
+   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
+   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
+   */
   getCaller(
     request: GetCallerRequest,
     callback: (error: ServiceError | null, response: GetCallerResponse) => void,

@@ -16,15 +16,12 @@ const DIMENSIONS = 64;
 const DIMENSIONS_MAX = 1_024;
 const INPUTS_MAX = 2_048;
 
-const tokens = z.array(z.number().int().nonnegative()).min(1);
+type Input = string | readonly (string | number | readonly number[])[];
+
 const bodySchema = z.looseObject({
   model: z.string(),
-  input: z.union([
-    z.string(),
-    tokens,
-    z.array(z.string()).min(1).max(INPUTS_MAX),
-    z.array(tokens).min(1).max(INPUTS_MAX),
-  ]),
+  // Read as a whole: a schema of the items makes an error of each one that is none, for each way to read them.
+  input: z.custom<Input>(isInput, `must be a text, tokens, or 1 to ${INPUTS_MAX} of either`),
   encoding_format: z.enum(["float", "base64"]).nullish(),
   dimensions: z.number().int().min(1).max(DIMENSIONS_MAX).nullish(),
 });
@@ -48,8 +45,18 @@ export function answerEmbedding(bytes: Buffer | undefined): string {
   return JSON.stringify({ object: "list", data, model: SIM_EMBEDDING_MODEL.id, usage });
 }
 
+function isInput(input: unknown): input is Input {
+  if (typeof input === "string" || isTokens(input)) return true;
+  if (!Array.isArray(input) || input.length === 0 || input.length > INPUTS_MAX) return false;
+  return input.every((one) => typeof one === "string") || input.every(isTokens);
+}
+
+function isTokens(input: unknown): input is readonly number[] {
+  return Array.isArray(input) && input.length > 0 && input.every((one) => Number.isSafeInteger(one) && one >= 0);
+}
+
 /** Each input in tokens. */
-function inputsOf(input: z.infer<typeof bodySchema>["input"]): readonly (readonly string[])[] {
+function inputsOf(input: Input): readonly (readonly string[])[] {
   if (typeof input === "string") return [pieces(input)];
   const [first] = input;
   if (typeof first === "number") return [input.map(String)];

@@ -15,12 +15,18 @@ export class SimRefusal extends Error {
   }
 }
 
+const TOO_LONG = "The stand-in reads at most 256 KiB. Send less, or ask a real model.";
+/** It runs on the event loop of the process, beside everything else there. */
+export const SIM_BODY_BYTES_MAX = 262_144;
+
 /** Reads a body that asks one of the stand-in's models. Throws a SimRefusal that names what is wrong. */
 export function parseBody<Body extends { readonly model: string }>(
   body: Buffer | undefined,
   schema: z.ZodType<Body>,
   model: string,
 ): Body {
+  if (body !== undefined && body.length > SIM_BODY_BYTES_MAX)
+    throw new SimRefusal(400, TOO_LONG, "messages", "context_length_exceeded");
   let parsed: unknown;
   try {
     parsed = JSON.parse(body?.toString("utf8") ?? "");
