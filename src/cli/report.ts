@@ -81,14 +81,18 @@ function formatUsage(answer: SummarizeUsageResponse): string {
     { title: "TOKENS OUT", numeric: true },
     { title: "USD", numeric: true },
   ];
+  // Only operators are told their costs.
+  if (answer.total?.operatorCostNanos !== undefined)
+    columns.push({ title: "COST", numeric: true }, { title: "MARGIN", numeric: true });
   const rows = answer.summaries.map((line) => [line.day, line.accountId, line.keyId, line.model, ...numbersOf(line)]);
   if (answer.total !== undefined) rows.push(["total", "", "", "", ...numbersOf(answer.total)]);
   return formatTable(columns, rows);
 }
 
-function numbersOf({ requestCount, usage, costNanos }: UsageSummary): string[] {
+function numbersOf({ requestCount, usage, costNanos, operatorCostNanos, marginNanos }: UsageSummary): string[] {
   const { input, output } = tokensOf(usage);
-  return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos)];
+  const own = operatorCostNanos === undefined ? [] : [formatUsd(operatorCostNanos), formatUsd(marginNanos ?? 0n)];
+  return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos), ...own];
 }
 
 /** All tokens read, cached or not, and all tokens answered. */

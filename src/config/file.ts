@@ -116,12 +116,18 @@ function refusal(problems: readonly Problem[], fileName: string): ConfigError {
   return new ConfigError(lines);
 }
 
-/** `models.gpt-x.targets[0].upstream`. */
+/** A name that can be read where it stands between two dots. */
+const PLAIN_NAME = /^[\w-]+$/;
+
+/** `models.gpt-x.targets[0].upstream`. A name that is not plain, such as one with a tab, stands quoted in brackets. */
 function formatPath(path: Path): string {
-  return path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("")
-    .replace(/^\./, "");
+  return path.map(formatPart).join("").replace(/^\./, "");
+}
+
+function formatPart(part: PropertyKey): string {
+  if (typeof part === "number") return `[${part}]`;
+  const name = String(part);
+  return PLAIN_NAME.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 }
 
 function describe(error: unknown): string {

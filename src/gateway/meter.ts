@@ -226,9 +226,11 @@ export class Meter implements AnswerReceiver {
 
   #note(usage: Usage): void {
     const { hold } = this.options;
+    const { costNanos, operatorCostNanos } = this.#bill(usage);
     hold.checkpoint({
       usage,
-      costNanos: this.#bill(usage).costNanos,
+      costNanos,
+      operatorCostNanos,
       upstream: this.upstream,
       attempts: this.#attempts,
     });

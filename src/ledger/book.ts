@@ -158,11 +158,18 @@ export class Book {
     }
   }
 
-  /** Keeps the record of a request that ended, and adds it to its day, but for one that generated nothing. */
+  /** Keeps the record of a request that ended, and adds it to its day; of a free one, only the cost. */
   addUsage(row: UsageRow): void {
     this.usages.push(row);
-    if (row.usageSource === SOURCE_NONE) return;
+    const { operatorCostNanos } = row;
+    const isFree = row.usageSource === SOURCE_NONE;
+    if (isFree && (operatorCostNanos ?? 0n) === 0n) return;
     const sums = this.#usageDay(row.hold);
+    if (operatorCostNanos !== undefined) {
+      sums.operatorCostNanos += operatorCostNanos;
+      sums.marginNanos += row.chargedNanos - operatorCostNanos;
+    }
+    if (isFree) return;
     sums.requestCount += 1;
     sums.costNanos += row.chargedNanos + row.overageNanos;
     addTokens(sums.usage, row.usage);
@@ -201,6 +208,8 @@ export class Book {
       requestCount: 0,
       costNanos: 0n,
       refundedNanos: 0n,
+      operatorCostNanos: 0n,
+      marginNanos: 0n,
       usage: { ...NO_USAGE },
     };
     this.usageDays.push(sums);

@@ -15,6 +15,8 @@ const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", atte
 export interface Checkpoint {
   readonly usage: Usage;
   readonly costNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos?: bigint | undefined;
   /** The upstream that answers; empty where none does. */
   readonly upstream: string;
   readonly attempts: number;
@@ -110,13 +112,14 @@ export class OpenHold implements Hold, LiveHold {
     const { settlements, nowMs } = this.#steps;
     this.#waiting = undefined;
     const { usageSource, attemptLog } = settlement;
-    const { usage, costNanos, upstream, attempts } = bounded(settlement);
+    const { usage, costNanos, operatorCostNanos, upstream, attempts } = bounded(settlement);
     this.#settled = settlements.settle({
       kind: "settle",
       requestId: this.requestId,
       usage,
       usageSource,
       costNanos,
+      operatorCostNanos,
       upstream,
       attempts,
       attemptLog,
@@ -158,6 +161,12 @@ export class OpenHold implements Hold, LiveHold {
  * What the ledger takes of a charge: an upstream's report may say anything, and a settlement must never fail for it.
  */
 function bounded(charge: Checkpoint): Checkpoint {
-  const { costNanos, upstream, attempts } = charge;
-  return { usage: boundedUsage(charge.usage), costNanos: within(costNanos, AMOUNT_NANOS_MAX), upstream, attempts };
+  const { operatorCostNanos, upstream, attempts } = charge;
+  return {
+    usage: boundedUsage(charge.usage),
+    costNanos: within(charge.costNanos, AMOUNT_NANOS_MAX),
+    operatorCostNanos: operatorCostNanos === undefined ? undefined : within(operatorCostNanos, AMOUNT_NANOS_MAX),
+    upstream,
+    attempts,
+  };
 }

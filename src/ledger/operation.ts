@@ -31,6 +31,8 @@ export interface CheckpointOperation {
   readonly requestId: string;
   readonly usage: Usage;
   readonly costNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos?: bigint | undefined;
   readonly upstream: string;
   readonly attempts: number;
   readonly nowMs: number;
@@ -43,6 +45,8 @@ export interface SettleOperation {
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly costNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos?: bigint | undefined;
   readonly upstream: string;
   readonly attempts: number;
   /** How each attempt went, as `encodeAttempts` writes it. */

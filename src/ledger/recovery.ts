@@ -15,10 +15,11 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   for (const hold of orphans(book, operation)) {
     hold.recovered = true;
     if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n) {
-      const { usage, costNanos, upstream, attempts } = hold;
+      const { usage, costNanos, operatorCostNanos, upstream, attempts } = hold;
       charge(book, hold, {
         usage,
         costNanos,
+        operatorCostNanos,
         upstream,
         attempts,
         attemptLog: null,

@@ -94,6 +94,8 @@ export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   /** While held: the last checkpoint. Afterwards: what was settled. */
   usage: Usage;
   costNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  operatorCostNanos: bigint | undefined;
   upstream: string;
   attempts: number;
 }
@@ -132,6 +134,8 @@ export interface UsageRow {
   readonly usageSource: UsageSource;
   readonly chargedNanos: bigint;
   readonly overageNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos: bigint | undefined;
   readonly endTimeMs: number;
 }
 
@@ -154,6 +158,9 @@ export interface UsageDay {
   costNanos: bigint;
   /** What was given back of requests of that day. */
   refundedNanos: bigint;
+  /** What the operator pays for them, and what their charges leave of that, as far as it is known. */
+  operatorCostNanos: bigint;
+  marginNanos: bigint;
   readonly usage: Usage;
 }
 

@@ -4,8 +4,7 @@ import type { LedgerResult, SettleOperation } from "./operation.js";
 import { type HoldRow, OPERATOR_OVERAGE, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { type TransferContent, usageRecord } from "./transfer.js";
 
-type Charge = Pick<SettleOperation, "usage" | "usageSource" | "costNanos" | "upstream" | "attempts" | "nowMs"> &
-  Pick<UsageRow, "attemptLog">;
+type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog"> & Pick<UsageRow, "attemptLog">;
 
 /** Settles a request, exactly once. */
 export function settle(book: Book, operation: SettleOperation): LedgerResult {
@@ -78,7 +77,7 @@ interface End {
 /** Ends a request with a transfer and with the record of its usage, which the transfer's hash proves. */
 function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   const { kind, pendingNanos, chargedNanos, overageNanos } = ending;
-  const { usage, usageSource, upstream, attempts, attemptLog, nowMs } = operation;
+  const { usage, usageSource, operatorCostNanos, upstream, attempts, attemptLog, nowMs } = operation;
   const row: UsageRow = {
     hold,
     sequence: book.head.sequence + 1,
@@ -89,6 +88,7 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
     usageSource,
     chargedNanos,
     overageNanos,
+    operatorCostNanos,
     endTimeMs: nowMs,
   };
   const { accountId, requestId: causeId, sequence: holdSequence } = hold;
@@ -98,6 +98,7 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   hold.chargedNanos = chargedNanos;
   hold.overageNanos = overageNanos;
   hold.costNanos = chargedNanos + overageNanos;
+  hold.operatorCostNanos = operatorCostNanos;
   hold.usage = usage;
   hold.upstream = upstream;
   hold.attempts = attempts;

@@ -3,7 +3,6 @@
  */
 import assert from "node:assert";
 import { AMOUNT_NANOS_MAX } from "../money.js";
-import type { Usage } from "../api/index.js";
 import type { Book } from "./book.js";
 import {
   type BeatOperation,
@@ -14,6 +13,7 @@ import {
   type LedgerOperation,
   type LedgerResult,
   type NodeBeats,
+  type SettleOperation,
   type Shortage,
 } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -162,6 +162,7 @@ function openHold(book: Book, operation: HoldOperation, counters: readonly Budge
     refundedNanos: 0n,
     usage: NO_USAGE,
     costNanos: 0n,
+    operatorCostNanos: undefined,
     upstream: "",
     attempts: 0,
     chained: undefined,
@@ -205,6 +206,7 @@ function checkpoint(book: Book, operation: CheckpointOperation): LedgerResult {
   if (row.state !== "held" || older) return { kind: "noted" };
   row.usage = operation.usage;
   row.costNanos = operation.costNanos;
+  row.operatorCostNanos = operation.operatorCostNanos;
   row.upstream = operation.upstream;
   row.attempts = operation.attempts;
   row.noted = true;
@@ -249,8 +251,8 @@ function isAmount(nanos: bigint): boolean {
   return nanos >= 0n && nanos <= AMOUNT_NANOS_MAX;
 }
 
-function isCharge(charge: { readonly usage: Usage; readonly costNanos: bigint }): boolean {
-  return isAmount(charge.costNanos) && isUsage(charge.usage);
+function isCharge({ usage, costNanos, operatorCostNanos }: SettleOperation | CheckpointOperation): boolean {
+  return isAmount(costNanos) && isAmount(operatorCostNanos ?? 0n) && isUsage(usage);
 }
 
 function refused(problem: (LedgerResult & { kind: "refused" })["problem"]): LedgerResult {

@@ -138,8 +138,9 @@ export function usageRecord(row: Omit<UsageRow, "hold" | "sequence">): string {
   const { usageSource, chargedNanos, overageNanos, attempts, endTimeMs, usage } = row;
   const numbers = `${usageSource} ${chargedNanos} ${overageNanos} ${attempts} ${endTimeMs}`;
   const text = `${spelled(row.upstream)}${numbers}${usageText(usage)}`;
-  // Rows of a schema that kept no log say nothing of one, so that they fit their hashes for ever.
-  return row.attemptLog === null ? text : `${text} ${spelled(row.attemptLog)}`;
+  // Rows of a schema that kept no log, or no cost, say nothing of it, so that they fit their hashes for ever.
+  const logged = row.attemptLog === null ? text : `${text} ${spelled(row.attemptLog)}`;
+  return row.operatorCostNanos === undefined ? logged : `${logged} operatorCostNanos ${row.operatorCostNanos}`;
 }
 
 /** What the transfer of a correction proves of it, beside the amount: why it was made, and by whom. */

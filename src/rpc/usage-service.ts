@@ -7,7 +7,7 @@ import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner } from "./ownership.js";
+import { accountFilter, checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { checkDay, DAY_MS, dayOf } from "./period.js";
 
@@ -21,7 +21,7 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       const receipt = await store.requests.receipt(required("id", id));
       if (receipt === undefined) throw unknown("request", id);
       checkOwner(caller, receipt.request.accountId, "request", id);
-      return { request: recordOf(receipt.request), entries: receipt.entries.map(entryOf) };
+      return { request: recordOf(receipt.request, isOperator(caller)), entries: receipt.entries.map(entryOf) };
     },
     async refundRequest({ id, amountNanos, refundId, reason }, { caller }) {
       const asked = { requestId: required("id", id), amountNanos, refundId, reason, actor: caller.keyId };
@@ -31,7 +31,8 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
     async listRequests(request, { caller }) {
       const page = pageOf(request);
       const { rows, nextPageToken } = await store.requests.list(accountFilter(caller, request.accountId), page);
-      return { requests: rows.map(recordOf), nextPageToken };
+      const shown = rows.map((row) => recordOf(row, isOperator(caller)));
+      return { requests: shown, nextPageToken };
     },
     async summarizeUsage(request, { caller }) {
       const { accountId, fromDay, toDay } = request;
@@ -42,17 +43,25 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       const days = { fromDay: from, toDay: to };
       const { rows, nextPageToken, total } = await store.requests.summarize(account, days, pageOf(request));
       const whole = { ...total, day: "", accountId: account ?? "", keyId: "", model: "" };
-      return { summaries: rows.map(summaryOf), nextPageToken, total: summaryOf(whole) };
+      const seen = isOperator(caller);
+      return { summaries: rows.map((row) => summaryOf(row, seen)), nextPageToken, total: summaryOf(whole, seen) };
     },
   };
 }
 
-function summaryOf(row: UsageSummaryRow): UsageSummary {
-  return { ...row, requestCount: BigInt(row.requestCount) };
+/** What the operator pays, and what is left for it, is nobody else's business. */
+function summaryOf(row: UsageSummaryRow, forOperator: boolean): UsageSummary {
+  const { operatorCostNanos, marginNanos, ...shown } = row;
+  const summary = { ...shown, requestCount: BigInt(row.requestCount) };
+  return forOperator ? { ...summary, operatorCostNanos, marginNanos } : summary;
 }
 
-function recordOf(row: RequestRow): RequestRecord {
+function recordOf(row: RequestRow, forOperator: boolean): RequestRecord {
+  const operatorCostNanos = forOperator ? row.operatorCostNanos : undefined;
+  const isOver = row.endTimeMs !== null;
   return {
+    operatorCostNanos,
+    marginNanos: operatorCostNanos === undefined || !isOver ? undefined : row.chargedNanos - operatorCostNanos,
     id: row.id,
     accountId: row.accountId,
     keyId: row.keyId,

@@ -6,6 +6,9 @@
 import type { Usage } from "../api/index.js";
 import type { Budget, LedgerOperation, LedgerResult, SettleOperation } from "../ledger/operation.js";
 
+/** What stands for a cost that nobody knows. */
+const UNKNOWN_NANOS = -1n;
+
 /** What a flat list may hold. Rare operations and results travel as objects. */
 export type FlatValue = string | number | bigint | boolean | LedgerOperation | LedgerResult;
 
@@ -88,10 +91,10 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
 type Delivery = Omit<SettleOperation, "kind" | "usageSource" | "attemptLog">;
 
 function flattenDelivery(
-  { requestId, usage, costNanos, upstream, attempts, nowMs }: Delivery,
+  { requestId, usage, costNanos, operatorCostNanos, upstream, attempts, nowMs }: Delivery,
   flat: FlatValue[],
 ): void {
-  flat.push(requestId, costNanos, upstream, attempts, nowMs);
+  flat.push(requestId, costNanos, operatorCostNanos ?? UNKNOWN_NANOS, upstream, attempts, nowMs);
   flattenUsage(usage, flat);
 }
 
@@ -137,8 +140,7 @@ function readOperation(reader: FlatReader): LedgerOperation {
   if (tag === Tag.Hold) return readHold(reader);
   if (tag === Tag.Settle) {
     const [usageSource, attemptLog] = [reader.number(), reader.string()];
-    const { requestId, usage, costNanos, upstream, attempts, nowMs } = readDelivery(reader);
-    return { kind: "settle", requestId, usage, usageSource, costNanos, upstream, attempts, attemptLog, nowMs };
+    return { kind: "settle", usageSource, attemptLog, ...readDelivery(reader) };
   }
   return tag === Tag.Checkpoint ? { kind: "checkpoint", ...readDelivery(reader) } : reader.operation();
 }
@@ -169,9 +171,10 @@ function readHold(reader: FlatReader): LedgerOperation {
 }
 
 function readDelivery(reader: FlatReader): Delivery {
-  const [requestId, costNanos, upstream] = [reader.string(), reader.bigint(), reader.string()];
-  const [attempts, nowMs] = [reader.number(), reader.number()];
-  return { requestId, usage: readUsage(reader), costNanos, upstream, attempts, nowMs };
+  const [requestId, costNanos, operatorNanos] = [reader.string(), reader.bigint(), reader.bigint()];
+  const [upstream, attempts, nowMs] = [reader.string(), reader.number(), reader.number()];
+  const operatorCostNanos = operatorNanos === UNKNOWN_NANOS ? undefined : operatorNanos;
+  return { requestId, usage: readUsage(reader), costNanos, operatorCostNanos, upstream, attempts, nowMs };
 }
 
 /** Prices are few and each is one object, so their text is made once. */

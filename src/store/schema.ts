@@ -285,6 +285,22 @@ CREATE TABLE accepted_loss (
 ) STRICT;
 ${appendOnly("accepted_loss", "accepted losses")}`;
 
+/**
+ * What the operator pays for a request; null where nobody knows, as for all before. A day sums it, and what was left of
+ * the charges, over the requests where it is known.
+ */
+const OPERATOR_COSTS = `
+ALTER TABLE transfer ADD COLUMN operator_cost_nanos INTEGER CHECK (operator_cost_nanos >= 0);
+ALTER TABLE checkpoint ADD COLUMN operator_cost_nanos INTEGER;
+ALTER TABLE usage_day ADD COLUMN operator_cost_nanos INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage_day ADD COLUMN margin_nanos INTEGER NOT NULL DEFAULT 0;
+DROP VIEW usage;
+CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
+  operator_cost_nanos, upstream, attempts, attempt_log, input_tokens, cache_read_tokens, cache_write_tokens,
+  cache_write_1h_tokens, output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
+  create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
@@ -294,4 +310,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, sql: MAKERS },
   { version: 7, sql: ACCOUNT_STATE },
   { version: 8, sql: IDENTITY },
+  { version: 9, sql: OPERATOR_COSTS },
 ];

@@ -40,18 +40,20 @@ export const STATEMENTS = {
   noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(11)})`,
   hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms)
     VALUES (${placeholders(16)})`,
-  usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, upstream, attempts, ${TOKENS}, attempt_log)
-    VALUES (${placeholders(23)})`,
+  usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream, attempts,
+    ${TOKENS}, attempt_log) VALUES (${placeholders(24)})`,
   openHold: "INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES (?, ?, ?)",
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
-  checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, upstream, attempts, digest, ${TOKENS})
-    VALUES (${placeholders(14)})`,
+  checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, operator_cost_nanos, upstream, attempts,
+    digest, ${TOKENS}) VALUES (${placeholders(15)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
   release: "INSERT INTO release (hold_sequence, sequence, kind, end_time_ms) VALUES (?, ?, ?, ?)",
   usageDay: `INSERT INTO usage_day (day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
-    ${TOKENS}) VALUES (${placeholders(16)})
+    operator_cost_nanos, margin_nanos, ${TOKENS}) VALUES (${placeholders(18)})
     ON CONFLICT DO UPDATE SET request_count = request_count + excluded.request_count,
     cost_nanos = cost_nanos + excluded.cost_nanos, refunded_nanos = refunded_nanos + excluded.refunded_nanos,
+    operator_cost_nanos = operator_cost_nanos + excluded.operator_cost_nanos,
+    margin_nanos = margin_nanos + excluded.margin_nanos,
     ${TOKENS_ADDED}`,
   budget: budgets(1),
   holdBudgets: budgets(HOLD_BUDGETS),
@@ -174,7 +176,8 @@ export class BookWriter {
     );
   }
 
-  #writeUsage(row: Transfer, { usageSource, overageNanos, upstream, attempts, usage, attemptLog }: UsageRow): void {
+  #writeUsage(row: Transfer, record: UsageRow): void {
+    const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
     this.#statements.usage.run(
       row.sequence,
       row.kind,
@@ -187,6 +190,7 @@ export class BookWriter {
       this.#bytesOf(row.hash),
       usageSource,
       overageNanos,
+      operatorCostNanos ?? null,
       upstream,
       attempts,
       usage.inputTokens,
@@ -220,14 +224,18 @@ export class BookWriter {
       release.run(freed.sequence, sequence, kind, endTimeMs);
   }
 
-  #writeCheckpoint({ sequence, costNanos, upstream, attempts, usage }: HoldRow): void {
+  #writeCheckpoint({ sequence, costNanos, operatorCostNanos, upstream, attempts, usage }: HoldRow): void {
     const tokens = tokensOf(usage);
-    const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens);
-    this.#statements.checkpoint.run(sequence, costNanos, upstream, attempts, digest, ...tokens);
+    const known = operatorCostNanos === undefined ? [] : [operatorCostNanos];
+    const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens, ...known);
+    const [cost = null] = known;
+    this.#statements.checkpoint.run(sequence, costNanos, cost, upstream, attempts, digest, ...tokens);
   }
 
-  #addDay({ day, accountId, keyId, model, requestCount, costNanos, refundedNanos, usage }: UsageDay): void {
-    const sums = [requestCount, costNanos, refundedNanos, ...tokensOf(usage)];
+  #addDay(row: UsageDay): void {
+    const { day, accountId, keyId, model, requestCount, costNanos, refundedNanos } = row;
+    const { operatorCostNanos, marginNanos, usage } = row;
+    const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, marginNanos, ...tokensOf(usage)];
     this.#statements.usageDay.run(day, accountId, keyId, model, ...sums);
   }
 }

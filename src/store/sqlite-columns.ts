@@ -84,6 +84,7 @@ export interface RequestColumns extends TermsColumns, TokenColumns {
   readonly usage_source: bigint | null;
   readonly charged_nanos: bigint | null;
   readonly overage_nanos: bigint | null;
+  readonly operator_cost_nanos: bigint | null;
   readonly usage_time_ms: bigint | null;
   readonly upstream: string;
   readonly attempts: bigint;
@@ -94,7 +95,8 @@ export interface RequestColumns extends TermsColumns, TokenColumns {
 /** A request with what is known of it: its usage where it has ended, else its last checkpoint. */
 export const REQUESTS = `SELECT hold.*, open_hold.hold_sequence AS open_sequence, release.kind AS release_kind,
   release.end_time_ms AS release_time_ms, checkpoint.cost_nanos AS noted_nanos, usage_source, charged_nanos,
-  overage_nanos, usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
+  overage_nanos, COALESCE(usage.operator_cost_nanos, checkpoint.operator_cost_nanos) AS operator_cost_nanos,
+  usage.end_time_ms AS usage_time_ms, COALESCE(usage.upstream, checkpoint.upstream, '') AS upstream,
   COALESCE(usage.attempts, checkpoint.attempts, 0) AS attempts, attempt_log,
   COALESCE((SELECT SUM(posted_nanos) FROM transfer WHERE reason IS NOT NULL AND transfer.account_id = hold.account_id
     AND transfer.kind = 'refund' AND transfer.hold_sequence = hold.sequence), 0) AS refunded_nanos,
@@ -147,6 +149,7 @@ export function toHold(row: RequestColumns, counters: readonly BudgetRow[]): Hol
     refundedNanos: row.refunded_nanos,
     usage: usageOf(row),
     costNanos: costOf(row),
+    operatorCostNanos: row.operator_cost_nanos ?? undefined,
     upstream: row.upstream,
     attempts: Number(row.attempts),
     chained: undefined,

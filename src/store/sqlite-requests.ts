@@ -12,12 +12,11 @@ const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT 
 const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
 const OF_ACCOUNT = "AND account_id = :accountId";
 const SUMMARY = `SELECT day, account_id, key_id, model, request_count, cost_nanos, refunded_nanos,
-  ${TOKEN_COLUMNS.join(", ")} ${DAYS}
+  operator_cost_nanos, margin_nanos, ${TOKEN_COLUMNS.join(", ")} ${DAYS}
   AND (day, account_id, key_id, model) > (:afterDay, :afterAccount, :afterKey, :afterModel)`;
 const SUMMARY_ORDER = "ORDER BY day, account_id, key_id, model LIMIT :count";
-const TOTAL_COLUMNS = ["request_count", "cost_nanos", "refunded_nanos", ...TOKEN_COLUMNS].map(
-  (column) => `coalesce(sum(${column}), 0) AS ${column}`,
-);
+const SUMS = ["request_count", "cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos"];
+const TOTAL_COLUMNS = [...SUMS, ...TOKEN_COLUMNS].map((column) => `coalesce(sum(${column}), 0) AS ${column}`);
 const TOTAL = `SELECT ${TOTAL_COLUMNS.join(", ")} ${DAYS}`;
 
 const OUTPUT = `SELECT coalesce(sum(request_count), 0) AS request_count,
@@ -38,6 +37,8 @@ interface SumColumns extends TokenColumns {
   readonly request_count: bigint;
   readonly cost_nanos: bigint;
   readonly refunded_nanos: bigint;
+  readonly operator_cost_nanos: bigint;
+  readonly margin_nanos: bigint;
 }
 
 interface DayColumns extends SumColumns {
@@ -121,6 +122,7 @@ function toRequest(row: RequestColumns): RequestRow {
     costNanos: costOf(row),
     chargedNanos: row.charged_nanos ?? 0n,
     overageNanos: row.overage_nanos ?? 0n,
+    operatorCostNanos: row.operator_cost_nanos ?? undefined,
     refundedNanos: row.refunded_nanos,
     usage: usageOf(row),
     usageSource: row.usage_source === null ? SOURCE_UNSPECIFIED : Number(row.usage_source),
@@ -143,6 +145,12 @@ function toSummary(row: DayColumns): UsageSummaryRow {
 }
 
 function toSum(row: SumColumns): UsageSum {
-  const { request_count: requestCount, cost_nanos: costNanos, refunded_nanos: refundedNanos } = row;
-  return { requestCount: Number(requestCount), usage: usageOf(row), costNanos, refundedNanos };
+  return {
+    requestCount: Number(row.request_count),
+    usage: usageOf(row),
+    costNanos: row.cost_nanos,
+    refundedNanos: row.refunded_nanos,
+    operatorCostNanos: row.operator_cost_nanos,
+    marginNanos: row.margin_nanos,
+  };
 }

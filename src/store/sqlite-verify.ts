@@ -58,6 +58,7 @@ type ChainColumns = TransferColumns &
     readonly recorded_id: string | null;
     readonly usage_source: bigint | null;
     readonly overage_nanos: bigint;
+    readonly operator_cost_nanos: bigint | null;
     readonly upstream: string;
     readonly attempts: bigint;
     readonly attempt_log: string | null;
@@ -99,6 +100,7 @@ function recordOf(row: ChainColumns): string {
     usageSource: Number(row.usage_source),
     chargedNanos: row.posted_nanos,
     overageNanos: row.overage_nanos,
+    operatorCostNanos: row.operator_cost_nanos ?? undefined,
     upstream: row.upstream,
     attempts: Number(row.attempts),
     attemptLog: row.attempt_log,

@@ -142,6 +142,8 @@ export interface RequestRow {
   readonly overageNanos: bigint;
   /** What of the charge was given back. */
   readonly refundedNanos: bigint;
+  /** What the operator pays for it; undefined where nobody knows. */
+  readonly operatorCostNanos: bigint | undefined;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
   readonly attempts: number;
@@ -160,6 +162,9 @@ export interface UsageSum {
   readonly costNanos: bigint;
   /** What was given back of them. */
   readonly refundedNanos: bigint;
+  /** What the operator pays for them, and what their charges leave of that, as far as it is known. */
+  readonly operatorCostNanos: bigint;
+  readonly marginNanos: bigint;
 }
 
 export interface UsageSummaryRow extends UsageSum {

@@ -79,7 +79,8 @@ WHERE (reason IS NULL AND credit_id IS NOT NULL AND kind <> 'credit')
   OR (reason IS NOT NULL AND credit_id IS NULL)
   OR (request_id IS NULL AND coalesce(key_id, model, node_id, wanted_nanos, price, expire_time_ms) IS NOT NULL)
   OR (usage_source IS NULL
-    AND coalesce(overage_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")}) IS NOT NULL)`;
+    AND coalesce(overage_nanos, operator_cost_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")})
+      IS NOT NULL)`;
 
 /** A refund is of a request that was charged, goes to who paid, and is in all at most what was charged. */
 const REFUNDS = `
@@ -114,15 +115,19 @@ SELECT 'The counter of the ' || owner || ' ' || owner_id || ' (' || trim(period 
   ') does not equal its requests: it is off by ' || printf('%d held and %d spent', SUM(pending), SUM(spent)) || '.'
 FROM side GROUP BY owner, owner_id, period, bucket HAVING SUM(pending) <> 0 OR SUM(spent) <> 0`;
 
-const DAY_SUMS = ["cost_nanos", "refunded_nanos", ...TOKEN_COLUMNS];
+const DAY_SUMS = ["cost_nanos", "refunded_nanos", "operator_cost_nanos", "margin_nanos", ...TOKEN_COLUMNS];
+const NO_TOKENS = TOKEN_COLUMNS.map(() => "0").join(", ");
 const USAGE_DAYS = `
 WITH side AS (
   SELECT day, account_id, key_id, model, request_count, ${DAY_SUMS.join(", ")} FROM usage_day
   UNION ALL SELECT strftime('%Y-%m-%d', create_time_ms / 1000, 'unixepoch'), account_id, key_id, model, -1,
-    -charged_nanos - overage_nanos, 0, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")}
+    -charged_nanos - overage_nanos, 0, 0, 0, ${TOKEN_COLUMNS.map((column) => `-${column}`).join(", ")}
   FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE usage_source <> ${SOURCE_NONE}
+  UNION ALL SELECT strftime('%Y-%m-%d', create_time_ms / 1000, 'unixepoch'), account_id, key_id, model, 0, 0, 0,
+    -operator_cost_nanos, operator_cost_nanos - charged_nanos, ${NO_TOKENS}
+  FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE operator_cost_nanos IS NOT NULL
   UNION ALL SELECT strftime('%Y-%m-%d', hold.create_time_ms / 1000, 'unixepoch'), hold.account_id, hold.key_id,
-    hold.model, 0, 0, -refund.posted_nanos, ${TOKEN_COLUMNS.map(() => "0").join(", ")}
+    hold.model, 0, 0, -refund.posted_nanos, 0, 0, ${NO_TOKENS}
   FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence WHERE refund.kind = 'refund'
 )
 SELECT 'The usage of ' || day || ' (account ' || account_id || ', key ' || key_id || ', model ' || model ||

@@ -19,7 +19,12 @@ const ROWS = [
   {
     what: "checkpoint of the hold",
     sql: `SELECT hold_sequence, digest, hold_sequence, cost_nanos, upstream, attempts, ${TOKEN_COLUMNS.join(", ")}
-      FROM checkpoint`,
+      FROM checkpoint WHERE operator_cost_nanos IS NULL`,
+  },
+  {
+    what: "checkpoint of the hold",
+    sql: `SELECT hold_sequence, digest, hold_sequence, cost_nanos, upstream, attempts, ${TOKEN_COLUMNS.join(", ")},
+      operator_cost_nanos FROM checkpoint WHERE operator_cost_nanos IS NOT NULL`,
   },
   {
     what: "key",

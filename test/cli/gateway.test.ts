@@ -176,7 +176,9 @@ test("usage adds up what was asked", async () => {
   }
   const { summaries } = (await runJson("usage", "--account", "asks")) as { summaries: object[] };
   expect(summaries).toMatchObject([{ account_id: "asks", model: "sim-1", request_count: "2", cost_nanos: "0" }]);
-  expect((await run("usage", "--account", "asks")).stdout).toMatch(/\ntotal +2 +\d+ +\d+ +0\.00\n$/);
+  const table = (await run("usage", "--account", "asks")).stdout;
+  expect(table).toMatch(/ USD +COST +MARGIN\n/);
+  expect(table).toMatch(/\ntotal +2 +\d+ +\d+ +0\.00 +0\.00 +0\.00\n$/);
 });
 
 test("the ledger holds", async () => {

@@ -62,7 +62,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
       name: "an upstream that lacks its family and has a bad name",
       text: "upstreams:\n  Open AI: {}\n  u: {}\n",
       want: [
-        "2:3 upstreams.Open AI: must be named by 1 to 64 of a-z, 0-9, ., _ and -",
+        '2:3 upstreams["Open AI"]: must be named by 1 to 64 of a-z, 0-9, ., _ and -',
         "3:3 upstreams.u.family: is missing: must be text of 1 to 64 characters",
       ],
     },
@@ -304,6 +304,17 @@ describe("a file made to be expensive is refused", () => {
   ])("$name", ({ text, want }) => {
     expect(problemsOf(text, {}).some((line) => line.includes(want))).toBe(true);
   });
+});
+
+test.each([
+  { name: "a plain name", key: "fast-1_x", want: "models.fast-1_x" },
+  { name: "a name with dots", key: "gpt-5.4", want: 'models["gpt-5.4"]' },
+  { name: "a tab", key: "\t", want: 'models["\\t"]' },
+  { name: "a line's end", key: "a\nb", want: 'models["a\\nb"]' },
+  { name: "no name", key: "", want: 'models[""]' },
+])("the place of a problem says $name so that it can be read", ({ key, want }) => {
+  const problems = problemsOf(`models: { ${JSON.stringify(key)}: 1 }`, {});
+  expect(problems.some((line) => line.includes(` ${want}: `))).toBe(true);
 });
 
 test("whatever the text is, it is read or refused, never more", () => {

@@ -68,7 +68,7 @@ models: { m: { targets: [{ upstream: local }], price: ${price} } }
 
   test.each([
     { name: "a merge of no mapping", price: "{ <<: 7 }", want: "4:61 models.m.price: merges (<<) what is no mapping" },
-    { name: "a quoted name", price: '{ "<<": *small }', want: "4:57 models.m.price.<<: is not known here" },
+    { name: "a quoted name", price: '{ "<<": *small }', want: '4:57 models.m.price["<<"]: is not known here' },
     { name: "a merge of itself", price: "&me { <<: *me }", want: "is nested deeper than 32 levels" },
   ])("$name is refused", ({ price, want }) => {
     expect(() => parseSettings(file(price), {})).toThrow(want);

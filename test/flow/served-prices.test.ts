@@ -42,6 +42,9 @@ afterAll(async () => {
   await upstream.close();
 });
 
+/** The members of a request's record that these tests read. */
+const shownCost = (request: Json): unknown[] => [request["operator_cost_nanos"], request["margin_nanos"]];
+
 /** One USD per million tokens. */
 const TOKEN_NANOS = 1_000n;
 
@@ -78,9 +81,24 @@ describe.each([false, true])("an answer is charged, streamed: %s,", (stream) => 
     const request = async (): Promise<Json> =>
       (await management.call("GET", `/requests/${id}`)).body["request"] as Json;
     await expect.poll(async () => (await request())["state"]).toBe("settled");
-    expect((await request())["cost_nanos"]).toBe(String(cost * TOKEN_NANOS));
+    const ended = await request();
+    expect(ended["cost_nanos"]).toBe(String(cost * TOKEN_NANOS));
+    const operatorCost = (BigInt(input + 10) * TOKEN_NANOS) / 2n;
+    expect(shownCost(ended)).toEqual([String(operatorCost), String(cost * TOKEN_NANOS - operatorCost)]);
     await expect.poll(() => doubtOf(id)).toBe(doubt);
   });
+});
+
+test("what the operator pays is shown to operators alone", async () => {
+  const reader = await management.makeKey("acme", { scopes: ["usage"] });
+  const tenant = new Management(gateway, reader.secret);
+  const { requests } = (await management.call("GET", "/requests")).body as { requests: Json[] };
+  for (const path of ["/requests", "/usage", `/requests/${String(requests[0]!["id"])}`]) {
+    const [own, all] = [await tenant.call("GET", path), await management.call("GET", path)];
+    expect([own.status, all.status]).toEqual([200, 200]);
+    expect(JSON.stringify(own.body)).not.toMatch(/operator_cost|margin/);
+    expect(JSON.stringify(all.body)).toMatch(/"operator_cost_nanos":"\d+","margin_nanos":"\d+"/);
+  }
 });
 
 test("the searches that an upstream tells are charged, though nobody asked for them", async () => {

@@ -384,6 +384,7 @@ test("what a transfer records of a hold and of a usage is all of it", () => {
   const tokens = USAGE_FIELDS.map((field) => ["usage", { ...used!.usage, [field]: 9n }] as const);
   const ends = { upstream: "u", attempts: 9, usageSource: 2, chargedNanos: 9n, overageNanos: 9n, endTimeMs: 9 };
   const logs = [null, "[]"].map((attemptLog) => ["attemptLog", attemptLog] as const);
-  for (const [field, value] of [...Object.entries(ends), ...tokens, ...logs])
+  const costs = [0n, 9n].map((nanos) => ["operatorCostNanos", nanos] as const);
+  for (const [field, value] of [...Object.entries(ends), ...tokens, ...logs, ...costs])
     expect(usageRecord({ ...used!, [field]: value }), field).not.toBe(usageRecord(used!));
 });

@@ -110,6 +110,9 @@ describe("accounts", () => {
       heldNanos: 0n,
       spentNanos: 0n,
       grantedNanos: 500n,
+      refundedNanos: 0n,
+      debitedNanos: 0n,
+      receivableNanos: 0n,
     });
     const { entries } = await call(operator, accounts.listEntries, { id: "new.co", ...PAGE });
     expect(entries).toMatchObject([{ kind: "credit", amountNanos: 500n, availableChangeNanos: 500n, requestId: "" }]);

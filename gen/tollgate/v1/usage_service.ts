@@ -73,6 +73,18 @@ export interface RequestRecord {
   attemptLog: Attempt[];
   /** What was given back of it, in nano-USD. */
   refundedNanos: bigint;
+  /**
+   * What the operator pays for it, in nano-USD; while it runs, for what came so far. Only operators see it. Absent: it is
+   * not known.
+   */
+  operatorCostNanos?:
+    | bigint
+    | undefined;
+  /**
+   * What the charge leaves of the operator's cost, in nano-USD, before refunds; below zero where it is less. Only
+   * operators see it. Absent: it is not known, or the request runs.
+   */
+  marginNanos?: bigint | undefined;
 }
 
 /** Attempt is one try of one upstream for a request. */
@@ -126,6 +138,18 @@ export interface UsageSummary {
   costNanos: bigint;
   /** What was given back of them, in nano-USD. */
   refundedNanos: bigint;
+  /**
+   * What the operator pays for them, in nano-USD, as far as it is known; free requests are counted. Only operators see
+   * it.
+   */
+  operatorCostNanos?:
+    | bigint
+    | undefined;
+  /**
+   * What the charges of the requests whose cost to the operator is known leave of it, in nano-USD, before refunds. Only
+   * operators see it.
+   */
+  marginNanos?: bigint | undefined;
 }
 
 /** GetRequestRequest is the request of GetRequest. */
@@ -229,6 +253,8 @@ function createBaseRequestRecord(): RequestRecord {
     overageNanos: 0n,
     attemptLog: [],
     refundedNanos: 0n,
+    operatorCostNanos: undefined,
+    marginNanos: undefined,
   };
 }
 
@@ -305,6 +331,18 @@ export const RequestRecord: MessageFns<RequestRecord> = {
         throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
       }
       writer.uint32(304).int64(message.refundedNanos);
+    }
+    if (message.operatorCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.operatorCostNanos) !== message.operatorCostNanos) {
+        throw new globalThis.Error("value provided for field message.operatorCostNanos of type int64 too large");
+      }
+      writer.uint32(312).int64(message.operatorCostNanos);
+    }
+    if (message.marginNanos !== undefined) {
+      if (BigInt.asIntN(64, message.marginNanos) !== message.marginNanos) {
+        throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
+      }
+      writer.uint32(320).int64(message.marginNanos);
     }
     return writer;
   },
@@ -472,6 +510,22 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.refundedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 39: {
+            if (tag !== 312) {
+              break;
+            }
+
+            message.operatorCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 40: {
+            if (tag !== 320) {
+              break;
+            }
+
+            message.marginNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -650,6 +704,8 @@ function createBaseUsageSummary(): UsageSummary {
     usage: undefined,
     costNanos: 0n,
     refundedNanos: 0n,
+    operatorCostNanos: undefined,
+    marginNanos: undefined,
   };
 }
 
@@ -687,6 +743,18 @@ export const UsageSummary: MessageFns<UsageSummary> = {
         throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
       }
       writer.uint32(216).int64(message.refundedNanos);
+    }
+    if (message.operatorCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.operatorCostNanos) !== message.operatorCostNanos) {
+        throw new globalThis.Error("value provided for field message.operatorCostNanos of type int64 too large");
+      }
+      writer.uint32(224).int64(message.operatorCostNanos);
+    }
+    if (message.marginNanos !== undefined) {
+      if (BigInt.asIntN(64, message.marginNanos) !== message.marginNanos) {
+        throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
+      }
+      writer.uint32(232).int64(message.marginNanos);
     }
     return writer;
   },
@@ -766,6 +834,22 @@ export const UsageSummary: MessageFns<UsageSummary> = {
             }
 
             message.refundedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 28: {
+            if (tag !== 224) {
+              break;
+            }
+
+            message.operatorCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 29: {
+            if (tag !== 232) {
+              break;
+            }
+
+            message.marginNanos = reader.int64() as bigint;
             continue;
           }
         }
