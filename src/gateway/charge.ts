@@ -8,7 +8,8 @@ import { NO_USAGE } from "../api/usage.js";
 import { countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { countUsage, generatedTokens, totalTokens } from "./count.js";
-import { doubtOf, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
+import { withOutputWithin } from "./output-limit.js";
+import { doubtOf, hasText, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
 /** How an answer ended: well, because its caller left, or because its upstream failed. */
 export type Ending = "finished" | "left" | "failed";
@@ -23,6 +24,10 @@ export interface ChargeTerms {
   readonly inputTokensMax: number;
   /** Whose request it is: counting takes turns by account. */
   readonly accountId: string;
+  /** The limit of output that was sent upstream, of all candidates. Absent: there is none. */
+  readonly outputTokensMax?: number | undefined;
+  /** Counts what an answer said that was forgotten while it grew. Absent: the report holds all of it. */
+  readonly countOutput?: (() => Promise<number>) | undefined;
 }
 
 /** The usage that is charged, how it is known, and what is wrong with what the upstream reported. */
@@ -99,10 +104,11 @@ export function chargeOf(
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
-    return counted(report.text, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
+    const output = outputOf(report, terms);
+    return counted(output, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
   }
-  if (basis === "compare" && report.text !== "") return compared(usage, report.text, hasFinished, terms);
-  return reported(usage);
+  if (basis === "compare" && hasText(report)) return compared(usage, report, hasFinished, terms);
+  return believed(usage, report, terms);
 }
 
 function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
@@ -121,15 +127,35 @@ function reported(usage: Usage): Charge {
   return { usage, usageSource: UsageSource.USAGE_SOURCE_REPORTED, doubt: undefined };
 }
 
-async function counted(text: string, doubt: UsageDoubt | undefined, terms: ChargeTerms): Promise<Charge> {
-  const usage = await countUsage(terms.request, text, terms.modelId, terms.inputTokensMax, terms.accountId);
+/** The report; where it tells more output than was asked for, as far as what came can explain it. */
+function believed(usage: Usage, report: AnswerReport, terms: ChargeTerms): Charge | Promise<Charge> {
+  const { outputTokensMax } = terms;
+  if (outputTokensMax === undefined || generatedTokens(usage) <= BigInt(outputTokensMax)) return reported(usage);
+  return outputOf(report, terms).then((tokens) => {
+    const most = Math.max(tokens, outputTokensMax);
+    if (generatedTokens(usage) <= BigInt(most)) return reported(usage);
+    const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
+    return { usage: withOutputWithin(usage, most), usageSource, doubt: "above_limit" };
+  });
+}
+
+function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<number> {
+  return countOutput?.() ?? countTokens(report.text, modelId, { account: accountId, lane: "settlement" });
+}
+
+async function counted(
+  output: number | Promise<number>,
+  doubt: UsageDoubt | undefined,
+  terms: ChargeTerms,
+): Promise<Charge> {
+  const usage = await countUsage(terms.request, output, terms.modelId, terms.inputTokensMax, terms.accountId);
   return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
 }
 
 /** The report, or the count of the output where the report is too low to be true. */
-async function compared(usage: Usage, text: string, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
-  const tokens = await countTokens(text, terms.modelId, { account: terms.accountId, lane: "settlement" });
-  if (!isTooLow(usage, tokens)) return reported(usage);
+async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
+  const tokens = await outputOf(report, terms);
+  if (!isTooLow(usage, tokens)) return believed(usage, report, terms);
   return {
     usage: withCountedOutput(usage, BigInt(tokens)),
     usageSource: UsageSource.USAGE_SOURCE_COUNTED,
@@ -144,7 +170,7 @@ function chargeVectors(
   terms: ChargeTerms,
 ): Charge | Promise<Charge> {
   // Some upstreams never tell the usage of vectors; only a false one is a lie.
-  if (usage === undefined) return counted("", undefined, terms);
-  if (doubt !== undefined || totalTokens(usage) === 0) return counted("", doubt ?? "zero", terms);
+  if (usage === undefined) return counted(0, undefined, terms);
+  if (doubt !== undefined || totalTokens(usage) === 0) return counted(0, doubt ?? "zero", terms);
   return reported(usage);
 }

@@ -132,7 +132,7 @@ function embeddingText(question: EmbeddingQuestion): InputText {
  */
 export async function countUsage(
   request: WireRequest,
-  text: string,
+  outputTokens: number | Promise<number>,
   modelId: string,
   inputTokensMax: number,
   account: string,
@@ -140,7 +140,7 @@ export async function countUsage(
   const lane = "settlement";
   const [counted, output] = await Promise.all([
     countReadable(request, modelId, { account, lane, tokensMax: inputTokensMax }),
-    countTokens(text, modelId, { account, lane }),
+    outputTokens,
   ]);
   const input = counted ?? estimateInput(request);
   return { ...NO_USAGE, inputTokens: BigInt(Math.min(input, inputTokensMax)), outputTokens: BigInt(output) };

@@ -61,11 +61,13 @@ export async function generate(
     const { caller, signal } = call;
     const { accountId } = caller;
     const { routing } = steps;
+    const outputMax = outputTokensMax === undefined ? undefined : outputTokensMax * candidateCount;
     const meter = new Meter({
       request,
       model,
       plan,
       hold,
+      outputTokensMax: outputMax,
       sink,
       stream,
       head,

@@ -11,6 +11,7 @@ import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt } from "./bill.js";
 import { type Charge, chargeOf, type Ending } from "./charge.js";
 import { Notes } from "./notes.js";
+import { isPastLimit, withOutputWithin } from "./output-limit.js";
 import type { Plan } from "./plan.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
@@ -28,6 +29,8 @@ export interface MeterOptions {
   readonly model: ServedModel;
   readonly plan: Plan;
   readonly hold: Hold;
+  /** The limit of output that is sent upstream and that the hold covers, of all candidates; undefined without one. */
+  readonly outputTokensMax: number | undefined;
   readonly sink: Sink<AnswerBatch>;
   readonly stream: boolean;
   /** Headers of the answer that are known before it. */
@@ -144,17 +147,27 @@ export class Meter implements AnswerReceiver {
     if (this.options.stream) this.#see(performance.now());
   }
 
+  exceeds(): boolean {
+    const { outputTokensMax } = this.options;
+    if (outputTokensMax === undefined || this.#notes === undefined) return false;
+    return isPastLimit(this.#notes.certainTokens, outputTokensMax);
+  }
+
   /** What the answer used and costs, however it ended. Never rejects. */
   outcome(ending: Ending): Outcome | Promise<Outcome> {
-    const { request, model, plan, accountId } = this.options;
+    const { request, model, plan, accountId, outputTokensMax } = this.options;
     const { contextTokens } = model;
     const { inputTokensMax } = plan;
+    const notes = this.#notes;
+    const grown = this.#report?.grown;
     const charging = chargeOf(this.#report, ending, {
       request,
       modelId: this.#modelId,
       contextTokens,
       inputTokensMax,
       accountId,
+      outputTokensMax,
+      countOutput: notes === undefined || grown === undefined ? undefined : () => notes.output(grown),
     });
     return charging instanceof Promise ? charging.then((charge) => this.#outcome(charge)) : this.#outcome(charging);
   }
@@ -188,8 +201,11 @@ export class Meter implements AnswerReceiver {
     return this.#target?.model ?? this.options.model.id;
   }
 
-  #outcome({ usage, usageSource, doubt }: Charge): Outcome {
-    const { hold } = this.options;
+  #outcome({ usage: charged, usageSource, doubt: told }: Charge): Outcome {
+    const { hold, outputTokensMax } = this.options;
+    const isPast = outputTokensMax !== undefined && this.exceeds();
+    const usage = isPast ? withOutputWithin(charged, outputTokensMax) : charged;
+    const doubt = isPast ? "above_limit" : told;
     if (usageSource === UsageSource.USAGE_SOURCE_NONE) {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.

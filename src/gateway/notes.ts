@@ -1,7 +1,8 @@
 /** What a live stream notes in the ledger of what it delivered, so that a crash charges that. */
 import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
-import { countTokens } from "../pricing/tokens.js";
+import { modelTokens } from "../pricing/model-tokens.js";
+import { countOrEstimate, countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
 import { countUsage, readAtLeast, tokensAtLeast, wordEnd } from "./count.js";
 
@@ -15,6 +16,10 @@ const CHARACTER_BYTES_MAX = 3;
 // A cut inside a word may make some tokens of one; a note must not say more than was generated.
 const CROSSED_TOKENS_MAX = 4;
 const COUNT_WAIT_MS = 50;
+// What is kept of a text whose fewest tokens leave nothing open: so much, and what one read holds.
+const KEPT_CHARACTERS_MAX = 16_384;
+// No tokenizer of the field makes fewer than half the tokens of another.
+const TOKENIZERS_DIFFER = 2;
 
 export interface NotesOptions {
   readonly request: WireRequest;
@@ -32,10 +37,14 @@ export interface NotesOptions {
 /**
  * Notes an answer piece by piece while it grows: by the fewest tokens that it can be, which costs next to nothing, and
  * by count once that leaves too much open. The count is what a cut would be charged by, so a crash charges no more than
- * that.
+ * that. A text that was counted is forgotten, so that an answer takes no more memory the longer it is.
  */
 export class Notes {
   #tokens = 0;
+  /** The fewest tokens of what was noted, whatever was estimated and whichever tokenizer is the model's. */
+  #certain = 0;
+  /** Settles once every piece so far is counted. */
+  #counting: Promise<void> = Promise.resolve();
   /** Where the text ends that is counted, that is noted at all, and whose bytes are known. */
   #counted = 0;
   #noted = 0;
@@ -60,11 +69,24 @@ export class Notes {
     const isTime = nowMs - this.#noteMs >= NOTE_MS && text.length > this.#noted;
     if (!isTime && text.length < this.#lookAt) return;
     this.#look(text);
-    if (!isTime && this.#open < NOTE_BYTES) return;
+    if (!isTime && this.#open < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
     this.#noteMs = nowMs;
     // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
     if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report?.usage);
     this.#take(text);
+  }
+
+  /** So many tokens came at least. */
+  get certainTokens(): number {
+    return this.#certain;
+  }
+
+  /** The tokens of all that came, by count. Nothing is noted any more once this is asked. */
+  async output(text: GrownText): Promise<number> {
+    const { modelId, accountId } = this.options;
+    const rest = countTokens(text.from(this.#counted), modelId, { account: accountId, lane: "settlement" });
+    await this.#counting;
+    return this.#tokens - this.#least + (await rest);
   }
 
   /** The most tokens that may have come and are not noted. */
@@ -91,14 +113,15 @@ export class Notes {
     const least = Math.max(0, tokensAtLeast(fresh.slice(0, end)) - crossed);
     this.#noted += end ?? fresh.length;
     this.#least += least;
-    if (this.#open < COUNT_BYTES) {
+    this.#certain += least;
+    if (this.#open < COUNT_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) {
       this.#tokens += least;
       this.#note();
     } else {
       const piece = text.from(this.#counted).slice(0, this.#noted - this.#counted);
-      void this.#count(piece, crossed, least, this.#least);
+      this.#counting = this.#count(piece, crossed, least, this.#least, this.#counting);
       this.#counted = this.#noted;
-      text.settle(this.#counted);
+      text.drop(this.#counted);
       this.#bytes = Buffer.byteLength(text.from(this.#counted));
       this.#least = 0;
     }
@@ -109,14 +132,18 @@ export class Notes {
    * Counts a piece, of which `least` tokens are not noted yet and `all` of its least will be. Pieces may overtake each
    * other: what is noted is never more than was generated.
    */
-  async #count(piece: string, crossed: number, least: number, all: number): Promise<void> {
+  async #count(piece: string, crossed: number, least: number, all: number, before: Promise<void>): Promise<void> {
     this.#tokens += least;
     const { modelId, accountId } = this.options;
-    const counting = countTokens(piece, modelId, { account: accountId, lane: "settlement" });
+    const counting = countOrEstimate(piece, modelId, { account: accountId, lane: "settlement" });
     // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
     if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) this.#note();
-    this.#tokens += Math.max(0, (await counting) - crossed - all);
+    const { tokens, isEstimate } = await counting;
+    this.#tokens += Math.max(0, tokens - crossed - all);
+    const certain = modelTokens(modelId).exact ? tokens : Math.floor(tokens / TOKENIZERS_DIFFER);
+    if (!isEstimate) this.#certain += Math.max(0, certain - crossed - all);
     this.#note();
+    await before;
   }
 
   #readInput(told: Usage | undefined): void {
@@ -127,7 +154,7 @@ export class Notes {
   async #countInput(): Promise<void> {
     this.#input = NO_USAGE;
     const { request, modelId, inputTokensMax, accountId } = this.options;
-    this.#input = await countUsage(request, "", modelId, inputTokensMax, accountId);
+    this.#input = await countUsage(request, 0, modelId, inputTokensMax, accountId);
     this.#note();
   }
 

@@ -6,9 +6,10 @@ import { generatedTokens, totalTokens } from "./count.js";
 /**
  * What is wrong with a report: none came with a whole answer, or none after its text; a side of it is zero although
  * something was read and generated; it holds what can be no count; it is beyond what any model can read or write.
+ * `above_limit` tells more output than was asked for and than came, or more came: no more than either is charged.
  * `above_hold` is believed all the same: the account pays what was held, and the operator the rest.
  */
-export type UsageDoubt = "missing" | "zero" | "broken" | "absurd" | "above_hold";
+export type UsageDoubt = "missing" | "zero" | "broken" | "absurd" | "above_limit" | "above_hold";
 
 // An answer in several rounds reads its context in each of them, so one context is no bound.
 const CONTEXTS_MAX = 100;
@@ -16,7 +17,7 @@ const CONTEXT_TOKENS_UNKNOWN = 10_000_000;
 
 /** What is wrong with the report of an answer at first sight. `ended`: well, so that its usage should have come. */
 export function doubtOf(report: AnswerReport, contextTokens: number, ended: boolean): UsageDoubt | undefined {
-  const { usage, usageBroken, text, made } = report;
+  const { usage, usageBroken, made } = report;
   if (usageBroken === true) return "broken";
   // A cut answer never came to tell its usage: no lie.
   if (usage === undefined) return ended ? "missing" : undefined;
@@ -24,9 +25,14 @@ export function doubtOf(report: AnswerReport, contextTokens: number, ended: bool
   const total = totalTokens(usage);
   if (made === "content" && total === 0) return "zero";
   // A stream that was cut may have been told its input alone.
-  if (text !== "" && (total === Number(generated) || (ended && generated === 0n))) return "zero";
+  if (hasText(report) && (total === Number(generated) || (ended && generated === 0n))) return "zero";
   const most = CONTEXTS_MAX * (contextTokens > 0 ? contextTokens : CONTEXT_TOKENS_UNKNOWN);
   return total > most ? "absurd" : undefined;
+}
+
+/** True where any text came, whether or not it is kept. */
+export function hasText({ grown, text }: AnswerReport): boolean {
+  return grown === undefined ? text !== "" : grown.length > 0;
 }
 
 /** True where so few generated tokens cannot have made a text of `countedTokens`, whatever the tokenizer. */

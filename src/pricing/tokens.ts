@@ -26,11 +26,22 @@ const NOBODY: CountFor = { account: "", lane: "question" };
  * bound.
  */
 export async function countTokens(text: string, modelId: string, countFor: CountFor = NOBODY): Promise<number> {
+  return (await countOrEstimate(text, modelId, countFor)).tokens;
+}
+
+/** The same, and whether a part of it had to be estimated. */
+export async function countOrEstimate(
+  text: string,
+  modelId: string,
+  countFor: CountFor,
+): Promise<{ readonly tokens: number; readonly isEstimate: boolean }> {
   const { encoding, perThousand } = modelTokens(modelId);
   const counted = text.slice(0, COUNTED_CHARS_MAX);
-  const tokens = (await count(counted, encoding, countFor, 1_000 / perThousand)) ?? estimateTokens(counted);
+  const known = await count(counted, encoding, countFor, 1_000 / perThousand);
+  const all = (known ?? estimateTokens(counted)) + estimateTokens(text.slice(COUNTED_CHARS_MAX));
   // Down, so that the pieces of a text never count for more than the whole.
-  return Math.floor(((tokens + estimateTokens(text.slice(COUNTED_CHARS_MAX))) * perThousand) / 1_000);
+  const tokens = Math.floor((all * perThousand) / 1_000);
+  return { tokens, isEstimate: known === undefined || text.length > COUNTED_CHARS_MAX };
 }
 
 /**

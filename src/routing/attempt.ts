@@ -15,6 +15,8 @@ export interface BatchReceiver {
   watch(report: AnswerReport): void;
   /** Called in place of `take` where the caller left and the answer is read for its usage. */
   missed?(): void;
+  /** True once more came than the request's limit of output can be: nothing more is to be relayed. */
+  exceeds?(): boolean;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
   dropped?(params: readonly string[]): void;
 }
@@ -150,11 +152,22 @@ class Attempt implements UpstreamHandler {
   #push(decoder: StreamDecoder, chunk: Buffer): void {
     try {
       this.#forward(decoder.push(chunk));
+      if (this.receiver.exceeds?.() === true) return this.#cut(decoder);
       // An upstream that said its last word may keep the connection open.
       if (decoder.isDone && !this.#isOver) this.#endStream();
     } catch (error) {
       this.#fail(GatewayError.from(error));
     }
+  }
+
+  /** An upstream that ignores the limit is left, and the answer ends as one that reached it. */
+  #cut(decoder: StreamDecoder): void {
+    if (this.#phase !== "stream") return;
+    if (this.#drainEndMs !== undefined) return this.#fail(abortReason(this.plan.signal));
+    this.#forward(decoder.cut(this.plan.owned.outputTokensMax ?? 0));
+    this.#isOpen = false;
+    this.#finish();
+    this.#exchange?.abort();
   }
 
   onEnd(): void {

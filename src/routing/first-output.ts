@@ -58,6 +58,10 @@ export class FirstOutput implements BatchReceiver {
     this.receiver.watch(report);
   }
 
+  exceeds(): boolean {
+    return this.receiver.exceeds?.() === true;
+  }
+
   missed(): void {
     this.receiver.missed?.();
   }

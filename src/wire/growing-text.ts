@@ -1,31 +1,35 @@
-/** The text of an answer while it comes: added to in small pieces, looked at near its end, and taken whole once. */
+/** The text of an answer while it comes: added to in small pieces, and kept only until it was counted. */
 import type { GrownText } from "./wire.js";
 
 export class GrowingText implements GrownText {
-  /** What nobody looks at any more before all of it. To look into a long text would copy it each time it grew. */
-  #settled = "";
-  #fresh = "";
+  #droppedLength = 0;
+  #kept = "";
 
   get length(): number {
-    return this.#settled.length + this.#fresh.length;
+    return this.#droppedLength + this.#kept.length;
+  }
+
+  get keptLength(): number {
+    return this.#kept.length;
   }
 
   add(text: string): void {
-    this.#fresh += text;
+    this.#kept += text;
   }
 
   from(place: number): string {
-    return this.#fresh.slice(place - this.#settled.length);
+    return this.#kept.slice(place - this.#droppedLength);
   }
 
-  settle(place: number): void {
-    const count = place - this.#settled.length;
+  drop(place: number): void {
+    const count = place - this.#droppedLength;
     if (count <= 0) return;
-    this.#settled += this.#fresh.slice(0, count);
-    this.#fresh = this.#fresh.slice(count);
+    this.#kept = this.#kept.slice(count);
+    this.#droppedLength = place;
   }
 
+  /** What is kept of it. */
   toString(): string {
-    return this.#settled + this.#fresh;
+    return this.#kept;
   }
 }

@@ -113,6 +113,11 @@ function isSaid(value: unknown): boolean {
   return !Array.isArray(value) || value.length > 0;
 }
 
+/** What a chunk that goes on with this one begins with. */
+export function chunkHead({ id, object, created, model }: JsonObject): JsonObject {
+  return { id, object, created, model };
+}
+
 function isDone(data: Buffer): boolean {
   return data.length >= DONE.length && data.length < 16 && data.toString("latin1").trim() === "[DONE]";
 }

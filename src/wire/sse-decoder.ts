@@ -1,7 +1,7 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
 import type { Event } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import { type JsonObject, objectOf, parsed } from "./json/value.js";
+import { type JsonObject, objectOf, parsed, textOf } from "./json/value.js";
 import { SpanJoiner } from "./span-joiner.js";
 import { SseFramer } from "./sse.js";
 import type { AnswerReport, Batch, StreamDecoder } from "./wire.js";
@@ -17,6 +17,8 @@ export interface EventReader extends AnswerReport {
   read(event: JsonObject): GatewayError | undefined;
   /** The steps since the last time. */
   takeEvents(): Event[];
+  /** The events by which the wire ends, at this place, an answer that reached its limit of output. */
+  endAtLimit(outputTokens: number): readonly JsonObject[];
 }
 
 /** A wire says what an event means to it; everything else is here. */
@@ -74,6 +76,18 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     return this.batch();
   }
 
+  cut(outputTokens: number): Batch {
+    for (const event of this.reader.endAtLimit(outputTokens)) {
+      const name = textOf(event["type"]);
+      const data = JSON.stringify(event);
+      this.takeEvent(Buffer.from(data), Buffer.from(`${name === "" ? "" : `event: ${name}\n`}data: ${data}\n\n`));
+    }
+    this.isClosed = true;
+    if (this.error === undefined) this.close();
+    return this.batch();
+  }
+
+  /** True once nothing counts any more that comes. */
   abstract get isDone(): boolean;
   /** Takes an event that was read without an error, to forward its bytes or not. */
   protected abstract forward(event: JsonObject, data: Buffer, raw: Buffer): void;

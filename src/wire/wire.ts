@@ -207,6 +207,11 @@ export interface StreamDecoder {
   end(): Batch;
   /** True once the upstream said that nothing follows: whatever comes yet counts no more. */
   readonly isDone: boolean;
+  /**
+   * Ends an answer here that went past its limit, as the wire ends one that reached it. `outputTokens` is the limit,
+   * for a wire that tells a count with its end.
+   */
+  cut(outputTokens: number): Batch;
   /** What is known of the answer so far. */
   readonly report: AnswerReport;
 }
@@ -228,7 +233,10 @@ export interface AnswerReport {
   readonly usageEarly?: boolean;
   /** True once the upstream said that the answer is whole. */
   readonly complete: boolean;
-  /** Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. */
+  /**
+   * Everything generated that reached us: text, thinking, refusals, tool names and arguments, of all candidates. Of an
+   * answer that grows, only what `grown` did not drop.
+   */
   readonly text: string;
   /** The same while it grows; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
@@ -245,10 +253,12 @@ export interface AnswerReport {
 /** A text that still grows, as who follows it sees it. */
 export interface GrownText {
   readonly length: number;
-  /** What stands from a place on, which is not before what was settled. */
+  /** How much of it is in memory. */
+  readonly keptLength: number;
+  /** What stands from a place on, which is not before what was dropped. */
   from(place: number): string;
-  /** Nobody looks before this place any more. */
-  settle(place: number): void;
+  /** Forgets what stands before this place, since it was counted. */
+  drop(place: number): void;
 }
 
 /** A whole answer, read. */

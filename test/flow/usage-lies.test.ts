@@ -23,7 +23,7 @@ interface Lie {
   /** Default: where the wire has it. */
   readonly when?: "never" | "late" | "every";
   /** What the request is charged by: the report itself, a count, or a count of what was generated alone. */
-  readonly source: "reported" | "counted" | "counted output";
+  readonly source: "reported" | "counted" | "counted output" | "limit";
   readonly doubt?: string;
   readonly streamOnly?: boolean;
 }
@@ -44,7 +44,8 @@ const LIES: readonly Lie[] = [
   { name: "an endless output", input: 10, output: ENDLESS, source: "counted", doubt: "broken" },
   { name: "more than any model reads", input: 1e11, output: 17, source: "counted", doubt: "absurd" },
   { name: "more than any model writes", input: 10, output: 1e11, source: "counted", doubt: "absurd" },
-  { name: "more than is held", input: 90_000, output: 40_000, source: "reported", doubt: "above_hold" },
+  { name: "more than is held", input: 90_000, output: 40, source: "reported", doubt: "above_hold" },
+  { name: "more than was asked for", input: 10, output: 1e6, source: "limit", doubt: "above_limit" },
 ];
 
 /** How a wire's upstream is made to tell a lie; undefined where the wire has no such. */
@@ -175,6 +176,7 @@ describe.each(CASES)("an upstream of $wire that tells $name, streamed: $stream",
 /** What the request must be charged by. */
 function usageOf(lie: Case): { readonly input: number; readonly output: number } {
   if (lie.source === "reported") return { input: Number(lie.input), output: Number(lie.output) };
+  if (lie.source === "limit") return { input: Number(lie.input), output: ANSWER_TOKENS_MAX };
   if (lie.source === "counted output") return { input: Number(lie.input), output: TEXT_TOKENS };
   // Four tokens stand around the one message, and two before the answer.
   return { input: encode(lie.content).length + 4 + 2, output: TEXT_TOKENS };
@@ -189,7 +191,7 @@ function doubtLogged(requestId: string): unknown {
 test("each doubt is counted by its upstream, and so is what the operator paid", async () => {
   const text = await (await fetch(`http://${gateway.admin}/metrics`)).text();
   for (const { wire } of WIRES) {
-    for (const doubt of ["missing", "zero", "broken", "absurd", "above_hold"]) {
+    for (const doubt of ["missing", "zero", "broken", "absurd", "above_limit", "above_hold"]) {
       const count = CASES.filter((lie) => lie.wire === wire && lie.doubt === doubt).length;
       expect(count).toBeGreaterThan(0);
       expect(text).toContain(`tollgate_usage_doubts_total{upstream="${wire}",doubt="${doubt}"} ${count}`);

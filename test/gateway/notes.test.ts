@@ -23,6 +23,11 @@ interface Growth {
   readonly noted: Usage | undefined;
   /** What was noted before the tokenizer could answer. */
   readonly notedAtOnce: Usage | undefined;
+  /** The most characters that were in memory at once. */
+  readonly keptLengthMax: number;
+  /** All that came, by count, and by the fewest tokens that it can be. */
+  readonly output: number;
+  readonly certain: number;
 }
 
 /** Lets an answer grow piece by piece, `stepMs` apart, and gives what was noted in the end. */
@@ -31,15 +36,17 @@ async function grow(pieces: readonly string[], nowMs: number, usage?: Usage, ste
   const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, accountId: "acme", startMs: START_MS };
   const notes = new Notes({ ...options, note: (what) => (noted = what) });
   const grown = new GrowingText();
+  let keptLengthMax = 0;
   for (const [place, piece] of pieces.entries()) {
     grown.add(piece);
     notes.see({ usage, made: "begun", complete: false, text: grown.toString(), grown }, nowMs + place * stepMs);
+    keptLengthMax = Math.max(keptLengthMax, grown.keptLength);
   }
   const notedAtOnce = noted;
   // The tokenizer answers in order, and the last note follows its count.
   await countTokens("the end", MODEL);
   await new Promise((resolve) => setImmediate(resolve));
-  return { noted, notedAtOnce };
+  return { noted, notedAtOnce, keptLengthMax, output: await notes.output(grown), certain: notes.certainTokens };
 }
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
@@ -95,4 +102,20 @@ test("a short answer is noted without the tokenizer", async () => {
   // The last word may still grow.
   expect(notedAtOnce?.outputTokens).toBe(39n);
   expect(noted).toEqual(notedAtOnce);
+});
+
+test.each([...Object.entries(SCRIPTS), ["signs that are a token each", ["1,", "2;", "3,"]] as const])(
+  "%s: of a text of any length only the end is kept",
+  async (_, words) => {
+    const pieces = Array.from({ length: 30_000 }, (__, place) => words[place % words.length] ?? "");
+    const grown = await grow(pieces, START_MS);
+    expect(grown.keptLengthMax).toBeLessThan(20_000);
+    expect(grown.output).toBeGreaterThanOrEqual(grown.certain);
+  },
+);
+
+test("what was counted piece by piece and forgotten is counted as the whole text is", async () => {
+  const words = SCRIPTS["prose"] ?? [];
+  const pieces = Array.from({ length: 3_000 }, (_, place) => words[place % words.length] ?? "");
+  expect((await grow(pieces, START_MS)).output).toBe(encode(pieces.join("")).length);
 });

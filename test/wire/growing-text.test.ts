@@ -3,22 +3,23 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { GrowingText } from "../../src/wire/growing-text.js";
 
-test("is the text that was added, from every place that nobody settled", () => {
-  const step = fc.record({ piece: fc.string({ unit: "binary", maxLength: 20 }), settles: fc.nat(1_000) });
+test("is the text that was added, from every place behind what was dropped", () => {
+  const step = fc.record({ piece: fc.string({ unit: "binary", maxLength: 20 }), drops: fc.nat(1_000) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
       const grown = new GrowingText();
-      let [text, settled] = ["", 0];
-      for (const { piece, settles } of steps) {
+      let [text, dropped] = ["", 0];
+      for (const { piece, drops } of steps) {
         grown.add(piece);
         text += piece;
-        if (settles % 3 === 0) {
-          settled = Math.max(settled, settles % (text.length + 1));
-          grown.settle(settled);
+        if (drops % 3 === 0) {
+          dropped = Math.max(dropped, drops % (text.length + 1));
+          grown.drop(dropped);
         }
         expect(grown.length).toBe(text.length);
-        expect(grown.toString()).toBe(text);
-        for (const place of [settled, (settled + text.length) >> 1, text.length])
+        expect(grown.toString()).toBe(text.slice(dropped));
+        expect(grown.keptLength).toBe(text.length - dropped);
+        for (const place of [dropped, (dropped + text.length) >> 1, text.length])
           expect(grown.from(place)).toBe(text.slice(place));
       }
     }),

@@ -82,6 +82,13 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
     }
   }
 
+  endAtLimit(outputTokens: number): readonly JsonObject[] {
+    const stops = this.blocks.openPlaces().map((index) => ({ type: "content_block_stop", index }));
+    const delta = { stop_reason: "max_tokens", stop_sequence: null };
+    const end = { type: "message_delta", delta, usage: { output_tokens: outputTokens } };
+    return [...stops, end, { type: "message_stop" }];
+  }
+
   /** The beginning of a message; a whole answer begins as a stream does. */
   start(message: JsonObject): void {
     this.hasBegun = true;

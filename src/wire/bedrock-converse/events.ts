@@ -50,6 +50,12 @@ class ConverseStreamDecoder implements StreamDecoder {
     return this.batch();
   }
 
+  cut(): Batch {
+    this.reader.read("messageStop", { stopReason: "max_tokens" });
+    this.reader.finish();
+    return this.batch();
+  }
+
   /** Takes one message. Returns the error that it tells. */
   private take(frame: Frame): GatewayError | undefined {
     switch (frame.header(":message-type")) {

@@ -22,6 +22,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
   /** True once the upstream refused the prompt: then there are no candidates. */
   isBlocked = false;
   private hasStarted = false;
+  /** What every chunk bears. */
+  private head: JsonObject = {};
   private hasEnded = false;
   private readonly candidates = new Map<number, CandidateReader>();
 
@@ -67,6 +69,15 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     return undefined;
   }
 
+  endAtLimit(): readonly JsonObject[] {
+    const candidates: JsonObject[] = [];
+    for (let index = 0; index < this.candidatesExpected; index++) {
+      if (this.candidates.get(index)?.isFinished === true) continue;
+      candidates.push({ index, content: { role: "model", parts: [{ text: "" }] }, finishReason: "MAX_TOKENS" });
+    }
+    return candidates.length === 0 ? [] : [{ candidates, ...this.head }];
+  }
+
   /** Nothing follows: the ends of the candidates come out. */
   finish(isWhole: boolean): void {
     for (const candidate of this.candidates.values()) candidate.finish(isWhole);
@@ -88,6 +99,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     if (this.hasStarted) return;
     this.hasStarted = true;
     // All of the first chunk: where an answer has no id, its counts and words still tell it from others.
+    this.head = { modelVersion: chunk["modelVersion"], responseId: chunk["responseId"] };
     this.answerId = JSON.stringify(chunk);
     this.toolUses = [];
     this.servedModel = textOf(chunk["modelVersion"]);

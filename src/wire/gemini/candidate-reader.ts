@@ -161,7 +161,9 @@ export class CandidateReader {
   private addOpaque(part: JsonObject): void {
     if (Object.keys(part).every((key) => key === "thoughtSignature" || key === "thought")) return;
     const json = JSON.stringify(part);
-    this.collector.addText(json);
+    // What a server's program printed was not generated.
+    if (part["codeExecutionResult"] === undefined) this.collector.addText(json);
+    else this.collector.noteContent();
     if (this.collector.isTyped) this.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json } }));
   }
 

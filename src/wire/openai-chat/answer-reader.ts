@@ -3,7 +3,7 @@ import type { Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { AnswerCollector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf, timeOf } from "../json/value.js";
-import type { ChunkReader } from "../openai-stream.js";
+import { chunkHead, type ChunkReader } from "../openai-stream.js";
 import type { WireRequest } from "../wire.js";
 import { type CandidateCollector, CandidateReader } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
@@ -28,6 +28,8 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
   private readonly candidates: CandidateReader[] = [];
   /** What made-up ids of calls are told apart by. */
   private answerId = "";
+  /** What every chunk begins with. */
+  private head: JsonObject = {};
 
   constructor(
     isTyped: boolean,
@@ -65,6 +67,15 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     return undefined;
   }
 
+  endAtLimit(): readonly JsonObject[] {
+    const choices: JsonObject[] = [];
+    for (let index = 0; index < this.candidatesExpected; index++) {
+      const isFinished = this.candidates.find((known) => known.index === index)?.isFinished === true;
+      if (!isFinished) choices.push({ index, delta: {}, logprobs: null, finish_reason: "length" });
+    }
+    return choices.length === 0 ? [] : [{ ...this.head, choices }];
+  }
+
   /** Nothing follows: what was held back of each candidate comes out. */
   finish(): void {
     if (!this.isTyped) return;
@@ -85,6 +96,7 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     this.hasBegun = true;
     const id = textOf(chunk["id"]);
     const created = chunk["created"];
+    this.head = chunkHead(chunk);
     this.answerId = `${id} ${typeof created === "number" ? created : ""}`;
     this.servedModel = textOf(chunk["model"]);
     if (!this.isTyped) return;

@@ -4,7 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { AnswerCollector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, placeOf, textOf, timeOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
-import type { ChunkReader } from "../openai-stream.js";
+import { chunkHead, type ChunkReader } from "../openai-stream.js";
 import { decodeUsage, isBrokenUsage } from "../openai-usage.js";
 import { decodeLogprobs } from "./logprobs.js";
 
@@ -25,6 +25,7 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
   usageBroken = false;
   isDone = false;
   isClosed = false;
+  private head: JsonObject = {};
   /** The choices that began, each with whether it ended. */
   private readonly choices = new Map<number, boolean>();
 
@@ -59,6 +60,13 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
 
   finish(): void {}
 
+  endAtLimit(): readonly JsonObject[] {
+    const choices: JsonObject[] = [];
+    for (let index = 0; index < this.choicesExpected; index++)
+      if (this.choices.get(index) !== true) choices.push({ index, text: "", logprobs: null, finish_reason: "length" });
+    return choices.length === 0 ? [] : [{ ...this.head, choices }];
+  }
+
   private noteUsage(value: unknown): void {
     if (value === undefined || value === null) return;
     // The last report counts, never the sum: each tells the whole answer so far.
@@ -69,6 +77,7 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
   private start(chunk: JsonObject): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
+    this.head = chunkHead(chunk);
     this.servedModel = textOf(chunk["model"]);
     this.serviceTier = textOf(chunk["service_tier"]);
     const value = { id: textOf(chunk["id"]), model: this.servedModel, createTime: timeOf(chunk["created"]) };

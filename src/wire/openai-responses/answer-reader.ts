@@ -28,6 +28,10 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   /** The beginning, until something follows it: errors come behind it too, and another target may still be asked. */
   private start: Event | undefined;
   private hasStarted = false;
+  private id: unknown;
+  private model: unknown;
+  private createdAt: unknown;
+  private sequenceNumber = 0;
 
   constructor(isTyped: boolean, asked?: WireRequest) {
     super(isTyped);
@@ -40,6 +44,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   read(event: JsonObject): GatewayError | undefined {
     const type = textOf(event["type"]);
     const response = objectOf(event["response"]);
+    const number = event["sequence_number"];
+    if (typeof number === "number") this.sequenceNumber = number;
     switch (type) {
       case "response.created":
       case "response.in_progress":
@@ -58,6 +64,22 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
         this.items.read(type, event);
         return undefined;
     }
+  }
+
+  /** What was said stands in the events before it, so that the response itself need not hold it. */
+  endAtLimit(): readonly JsonObject[] {
+    const response = {
+      id: this.id,
+      object: "response",
+      created_at: this.createdAt,
+      status: "incomplete",
+      error: null,
+      incomplete_details: { reason: "max_output_tokens" },
+      model: this.model,
+      output: [],
+      usage: null,
+    };
+    return [{ type: "response.incomplete", sequence_number: this.sequenceNumber + 1, response }];
   }
 
   /** Reads a whole response. Returns the error that it tells. */
@@ -92,6 +114,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     this.hasStarted = true;
     this.toolUses = [];
     this.servedModel = textOf(response["model"]);
+    this.id = response["id"];
+    this.model = response["model"];
+    this.createdAt = response["created_at"];
     const createTime = timeOf(response["created_at"]);
     const value = { id: textOf(response["id"]), model: this.servedModel, createTime };
     this.start = { kind: { $case: "start", value } };

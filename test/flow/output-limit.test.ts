@@ -1,0 +1,202 @@
+/** An upstream that never stops is stopped near the limit of output, and its client's answer ends as at the limit. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text as bodyText } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+
+const LIMIT_TOKENS = 100;
+const WORDS = " and so it goes on and on and on and on";
+// What may be relayed of an upstream that writes on until it is left: some batches.
+const RELAYED_BYTES_MAX = 2_000_000;
+
+/** The events of one wire that begin an answer, and the one that is told for ever. */
+interface Endless {
+  readonly path: RegExp;
+  readonly start: readonly string[];
+  readonly more: string;
+}
+
+const named = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+const chunk = (object: string, choice: object): string => {
+  const choices = [{ index: 0, ...choice, finish_reason: null }];
+  return `data: ${JSON.stringify({ id: "endless-1", object, created: 1_700_000_000, model: "m", choices })}\n\n`;
+};
+const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+const usage = { input_tokens: 10, output_tokens: 1 };
+const item = { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] };
+const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+
+const ENDLESS: readonly Endless[] = [
+  {
+    path: /\/chat\/completions$/,
+    start: [chunk("chat.completion.chunk", { delta: { role: "assistant", content: "" } })],
+    more: chunk("chat.completion.chunk", { delta: { content: WORDS } }),
+  },
+  { path: /\/completions$/, start: [], more: chunk("text_completion", { text: WORDS, logprobs: null }) },
+  {
+    path: /\/messages$/,
+    start: [
+      named("message_start", { message: { ...message, usage } }),
+      named("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+    ],
+    more: named("content_block_delta", { index: 0, delta: { type: "text_delta", text: WORDS } }),
+  },
+  {
+    path: /:streamGenerateContent/,
+    start: [],
+    more: `data: ${JSON.stringify({
+      candidates: [{ index: 0, content: { role: "model", parts: [{ text: WORDS }] } }],
+      modelVersion: "m",
+      responseId: "r1",
+    })}\n\n`,
+  },
+  {
+    path: /\/responses$/,
+    start: [
+      named("response.created", { response: { id: "resp_1", object: "response", model: "m", output: [] } }),
+      named("response.output_item.added", { output_index: 0, item }),
+      named("response.content_part.added", { ...place, part: { type: "output_text", text: "", annotations: [] } }),
+    ],
+    more: named("response.output_text.delta", { ...place, delta: WORDS }),
+  },
+];
+
+interface Client {
+  readonly name: string;
+  readonly path: (model: string) => string;
+  readonly body: (model: string) => object;
+  /** How its stream ends at the limit. */
+  readonly end: RegExp;
+}
+
+const messages = [{ role: "user", content: "Begin." }];
+const CLIENTS: readonly Client[] = [
+  {
+    name: "chat completions",
+    path: () => "/v1/chat/completions",
+    body: (model) => ({ model, messages, max_tokens: LIMIT_TOKENS, stream: true }),
+    end: /"finish_reason":"length"[^]*data: \[DONE\]\s*$/,
+  },
+  {
+    name: "completions",
+    path: () => "/v1/completions",
+    body: (model) => ({ model, prompt: "Begin.", max_tokens: LIMIT_TOKENS, stream: true }),
+    end: /"finish_reason":"length"[^]*data: \[DONE\]\s*$/,
+  },
+  {
+    name: "messages",
+    path: () => "/v1/messages",
+    body: (model) => ({ model, messages, max_tokens: LIMIT_TOKENS, stream: true }),
+    end: /content_block_stop[^]*"stop_reason":"max_tokens"[^]*message_stop[^]{0,40}$/,
+  },
+  {
+    name: "generateContent",
+    path: (model) => `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    body: () => ({
+      contents: [{ role: "user", parts: [{ text: "Begin." }] }],
+      generationConfig: { maxOutputTokens: LIMIT_TOKENS },
+    }),
+    end: /"finishReason":\s*"MAX_TOKENS"/,
+  },
+  {
+    name: "responses",
+    path: () => "/v1/responses",
+    body: (model) => ({ model, input: "Begin.", max_output_tokens: LIMIT_TOKENS, stream: true }),
+    end: /event: response\.incomplete\ndata: [^\n]*"max_output_tokens"[^\n]*\n\n$/,
+  },
+];
+
+const MODELS = ["chat-1", "text-1", "claude-sonnet-4-5", "gemini-2.5-flash", "native-1"];
+
+let server: Server;
+let left = 0;
+let gateway: GatewayProcess;
+let management: Management;
+let secret: string;
+
+async function tellForEver(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const closed = new Promise<void>((resolve) => response.on("close", resolve));
+  await bodyText(request);
+  const endless = ENDLESS.find(({ path }) => path.test(request.url ?? ""));
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const event of endless?.start ?? []) response.write(event);
+  const more = endless?.more.repeat(10) ?? "";
+  while (!response.destroyed) {
+    const drained = response.write(more)
+      ? new Promise((resolve) => setImmediate(resolve))
+      : new Promise((resolve) => response.once("drain", () => resolve(undefined)));
+    await Promise.race([closed, drained]);
+  }
+  left += 1;
+}
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    void tellForEver(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const limits = 'context_tokens: 100000, output_tokens_max: 1000, price: { input: "0.01", output: "0.1" }';
+  const settings = [
+    "upstreams:",
+    `  compatible: { family: openai-compatible, base_url: "${url}" }`,
+    `  native: { family: openai, base_url: "${url}/v1", api_key: "sk-upstream-secret-0123456789" }`,
+    `  claude: { family: anthropic, base_url: "${url}", api_key: "sk-ant-upstream-secret" }`,
+    `  google: { family: gemini, base_url: "${url}", api_key: "AIza-upstream-secret" }`,
+    "models:",
+    `  chat-1: { targets: [{ upstream: compatible }], ${limits} }`,
+    `  text-1: { targets: [{ upstream: compatible }], kind: completion, ${limits} }`,
+    `  claude-sonnet-4-5: { targets: [{ upstream: claude }], ${limits} }`,
+    `  gemini-2.5-flash: { targets: [{ upstream: google }], ${limits} }`,
+    `  native-1: { targets: [{ upstream: native }], ${limits} }`,
+    "",
+  ].join("\n");
+  gateway = await startGateway({ settings });
+  management = new Management(gateway);
+  await management.account("acme", 100_000_000_000n);
+  ({ secret } = await management.makeKey("acme"));
+});
+afterAll(async () => {
+  await gateway.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const CASES = CLIENTS.flatMap((client) =>
+  MODELS.filter((model) => (model === "text-1") <= (client.name === "completions")).map((model) => ({ client, model })),
+);
+
+test.each(CASES)(
+  "a stream of $client.name on $model ends as at the limit",
+  { timeout: 60_000 },
+  async ({ client, model }) => {
+    const leftBefore = left;
+    const response = await fetch(gateway.url + client.path(model), {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify(client.body(model)),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const answer = await response.text();
+    expect(response.status, answer).toBe(200);
+    expect(answer.length).toBeLessThan(RELAYED_BYTES_MAX);
+    expect(client.end.test(answer), answer.slice(-500)).toBe(true);
+    await expect.poll(() => left, { timeout: 10_000 }).toBe(leftBefore + 1);
+    const id = String(response.headers.get("x-request-id"));
+    const state = async (): Promise<Readonly<Record<string, unknown>>> =>
+      Object((await management.call("GET", `/requests/${id}`)).body["request"]);
+    await expect.poll(async () => (await state())["state"], { timeout: 10_000 }).toBe("settled");
+    const record = await state();
+    expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+    expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
+  },
+);
+
+test("nobody but the account pays for it, and the books are right", async () => {
+  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  expect(metrics).toMatch(/^tollgate_overage_nanos_total 0$/m);
+  expect(metrics).toMatch(/doubt="above_limit"/);
+  expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
+});
