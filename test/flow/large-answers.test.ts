@@ -6,6 +6,8 @@ import type { FakeScript } from "../support/fake-upstream.js";
 import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
 
 const MIB = 1_048_576;
+/** More than any answer here has, so that none is stopped at its limit. */
+const OUTPUT_TOKENS_MAX = 20_000_000;
 /** Ten tokens read at ten nano-USD, four answered at a hundred: so the fake upstream reports, however long the text. */
 const COST_NANOS = 500n;
 const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
@@ -50,7 +52,7 @@ describe.each(TOPOLOGIES)("a large answer, %s", (topology) => {
   let proxy: DroppingProxy;
   let lastName = 0;
   beforeAll(async () => {
-    world = await startWorld(topology);
+    world = await startWorld(topology, OUTPUT_TOKENS_MAX);
     proxy = await startDroppingProxy(world.front.url);
   });
   afterEach(() => {

@@ -311,12 +311,12 @@ test.each([
   { name: "is paid by the operator where the account has no more", creditNanos: 1_000_000n, chargedNanos: 1_000_000n },
 ])("a usage above the hold $name, and the cost header says what was charged", async ({ creditNanos, chargedNanos }) => {
   const { id, secret } = await openAccount(creditNanos);
-  const usageIs = { prompt_tokens: 90_000, completion_tokens: 40_000, total_tokens: 130_000 };
+  const usageIs = { prompt_tokens: 489_900, completion_tokens: 10, total_tokens: 489_910 };
   const body = chat(script({ usageIs }), { max_tokens: 20 });
   const response = await postChat(world.front, secret, body);
   expect(response.status).toBe(200);
   const holdNanos = BigInt(JSON.stringify(body).length) * PRICE.inputNanos + 20n * PRICE.outputNanos;
-  const costNanos = 90_000n * PRICE.inputNanos + 40_000n * PRICE.outputNanos;
+  const costNanos = 489_900n * PRICE.inputNanos + 10n * PRICE.outputNanos;
   expect(await endedRequest(id)).toMatchObject({
     state: "settled",
     hold_nanos: String(holdNanos),

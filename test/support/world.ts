@@ -27,13 +27,15 @@ export interface World {
   close(): Promise<void>;
 }
 
-export function settingsFor(upstreamUrl: string): string {
+/** `outputTokensMax` is that of `fake-1`. */
+export function settingsFor(upstreamUrl: string, outputTokensMax = 1_000): string {
+  const contextTokens = Math.max(100_000, outputTokensMax);
   return [
     "upstreams:",
     `  fake: { family: openai-compatible, base_url: "${upstreamUrl}", api_key: "sk-upstream-secret-0123456789" }`,
     `  gone: { family: openai-compatible, base_url: "http://127.0.0.1:9/v1" }`,
     "models:",
-    `  fake-1: { targets: [{ upstream: fake }], context_tokens: 100000, output_tokens_max: 1000, price: { input: "0.01", output: "0.1" } }`,
+    `  fake-1: { targets: [{ upstream: fake }], context_tokens: ${contextTokens}, output_tokens_max: ${outputTokensMax}, price: { input: "0.01", output: "0.1" } }`,
     `  other-1: { targets: [{ upstream: fake, model: renamed }], context_tokens: 100000, output_tokens_max: 1000, price: free }`,
     `  org/deep-1: { targets: [{ upstream: fake }], context_tokens: 100000, output_tokens_max: 1000, price: free }`,
     `  gone-1: { targets: [{ upstream: gone }], context_tokens: 100000, output_tokens_max: 1000, price: free }`,
@@ -41,9 +43,12 @@ export function settingsFor(upstreamUrl: string): string {
   ].join("\n");
 }
 
-export async function startWorld(topology: Topology = "one process"): Promise<World> {
+export async function startWorld(topology: Topology = "one process", outputTokensMax?: number): Promise<World> {
   const upstream = await startFakeUpstream();
-  const core = await startGateway({ settings: settingsFor(upstream.url), env: { TOLLGATE_SECRET: SECRET } });
+  const core = await startGateway({
+    settings: settingsFor(upstream.url, outputTokensMax),
+    env: { TOLLGATE_SECRET: SECRET },
+  });
   const front =
     topology === "one process"
       ? core
