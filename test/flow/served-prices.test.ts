@@ -106,7 +106,7 @@ test("the searches that an upstream tells are charged, though nobody asked for t
   const response = await postChat(gateway, secret, {
     model: "cheap",
     messages: says(script({ usageIs })),
-    max_tokens: 9,
+    max_tokens: 10,
   });
   await readAll(response);
   // Ten dollars for a thousand.
