@@ -9,16 +9,21 @@ import {
   type GetStatementResponse,
   type ListAccountsResponse,
   type ListEntriesResponse,
+  type ModelLimits,
 } from "../api/index.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../money.js";
-import { readLimit, readMoment, readUsd } from "./arguments.js";
+import { readLimit, readModelLimit, readMoment, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
-import { type Column, formatTable, formatTime, printable, printPart } from "./print.js";
+import { type Column, formatLimit, formatTable, formatTime, printable, printPart } from "./print.js";
 
 const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
+const UPDATE_EXAMPLES = `
+Examples:
+  tollgate account update acme --budget-day 5.00
+  tollgate account update acme --requests-per-minute 600 --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
 const MORE = "\nThere are more: raise --limit.";
 
 export function addAccountCommands(program: Command): void {
@@ -33,13 +38,21 @@ export function addAccountCommands(program: Command): void {
   withConnection(
     account
       .command("update")
-      .description("change the account's budgets, which count what all its keys spend")
+      .description("change the account's budgets and limits, which count what all its keys spend and ask for")
       .argument("<id>", "the account")
       .option("--budget-day <usd>", "the most it may spend in a UTC day; 0 is no limit", readUsd)
       .option("--budget-month <usd>", "the most it may spend in a UTC month; 0 is no limit", readUsd)
       .option("--budget-total <usd>", "the most it may spend at all; 0 is no limit", readUsd)
       .option("--request-cost-max <usd>", "the most that one request may cost; 0 is no limit", readUsd)
-      .addHelpText("after", "\nExample:\n  tollgate account update acme --budget-day 5.00"),
+      .option("--requests-per-minute <count>", "requests in any 60 seconds; 0 is no limit", readWhole)
+      .option("--tokens-per-minute <count>", "tokens in any 60 seconds; 0 is no limit", readWhole)
+      .option("--concurrency <count>", "requests at once; 0 is no limit", readWhole)
+      .option(
+        "--model-limit <limit>",
+        "limits with some models, instead of all that there are; repeat it for more; 'none' for none",
+        readModelLimit,
+      )
+      .addHelpText("after", UPDATE_EXAMPLES),
   ).action(update);
   withConnection(
     account
@@ -95,6 +108,10 @@ type UpdateOptions = ConnectionOptions & {
   budgetMonth?: bigint;
   budgetTotal?: bigint;
   requestCostMax?: bigint;
+  requestsPerMinute?: bigint;
+  tokensPerMinute?: bigint;
+  concurrency?: bigint;
+  modelLimit?: ModelLimits[];
 };
 
 async function update(id: string, options: UpdateOptions): Promise<void> {
@@ -103,20 +120,44 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     budget_month_nanos: options.budgetMonth,
     budget_total_nanos: options.budgetTotal,
     request_cost_max_nanos: options.requestCostMax,
+    requests_per_minute: options.requestsPerMinute,
+    tokens_per_minute: options.tokensPerMinute,
+    concurrency: options.concurrency,
+    model_limits: options.modelLimit,
   };
-  const updateMask = Object.entries(given).flatMap(([name, nanos]) => (nanos === undefined ? [] : [name]));
-  if (updateMask.length === 0) throw new CommandFailure("name at least one budget; see --help", "usage");
+  const updateMask = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (updateMask.length === 0) throw new CommandFailure("name at least one budget or limit; see --help", "usage");
   const settings = {
     budgetDayNanos: options.budgetDay ?? 0n,
     budgetMonthNanos: options.budgetMonth ?? 0n,
     budgetTotalNanos: options.budgetTotal ?? 0n,
     requestCostMaxNanos: options.requestCostMax ?? 0n,
+    requestsPerMinute: options.requestsPerMinute ?? 0n,
+    tokensPerMinute: options.tokensPerMinute ?? 0n,
+    concurrency: options.concurrency ?? 0n,
+    modelLimits: options.modelLimit ?? [],
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;
     const answer = await connection.call(method, { id, settings, updateMask });
-    connection.show(method, answer, ({ account }) => formatBudgets(account?.settings ?? settings));
+    connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
   });
+}
+
+function formatSettings(settings: AccountSettings): string {
+  const columns: Column[] = ["LIMIT", ...["REQUESTS/MIN", "TOKENS/MIN", "CONCURRENCY"].map(numeric)];
+  const row = (name: string, limits: Omit<ModelLimits, "model">): string[] => [
+    name,
+    formatLimit(limits.requestsPerMinute),
+    formatLimit(limits.tokensPerMinute),
+    formatLimit(limits.concurrency),
+  ];
+  const models = settings.modelLimits.map((limits) => row(printable(limits.model), limits));
+  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}`;
+}
+
+function numeric(title: string): Column {
+  return { title, numeric: true };
 }
 
 function formatBudgets(settings: AccountSettings): string {

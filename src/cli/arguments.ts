@@ -1,5 +1,6 @@
 /** What people type after a command, read and checked. */
 import { InvalidArgumentError } from "commander";
+import type { ModelLimits } from "../api/index.js";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
 
 /** USD such as 25.00, as nano-USD. */
@@ -54,4 +55,26 @@ export function readLabel(text: string, earlier: Readonly<Record<string, string>
   const [, name, value] = /^([^=]{1,64})=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("Write name=text.");
   return { ...earlier, [name]: value };
+}
+
+const MODEL_LIMITS = {
+  requests_per_minute: "requestsPerMinute",
+  tokens_per_minute: "tokensPerMinute",
+  concurrency: "concurrency",
+} as const satisfies Record<string, keyof ModelLimits>;
+
+/** `gpt-*=requests_per_minute:60,concurrency:4`, added to those before it; `none` for none at all. */
+export function readModelLimit(text: string, earlier: readonly ModelLimits[] = []): ModelLimits[] {
+  if (text === "none") return [];
+  const [, model, parts] = /^([^=]{1,256})=(.+)$/.exec(text) ?? [];
+  const limits = { model: model ?? "", requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n };
+  const names = new Map(Object.entries(MODEL_LIMITS));
+  for (const part of (parts ?? "").split(",")) {
+    const [, name, count] = /^([a-z_]+):(\d{1,15})$/.exec(part) ?? [];
+    const field = names.get(name ?? "");
+    if (field === undefined || count === undefined)
+      throw new InvalidArgumentError(`Write model=${[...names.keys()].join(":N,")}:N, or some of them.`);
+    limits[field] = BigInt(count);
+  }
+  return [...earlier, limits];
 }

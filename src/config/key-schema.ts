@@ -29,7 +29,8 @@ const time = reading("must be a time such as 2027-01-01T00:00:00Z", (value) => {
   return parsed.success ? new Date(parsed.data) : undefined;
 });
 
-const limit = wholeNumber(0, LIMIT_MAX).transform(BigInt).default(0n);
+/** Requests, tokens or slots; 0 is no limit. */
+export const limit = wholeNumber(0, LIMIT_MAX).transform(BigInt).default(0n);
 const budget = usd.default(0n);
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {

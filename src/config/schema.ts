@@ -1,8 +1,9 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
 import { z } from "zod";
+import type { ModelLimits } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
 import { facts } from "./facts-schema.js";
-import { keySeed } from "./key-schema.js";
+import { keySeed, limit } from "./key-schema.js";
 import { price } from "./price-schema.js";
 import { block, named, orEmpty, reading, text, usd, wholeNumber } from "./values.js";
 
@@ -61,6 +62,7 @@ const model = block({
 });
 
 const amount = usd.default(0n);
+const limits = { requests_per_minute: limit, tokens_per_minute: limit, concurrency: limit };
 const account = block({
   name: text(256).optional(),
   credit: amount,
@@ -68,6 +70,8 @@ const account = block({
   budget_month: amount,
   budget_total: amount,
   request_cost_max: amount,
+  ...limits,
+  models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)),
 });
 
 /** The whole file. */
@@ -98,10 +102,26 @@ export const settingsSchema = block({
           budgetTotalNanos: value.budget_total,
           requestCostMaxNanos: value.request_cost_max,
         },
+        limits: {
+          ...asLimits(value),
+          modelLimits: Object.entries(value.models).map(([model, said]) => asModelLimits(model, said)),
+        },
       })),
   ),
   keys: z.preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys")),
 });
+
+function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {
+  return {
+    requestsPerMinute: said.requests_per_minute,
+    tokensPerMinute: said.tokens_per_minute,
+    concurrency: said.concurrency,
+  };
+}
+
+function asModelLimits(model: string, said: Parameters<typeof asLimits>[0]): ModelLimits {
+  return { model, ...asLimits(said) };
+}
 
 function asModel(id: string, value: z.output<typeof model>): ModelSettings {
   return {

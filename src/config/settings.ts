@@ -37,11 +37,14 @@ export interface ModelSettings {
   readonly facts: ModelFacts;
 }
 
+type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;
+
 export interface AccountSeed {
   readonly id: string;
   readonly name: string;
   readonly creditNanos: bigint;
-  readonly budgets: AccountSettings;
+  readonly budgets: Omit<AccountSettings, keyof AccountLimits>;
+  readonly limits: AccountLimits;
 }
 
 export interface KeySeed {

@@ -1,21 +1,31 @@
 /** What nodes share, where there is one node: it stays in the process and answers at once. */
 import { GatewayError } from "../errors.js";
-import type { AdmissionLimits, AdmissionRequest, AdmissionResult, Coordination, WindowState } from "./coordination.js";
+import {
+  type AdmissionRequest,
+  type AdmissionResult,
+  type Coordination,
+  type Demand,
+  tighter,
+  type WindowState,
+} from "./coordination.js";
 import { Leases } from "./leases.js";
-import { Window } from "./window.js";
+import { BUCKET_MS, Window } from "./window.js";
 
 export interface InProcessOptions {
   readonly nowMs: () => number;
   /** How often running requests renew their leases by themselves; 0: only `heartbeat` does. Default: 10 seconds. */
   readonly heartbeatMs?: number | undefined;
-  /** The most keys with limits at once; those with nothing in their windows make room. Default: 50,000, about 60 MB. */
+  /**
+   * The most keys and accounts with limits at once; those with nothing in their windows make room. Default: 50,000, about
+   * 60 MB.
+   */
   readonly subjectsMax?: number | undefined;
 }
 
 export interface InProcessCoordination extends Coordination {
   /** Renews the leases of all running requests. */
   heartbeat(): void;
-  /** Keys that are held in memory, for a gauge. */
+  /** Keys and accounts that are held in memory, for a gauge. */
   readonly subjectCount: number;
 }
 
@@ -36,11 +46,17 @@ export function createInProcessCoordination(options: InProcessOptions): InProces
   return new InProcess(options);
 }
 
-/** What is held of one key; a window exists from the first request under its limit. */
+/** What is held of one key or account; a window exists from the first request under its limit. */
 class Subject {
   requests: Window | undefined;
   tokens: Window | undefined;
   leases: Leases | undefined;
+
+  take({ limits, tokens }: Demand, requestId: string, nowMs: number): void {
+    if (limits.requestsPerMinute > 0) (this.requests ??= new Window(nowMs)).take(nowMs, 1);
+    if (limits.tokensPerMinute > 0) (this.tokens ??= new Window(nowMs)).take(nowMs, tokens);
+    if (limits.concurrency > 0) (this.leases ??= new Leases()).take(requestId, nowMs);
+  }
 
   isIdle(nowMs: number, beatMs: number): boolean {
     return (
@@ -51,8 +67,12 @@ class Subject {
   }
 }
 
-/** A key that has not been seen: nothing is taken, and nothing is ever put in. */
+/** One that has not been seen: nothing is taken, and nothing is ever put in. */
 const NO_SUBJECT = Object.freeze(new Subject());
+
+/** The limit that refuses. */
+type Reached = Omit<Extract<AdmissionResult, { admitted: false }>, "admitted" | "requests" | "tokens">;
+type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
 
 class InProcess implements InProcessCoordination {
   readonly #clock: () => number;
@@ -78,23 +98,18 @@ class InProcess implements InProcessCoordination {
 
   admit(request: AdmissionRequest): AdmissionResult {
     const nowMs = this.#now();
-    const { limits } = request;
-    const subject = this.#subjectOf(request.subject, nowMs);
-    if (limits.requestsPerMinute > 0) subject.requests ??= new Window(nowMs);
-    if (limits.tokensPerMinute > 0) subject.tokens ??= new Window(nowMs);
-    if (limits.concurrency > 0) subject.leases ??= new Leases();
-    const refusal = this.#refusal(subject, request, nowMs);
+    const { requestId, demands } = request;
+    const refusal = this.#refusal(request, nowMs);
     if (refusal !== undefined) return refusal;
-    if (limits.requestsPerMinute > 0) subject.requests?.take(nowMs, 1);
-    if (limits.tokensPerMinute > 0) subject.tokens?.take(nowMs, request.tokens);
-    if (limits.concurrency > 0) subject.leases?.take(request.requestId, nowMs);
-    return admittedAt(nowMs, subject, limits);
+    this.#makeRoom(demands, nowMs);
+    for (const demand of demands) this.#subjectOf(demand.subject).take(demand, requestId, nowMs);
+    return { admitted: true, admittedAtMs: nowMs, ...this.#states(demands, nowMs) };
   }
 
   peek(request: AdmissionRequest): AdmissionResult {
     const nowMs = this.#now();
-    const subject = this.#subjects.get(request.subject) ?? NO_SUBJECT;
-    return this.#refusal(subject, request, nowMs) ?? admittedAt(nowMs, subject, request.limits);
+    const refusal = this.#refusal(request, nowMs);
+    return refusal ?? { admitted: true, admittedAtMs: nowMs, ...this.#states(request.demands, nowMs) };
   }
 
   correct(subject: string, admittedAtMs: number, reserved: number, used: number): void {
@@ -130,42 +145,77 @@ class InProcess implements InProcessCoordination {
   }
 
   /** Of all limits that refuse, the one that refuses longest: to wait for another would be in vain. */
-  #refusal(subject: Subject, request: AdmissionRequest, nowMs: number): AdmissionResult | undefined {
-    const { limits, tokens } = request;
+  #refusal({ requestId, demands }: AdmissionRequest, nowMs: number): AdmissionResult | undefined {
+    let longest: Reached | undefined;
+    for (const demand of demands) {
+      const reached = this.#reached(demand, requestId, nowMs);
+      if (reached !== undefined && (longest === undefined || reached.retryAfterMs > longest.retryAfterMs))
+        longest = reached;
+    }
+    return longest && { admitted: false, ...longest, ...this.#states(demands, nowMs) };
+  }
+
+  /** The limit of one subject that refuses longest. */
+  #reached({ subject: name, limits, tokens }: Demand, requestId: string, nowMs: number): Reached | undefined {
+    const subject = this.#subjects.get(name) ?? NO_SUBJECT;
     const requestsWaitMs = waitOf(subject.requests, nowMs, limits.requestsPerMinute, 1);
     const tokensWaitMs = waitOf(subject.tokens, nowMs, limits.tokensPerMinute, tokens);
     const leased = subject.leases?.count(nowMs, this.#beatMs) ?? 0;
     const slotMissing =
-      limits.concurrency > 0 && leased >= limits.concurrency && subject.leases?.has(request.requestId) !== true;
-    const slotWaitMs = slotMissing ? SLOT_RETRY_MS : 0;
-    const retryAfterMs = Math.max(requestsWaitMs, tokensWaitMs, slotWaitMs);
+      limits.concurrency > 0 && leased >= limits.concurrency && subject.leases?.has(requestId) !== true;
+    const retryAfterMs = Math.max(requestsWaitMs, tokensWaitMs, slotMissing ? SLOT_RETRY_MS : 0);
     if (retryAfterMs === 0) return undefined;
-    const states = {
-      requests: stateOf(subject.requests, nowMs, limits.requestsPerMinute),
-      tokens: stateOf(subject.tokens, nowMs, limits.tokensPerMinute),
+    const remaining = (window: Window | undefined, limit: number): number =>
+      stateOf(window, nowMs, limit)?.remaining ?? 0;
+    const reached = (limit: Reached["limit"], limitValue: number, remaining: number): Reached => {
+      return { subject: name, limit, limitValue, remaining, retryAfterMs };
     };
-    const refused = { admitted: false, retryAfterMs, ...states } as const;
     if (retryAfterMs === requestsWaitMs)
-      return refusedBy(refused, "requests_per_minute", limits.requestsPerMinute, states.requests?.remaining ?? 0);
+      return reached(
+        "requests_per_minute",
+        limits.requestsPerMinute,
+        remaining(subject.requests, limits.requestsPerMinute),
+      );
     if (retryAfterMs === tokensWaitMs)
-      return refusedBy(refused, "tokens_per_minute", limits.tokensPerMinute, states.tokens?.remaining ?? 0);
-    return refusedBy(refused, "concurrency", limits.concurrency, Math.max(0, limits.concurrency - leased));
+      return reached("tokens_per_minute", limits.tokensPerMinute, remaining(subject.tokens, limits.tokensPerMinute));
+    return reached("concurrency", limits.concurrency, Math.max(0, limits.concurrency - leased));
   }
 
-  #subjectOf(name: string, nowMs: number): Subject {
-    const known = this.#subjects.get(name);
-    if (known !== undefined) return known;
-    this.#dropIdle(nowMs, IDLE_PROBES);
-    if (this.#subjects.size >= this.#subjectsMax && nowMs - this.#fullSweepMs >= FULL_SWEEP_MS) {
+  #states(demands: readonly Demand[], nowMs: number): WindowStates {
+    let requests: WindowState | undefined;
+    let tokens: WindowState | undefined;
+    for (const { subject: name, limits } of demands) {
+      const subject = this.#subjects.get(name) ?? NO_SUBJECT;
+      requests = tighter(requests, stateOf(subject.requests, nowMs, limits.requestsPerMinute));
+      tokens = tighter(tokens, stateOf(subject.tokens, nowMs, limits.tokensPerMinute));
+    }
+    return { requests, tokens };
+  }
+
+  #subjectOf(name: string): Subject {
+    let subject = this.#subjects.get(name);
+    if (subject === undefined) {
+      subject = new Subject();
+      this.#subjects.set(name, subject);
+    }
+    return subject;
+  }
+
+  /** Makes room for the subjects that are new, for all of them or none. */
+  #makeRoom(demands: readonly Demand[], nowMs: number): void {
+    let missing = 0;
+    for (const { subject } of demands) if (!this.#subjects.has(subject)) missing += 1;
+    if (missing === 0) return;
+    // An idle subject of the request itself may go too: it comes back in the room that it leaves.
+    const sizeMax = this.#subjectsMax - missing;
+    this.#dropIdle(nowMs, missing * IDLE_PROBES);
+    if (this.#subjects.size > sizeMax && nowMs - this.#fullSweepMs >= FULL_SWEEP_MS) {
       this.#fullSweepMs = nowMs;
       this.#dropIdle(nowMs, this.#subjects.size);
     }
     // To forget a window that counts would let its key pass twice.
-    if (this.#subjects.size >= this.#subjectsMax)
+    if (this.#subjects.size > sizeMax)
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many keys with limits are in use" });
-    const subject = new Subject();
-    this.#subjects.set(name, subject);
-    return subject;
   }
 
   /** Looks at the first so many subjects: idle ones go, others move to the end. */
@@ -180,28 +230,13 @@ class InProcess implements InProcessCoordination {
   }
 }
 
-function admittedAt(nowMs: number, subject: Subject, limits: AdmissionLimits): AdmissionResult {
-  return {
-    admitted: true,
-    admittedAtMs: nowMs,
-    requests: stateOf(subject.requests, nowMs, limits.requestsPerMinute),
-    tokens: stateOf(subject.tokens, nowMs, limits.tokensPerMinute),
-  };
-}
-
-function refusedBy(
-  refused: Omit<Extract<AdmissionResult, { admitted: false }>, "limit" | "limitValue" | "remaining">,
-  limit: "requests_per_minute" | "tokens_per_minute" | "concurrency",
-  limitValue: number,
-  remaining: number,
-): AdmissionResult {
-  return { ...refused, limit, limitValue, remaining };
-}
-
 function waitOf(window: Window | undefined, nowMs: number, limit: number, amount: number): number {
-  return window === undefined || limit === 0 ? 0 : window.waitMs(nowMs, limit, amount);
+  if (limit === 0) return 0;
+  if (window === undefined) return amount > limit ? BUCKET_MS : 0;
+  return window.waitMs(nowMs, limit, amount);
 }
 
 function stateOf(window: Window | undefined, nowMs: number, limit: number): WindowState | undefined {
-  return window === undefined || limit === 0 ? undefined : window.state(nowMs, limit);
+  if (limit === 0) return undefined;
+  return window === undefined ? { limit, remaining: limit, resetMs: 0 } : window.state(nowMs, limit);
 }

@@ -6,7 +6,7 @@ import type { WindowState } from "./coordination.js";
  * too much.
  */
 const BUCKET_COUNT = 61;
-const BUCKET_MS = 1000;
+export const BUCKET_MS = 1000;
 
 /** Amounts by the second in which they were taken. Times never go back. */
 export class Window {

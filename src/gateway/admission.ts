@@ -35,8 +35,8 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
 }
 
 /**
- * Takes the tokens that the request may use into its key's limits, at once where they are at hand. Throws or rejects
- * with RATE_LIMITED.
+ * Takes the tokens that the request may use, and its model, into its limits, at once where they are at hand. Throws or
+ * rejects with RATE_LIMITED.
  */
 export function reserve(
   asked: Asked,
@@ -47,7 +47,7 @@ export function reserve(
   const plan = planByBytes(asked.request, asked.generation, model, call.caller);
   const refused = (error: unknown): Promise<Plan> => reserveByCount(error, plan, asked, model, call, admission);
   try {
-    const reserving = admission.reserve(plan.tokens);
+    const reserving = admission.reserve(plan.tokens, model.id);
     return reserving === undefined ? plan : reserving.then(() => plan, refused);
   } catch (error) {
     return refused(error);
@@ -66,7 +66,7 @@ async function reserveByCount(
   const tokens = refusal instanceof GatewayError && refusal.reason === "ERROR_REASON_RATE_LIMITED";
   const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
   if (plan === undefined) throw refusal;
-  await admission.reserve(plan.tokens);
+  await admission.reserve(plan.tokens, model.id);
   return plan;
 }
 

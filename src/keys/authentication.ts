@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { GatewayError } from "../errors.js";
-import type { KeyRow, KeyStore } from "../store/store.js";
+import type { KeyRow, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { namesOf, type Standing, standingOf } from "./standing.js";
 import { digestOf, hintOf, shapeOf } from "./secret.js";
@@ -22,7 +22,7 @@ const UNKNOWN_TTL_MS = 10_000;
 const LOOKUPS_MAX = 1_024;
 
 export interface AuthenticationOptions {
-  readonly keys: KeyStore;
+  readonly store: Pick<Store, "keys" | "accounts">;
   readonly pepper: Buffer;
   readonly nowMs: () => number;
   /** The clock of what is remembered: no setting of the time makes it old or keeps it young. */
@@ -39,15 +39,15 @@ export interface AuthenticationOptions {
  * number and age. Secrets that no key has are kept apart, so that made-up ones cannot drive out good ones.
  */
 export class Authentication {
-  readonly #keys: KeyStore;
+  readonly #store: Pick<Store, "keys" | "accounts">;
   readonly #pepper: Buffer;
   readonly #nowMs: () => number;
   readonly #monotonicMs: () => number;
   readonly #entries: LRUCache<string, Entry>;
   /** When each secret was found to belong to no key. */
   readonly #unknown: LRUCache<string, number>;
-  /** The cached secrets of each key, and of those that it made. */
-  readonly #secretsByKey = new Map<string, Set<string>>();
+  /** The cached secrets of each key with those that it made, and of each account. */
+  readonly #secretsByName = new Map<string, Set<string>>();
   readonly #lookups = new Map<string, Promise<Caller>>();
   #lookupCount = 0;
   /** Counts the changes of keys: a lookup that began before one is not remembered. */
@@ -55,7 +55,7 @@ export class Authentication {
   #sweptMs: number;
 
   constructor(options: AuthenticationOptions) {
-    this.#keys = options.keys;
+    this.#store = options.store;
     this.#pepper = options.pepper;
     this.#nowMs = options.nowMs;
     this.#monotonicMs = options.monotonicMs;
@@ -84,13 +84,16 @@ export class Authentication {
     return this.#lookups.get(secret) ?? this.#startLookup(secret, nowMs);
   }
 
-  /** Forgets what is known of a key, and all that was not known: a new key may have one of those secrets. */
-  forget(keyId: string): void {
+  /**
+   * Forgets what is known of a key, or of the keys of an account, and all that was not known: a new key may have one of
+   * those secrets.
+   */
+  forget(name: string): void {
     this.#generation += 1;
     // Calls from now on must not join a lookup that may have read the key as it was.
     this.#lookups.clear();
     this.#unknown.clear();
-    for (const secret of this.#secretsByKey.get(keyId) ?? []) this.#entries.delete(secret);
+    for (const secret of this.#secretsByName.get(name) ?? []) this.#entries.delete(secret);
   }
 
   #startLookup(secret: string, nowMs: number): Promise<Caller> {
@@ -111,14 +114,14 @@ export class Authentication {
   async #lookUp(secret: string): Promise<Caller> {
     const generation = this.#generation;
     const digest = digestOf(this.#pepper, secret);
-    const row = await this.#keys.findByDigest(digest);
+    const row = await this.#store.keys.findByDigest(digest);
     const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
       if (generation === this.#generation) this.#unknown.set(secret, nowMs);
       throw invalidKey(secret);
     }
-    const standing = await standingOf(row, this.#keys, this.#entries.peek(secret)?.standing);
+    const standing = await standingOf(row, this.#store, this.#entries.peek(secret)?.standing);
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
     if (generation === this.#generation) this.#remember(secret, entry);
     return callerNow(entry, secret, this.#nowMs());
@@ -127,18 +130,18 @@ export class Authentication {
   #remember(secret: string, entry: Entry): void {
     // First the cache, whose `dispose` may take an older entry of the same secret out of the index.
     this.#entries.set(secret, entry);
-    for (const keyId of namesOf(entry.standing)) {
-      const secrets = this.#secretsByKey.get(keyId);
-      if (secrets === undefined) this.#secretsByKey.set(keyId, new Set([secret]));
+    for (const name of namesOf(entry.standing)) {
+      const secrets = this.#secretsByName.get(name);
+      if (secrets === undefined) this.#secretsByName.set(name, new Set([secret]));
       else secrets.add(secret);
     }
   }
 
   #unlink(standing: Standing, secret: string): void {
-    for (const keyId of namesOf(standing)) {
-      const secrets = this.#secretsByKey.get(keyId);
+    for (const name of namesOf(standing)) {
+      const secrets = this.#secretsByName.get(name);
       secrets?.delete(secret);
-      if (secrets?.size === 0) this.#secretsByKey.delete(keyId);
+      if (secrets?.size === 0) this.#secretsByName.delete(name);
     }
   }
 

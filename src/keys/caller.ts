@@ -1,4 +1,5 @@
 /** Who calls: an account's key, and what it may do. */
+import type { AccountLimits } from "./account-limits.js";
 import type { Key, KeySettings } from "../api/index.js";
 
 /** The scopes that a key can have. An operator key has all of them. */
@@ -12,6 +13,8 @@ export interface Caller {
   readonly key: Key;
   /** The key's settings, with each limit lowered to those of its makers. */
   readonly settings: KeySettings;
+  /** What its account limits beside; undefined where nothing. */
+  readonly accountLimits: AccountLimits | undefined;
   /** The key that made this one, within whose settings it is used; undefined where an operator made it. */
   readonly maker: Caller | undefined;
   /** True for the caller's own key, and for each that made it or its maker. */

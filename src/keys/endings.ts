@@ -29,7 +29,7 @@ export async function endingOf(
     return ended("ERROR_REASON_ACCOUNT_FROZEN", { account: caller.accountId, cause: freeze.reason });
   const row = await keys.get(caller.keyId);
   if (row === undefined) return { error: undefined, atMs: Infinity };
-  const { caller: current, revoked, endMs } = await standingOf(row, keys);
+  const { caller: current, revoked, endMs } = await standingOf(row, { keys, accounts });
   const { settings, key } = current;
   if (revoked && settings.endStreamsOnRevoke !== false) return ended("ERROR_REASON_KEY_REVOKED", { key: key.hint });
   if (!settings.endStreamsOnExpiry) return { error: undefined, atMs: Infinity };

@@ -1,6 +1,7 @@
 /** A caller and a key, made of a key's row. */
 import { Key, KeySettings } from "../api/index.js";
 import type { KeyRow } from "../store/store.js";
+import type { AccountLimits } from "./account-limits.js";
 import { AddressSet } from "./address.js";
 import type { Caller } from "./caller.js";
 import { lowered } from "./within.js";
@@ -20,10 +21,10 @@ export function keyOf(row: KeyRow): Key {
 }
 
 /** The caller of a key's row, with all that its checks need worked out. */
-export function callerOf(row: KeyRow, maker?: Caller): Caller {
+export function callerOf(row: KeyRow, maker?: Caller, accountLimits?: AccountLimits): Caller {
   const settings = KeySettings.decode(row.settings);
   const bounded = maker === undefined ? settings : lowered(settings, maker.settings);
-  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker);
+  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker, accountLimits);
 }
 
 class KeyCaller implements Caller {
@@ -38,6 +39,7 @@ class KeyCaller implements Caller {
     readonly key: Key,
     readonly settings: KeySettings,
     readonly maker: Caller | undefined,
+    readonly accountLimits: AccountLimits | undefined,
   ) {
     this.keyId = key.id;
     this.accountId = key.accountId;

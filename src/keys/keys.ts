@@ -10,6 +10,7 @@ import type { KeyWish } from "./grant.js";
 import { keyOf } from "./key-caller.js";
 import { makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings } from "./key-settings.js";
+import { ACCOUNT } from "./standing.js";
 import { digestOf, hintOf, makeSecret, pepperOf, type RandomBytes, shapeOf } from "./secret.js";
 
 export interface KeysOptions {
@@ -42,8 +43,6 @@ export interface KeyPage {
 
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
-/** Before the id of an account in what nodes tell each other; no key's id has a colon. */
-const ACCOUNT = "account:";
 /** A change is tried so often against other changes of the same key. */
 const CHANGE_TRIES_MAX = 8;
 
@@ -71,7 +70,7 @@ export class Keys {
     this.#makeId = options.makeId ?? (() => makeKeyId(options.nowMs(), options.randomBytes));
     this.#onPublishError = options.onPublishError ?? (() => undefined);
     this.#authentication = new Authentication({
-      keys: options.store.keys,
+      store: options.store,
       pepper: this.#pepper,
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs ?? (() => performance.now()),
@@ -178,7 +177,7 @@ export class Keys {
     return endingOf(caller, this.#store, this.#nowMs());
   }
 
-  /** Tells every node that an account was frozen or unfrozen. */
+  /** Tells every node that an account was frozen or unfrozen, or that its limits changed. */
   async publishAccount(accountId: string): Promise<void> {
     try {
       await this.#coordination.publishRevision(`${ACCOUNT}${accountId}`, 0);

@@ -1,5 +1,6 @@
 /** How a key stands: who it lets in, within the settings of the keys that made it, and whether and when it ends. */
-import type { KeyRow, KeyStore } from "../store/store.js";
+import type { KeyRow, KeyStore, Store } from "../store/store.js";
+import { type AccountLimits, accountLimitsOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
 import { callerOf } from "./key-caller.js";
 
@@ -16,16 +17,34 @@ export interface Standing {
 /** A key that so many keys made in a row makes no more. */
 export const MAKERS_MAX = 8;
 
+/** Before the id of an account among the names of what a standing depends on; no key's id has a colon. */
+export const ACCOUNT = "account:";
+
 /**
- * Reads the makers of a key. The caller is the one of `known` where nothing has changed since, so that what others keep
- * beside it stays.
+ * Reads the makers of a key, and the limits of its account. The caller is the one of `known` where nothing has changed
+ * since, so that what others keep beside it stays.
  */
-export async function standingOf(row: KeyRow, keys: KeyStore, known?: Standing): Promise<Standing> {
+export async function standingOf(
+  row: KeyRow,
+  { keys, accounts }: Pick<Store, "keys" | "accounts">,
+  known?: Standing,
+): Promise<Standing> {
+  const account = await accounts.get(row.accountId);
+  return standingWithin(row, account && accountLimitsOf(account, known?.caller.accountLimits), keys, known);
+}
+
+async function standingWithin(
+  row: KeyRow,
+  limits: AccountLimits | undefined,
+  keys: KeyStore,
+  known: Standing | undefined,
+): Promise<Standing> {
   const same = known?.caller.keyId === row.id ? known : undefined;
   const makerRow = row.makerId === null ? undefined : await keys.get(row.makerId);
-  const maker = makerRow && (await standingOf(makerRow, keys, same?.maker));
-  const kept = same?.revision === row.revision && same.maker?.caller === maker?.caller;
-  const caller = kept ? same.caller : callerOf(row, maker?.caller);
+  const maker = makerRow && (await standingWithin(makerRow, limits, keys, same?.maker));
+  const kept =
+    same?.revision === row.revision && same.maker?.caller === maker?.caller && same.caller.accountLimits === limits;
+  const caller = kept ? same.caller : callerOf(row, maker?.caller, limits);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;
   return {
     caller,
@@ -36,9 +55,9 @@ export async function standingOf(row: KeyRow, keys: KeyStore, known?: Standing):
   };
 }
 
-/** The ids of the key and of its makers: a change of any of them changes how it stands. */
+/** The key, its makers and its account: a change of any of them changes how it stands. */
 export function namesOf(standing: Standing): readonly string[] {
-  const names: string[] = [];
+  const names = [`${ACCOUNT}${standing.caller.accountId}`];
   for (let at: Standing | undefined = standing; at !== undefined; at = at.maker) names.push(at.caller.keyId);
   return names;
 }

@@ -4,9 +4,9 @@
 import { Price, type Usage } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
 import type {
   AccountBudgets,
+  AccountLimits,
   AccountRow,
   BalanceRow,
   EntryRow,
@@ -20,6 +20,7 @@ import type {
   Store,
   VerifyReport,
 } from "../store/store.js";
+import { checkSettings } from "./account-settings.js";
 import { Corrections, type CreditOutcome, type CreditRequest, checkReason, isText } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
@@ -94,11 +95,12 @@ export interface HoldRequest {
   readonly timeoutMs: number;
 }
 
-/** An account to open; without budgets it has none. */
+/** An account to open; without budgets or limits it has none. */
 export interface NewAccount {
   readonly id: string;
   readonly name: string;
   readonly budgets?: AccountBudgets | undefined;
+  readonly limits?: AccountLimits | undefined;
 }
 
 const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
@@ -205,12 +207,12 @@ export class Ledger {
   }
 
   /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
-  async createAccount({ id, name, budgets }: NewAccount): Promise<AccountRow> {
+  async createAccount({ id, name, budgets, limits }: NewAccount): Promise<AccountRow> {
     if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
     if (!isText(name, 0, NAME_CHARACTERS_MAX))
       throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
-    checkBudgets(budgets ?? {});
-    const account: NewAccountRow = { id, name, createTimeMs: this.#nowMs(), budgets };
+    checkSettings({ ...budgets, ...limits });
+    const account: NewAccountRow = { id, name, createTimeMs: this.#nowMs(), budgets, limits };
     if (await this.#store.accounts.create(account)) return this.account(id);
     throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id });
   }
@@ -222,10 +224,10 @@ export class Ledger {
     return account;
   }
 
-  /** Changes the budgets that are given. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
-  async setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow> {
-    checkBudgets(budgets);
-    const account = await this.#store.accounts.setBudgets(id, budgets);
+  /** Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
+  async setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): Promise<AccountRow> {
+    checkSettings(settings);
+    const account = await this.#store.accounts.setSettings(id, settings);
     if (account === undefined) throw unknownAccount(id);
     return account;
   }
@@ -350,18 +352,6 @@ export class Ledger {
     const usage: Usage = NO_USAGE;
     const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
     void this.#settlements.settle({ kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing });
-  }
-}
-
-function checkBudgets(budgets: Partial<AccountBudgets>): void {
-  for (const [param, nanos] of Object.entries({
-    budget_day_nanos: budgets.budgetDayNanos,
-    budget_month_nanos: budgets.budgetMonthNanos,
-    budget_total_nanos: budgets.budgetTotalNanos,
-    request_cost_max_nanos: budgets.requestCostMaxNanos,
-  })) {
-    if (nanos !== undefined && (nanos < 0n || nanos > AMOUNT_NANOS_MAX))
-      throw invalid(`settings.${param}`, `must be from 0 to ${AMOUNT_NANOS_MAX}`);
   }
 }
 

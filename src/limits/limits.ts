@@ -1,53 +1,89 @@
-/** The limits of a key: requests and tokens in any 60 seconds, and requests at once. */
+/**
+ * The limits of a request: requests and tokens in any 60 seconds, and requests at once, of its key, of the keys that
+ * made that, of its account, and of the account with the model.
+ */
 import assert from "node:assert/strict";
 import type { CallMetadata } from "../api/channel.js";
-import type { KeySettings } from "../api/index.js";
-import type {
-  AdmissionLimits,
-  AdmissionRequest,
-  AdmissionResult,
-  Coordination,
-  WindowState,
+import {
+  type AdmissionLimits,
+  type AdmissionResult,
+  type Coordination,
+  type Demand,
+  tighter,
+  type WindowState,
 } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import { formatDuration } from "./duration.js";
 
-/** Of a caller, what its limits need. */
-export interface LimitedCaller {
-  readonly keyId: string;
-  readonly settings: KeySettings;
+/** As settings say them; 0 is none. */
+interface Limit {
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
 }
 
-/** A request that is inside its key's limits of requests and concurrency; its tokens are reserved once it was read. */
+/** The limits of all keys of an account together, and of those with the models that a glob matches. */
+export interface AccountLimits extends Limit {
+  readonly models: readonly (Limit & { readonly model: string; matches(model: string): boolean })[];
+}
+
+/** Of a caller, what its limits need. One object for each change of them, so that they are worked out once. */
+export interface LimitedCaller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly settings: Limit;
+  /** The key that made this one: its windows count what all that it made use. */
+  readonly maker: LimitedCaller | undefined;
+  /** Undefined where the account has none. */
+  readonly accountLimits: AccountLimits | undefined;
+}
+
+/**
+ * A request that is inside its limits of requests and concurrency. Its tokens, and what is limited for its model, are
+ * taken once it was read.
+ */
 export interface Admission {
   /** The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set. */
   readonly head: CallMetadata;
   /**
-   * Takes an upper bound of its tokens. Throws or rejects with RATE_LIMITED, and then takes nothing.
+   * Takes an upper bound of its tokens, and what is limited for the model. Throws or rejects with RATE_LIMITED, and
+   * then takes nothing.
    *
    * A bound above the whole limit of tokens reserves just the limit: it is only a bound, so that the request passes
    * once the window is empty, rather than never. What it then uses beyond is taken at the correction, and later
    * requests wait for it.
    */
-  reserve(tokens: number): Promise<void> | undefined;
+  reserve(tokens: number, model: string): Promise<void> | undefined;
   /**
    * Says how many tokens the request used in all. What was reserved above that is given back; what is missing is taken.
    */
   correct(usedTokens: number): void;
-  /** Frees the request's slot. Repeating it changes nothing. */
+  /** Frees the request's slots. Repeating it changes nothing. */
   release(): void;
 }
 
 type Refusal = Extract<AdmissionResult, { admitted: false }>;
+type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
+type Way = "admit" | "peek";
 type Admitted = Extract<AdmissionResult, { admitted: true }>;
 
-/** The limits of one key: those that need nothing of the request, and its tokens. */
-interface LimitHalves {
-  readonly entry: AdmissionLimits;
-  readonly tokens: AdmissionLimits;
+interface Subject {
+  /** As a refusal says whose limit it is; windows and slots go by it. */
+  readonly name: string;
+  readonly limits: AdmissionLimits;
+}
+
+/** All limits of a caller: those that need nothing of the request, its tokens, and those that need its model. */
+interface CallerLimits {
+  readonly entry: readonly Demand[];
+  readonly tokens: readonly Subject[];
+  readonly models: readonly { readonly limit: AccountLimits["models"][number]; readonly subject: Subject }[];
 }
 
 const NO_HEAD: CallMetadata = Object.freeze({});
+const NOTHING: readonly Demand[] = [];
+const NOTHING_ENTERED: WindowStates = { requests: undefined, tokens: undefined };
+const NO_LIMITS: CallerLimits = { entry: [], tokens: [], models: [] };
 const UNLIMITED: Admission = Object.freeze({
   head: NO_HEAD,
   reserve: () => undefined,
@@ -77,18 +113,18 @@ const FACTS: readonly Fact[] = (["requests", "tokens"] as const).flatMap((window
   ];
 });
 
-/** Takes requests into the limits of their keys. Keeps nothing itself but each key's limits as numbers. */
+/** Takes requests into the limits of their callers. Keeps nothing itself but each caller's limits as numbers. */
 export class Limits {
   readonly #coordination: Coordination;
-  /** By the settings of a key's revision, so that a change makes new ones. */
-  readonly #limits = new WeakMap<KeySettings, LimitHalves>();
+  /** By the caller of a key's revision, so that a change makes new ones. */
+  readonly #limits = new WeakMap<LimitedCaller, CallerLimits>();
 
   constructor(options: { readonly coordination: Coordination }) {
     this.#coordination = options.coordination;
   }
 
   /**
-   * Takes one request and its slot, both or none, before anything of it is read. Throws or rejects with RATE_LIMITED.
+   * Takes one request and its slots, all or none, before anything of it is read. Throws or rejects with RATE_LIMITED.
    */
   admit(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
     return this.#enter(caller, requestId, "admit");
@@ -100,115 +136,155 @@ export class Limits {
   }
 
   /** Throws or rejects where `admit` would, and takes nothing. */
-  check({ keyId, settings }: LimitedCaller): Promise<void> | undefined {
-    const limits = this.#limitsOf(settings);
-    if (limits === undefined) return undefined;
-    const result = this.#coordination.peek({ requestId: "", subject: keyId, limits: limits.entry, tokens: 0 });
-    if (result instanceof Promise) return result.then((settled) => requireAdmitted(settled, keyId));
-    requireAdmitted(result, keyId);
+  check(caller: LimitedCaller): Promise<void> | undefined {
+    const { entry: demands } = this.#limitsOf(caller);
+    if (demands.length === 0) return undefined;
+    const result = this.#coordination.peek({ requestId: "", demands });
+    if (result instanceof Promise) return result.then(requireAdmitted);
+    requireAdmitted(result);
     return undefined;
   }
 
-  #enter({ keyId, settings }: LimitedCaller, requestId: string, way: "admit" | "peek"): Admission | Promise<Admission> {
+  #enter(caller: LimitedCaller, requestId: string, way: Way): Admission | Promise<Admission> {
     const coordination = this.#coordination;
-    const limits = this.#limitsOf(settings);
-    if (limits === undefined) return UNLIMITED;
-    const request: AdmissionRequest = { requestId, subject: keyId, limits: limits.entry, tokens: 0 };
+    const limits = this.#limitsOf(caller);
+    if (limits === NO_LIMITS) return UNLIMITED;
+    const { entry: demands } = limits;
+    if (demands.length === 0) return new LimitedAdmission(coordination, way, requestId, limits, NOTHING_ENTERED);
     const entered = (result: AdmissionResult): Admission => {
-      if (!result.admitted) throw refusalOf(result, keyId);
-      return new LimitedAdmission(coordination, way, request, limits, result);
+      if (!result.admitted) throw refusalOf(result);
+      return new LimitedAdmission(coordination, way, requestId, limits, result);
     };
-    const result = coordination[way](request);
+    const result = coordination[way]({ requestId, demands });
     return result instanceof Promise ? result.then(entered) : entered(result);
   }
 
-  /** Undefined where the key has none. */
-  #limitsOf(settings: KeySettings): LimitHalves | undefined {
-    const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
-    if (requestsPerMinute === 0n && tokensPerMinute === 0n && concurrency === 0n) return undefined;
-    const known = this.#limits.get(settings);
+  #limitsOf(caller: LimitedCaller): CallerLimits {
+    const known = this.#limits.get(caller);
     if (known !== undefined) return known;
-    const limits: LimitHalves = {
-      entry: {
-        requestsPerMinute: Number(requestsPerMinute),
-        tokensPerMinute: 0,
-        concurrency: Number(concurrency),
-      },
-      tokens: { requestsPerMinute: 0, tokensPerMinute: Number(tokensPerMinute), concurrency: 0 },
-    };
-    this.#limits.set(settings, limits);
+    const limits = limitsOf(caller);
+    this.#limits.set(caller, limits);
     return limits;
   }
 }
 
+/** The limits of a caller, its key's first; `NO_LIMITS` where there are none. */
+function limitsOf(caller: LimitedCaller): CallerLimits {
+  const subjects: Subject[] = [];
+  for (let key: LimitedCaller | undefined = caller; key !== undefined; key = key.maker)
+    subjects.push(subjectOf(`key ${key.keyId}`, key.settings));
+  const { accountId, accountLimits: account } = caller;
+  if (account !== undefined) subjects.push(subjectOf(`account ${accountId}`, account));
+  const models = (account?.models ?? []).map((limit) => ({
+    limit,
+    subject: subjectOf(`account ${accountId}, model ${limit.model}`, limit),
+  }));
+  const entry = subjects.flatMap(({ name, limits }): Demand[] => {
+    if (limits.requestsPerMinute === 0 && limits.concurrency === 0) return [];
+    return [{ subject: name, limits: { ...limits, tokensPerMinute: 0 }, tokens: 0 }];
+  });
+  const tokens = subjects
+    .filter(({ limits }) => limits.tokensPerMinute > 0)
+    .map(({ name, limits }) => ({ name, limits: { ...limits, requestsPerMinute: 0, concurrency: 0 } }));
+  return entry.length + tokens.length + models.length === 0 ? NO_LIMITS : { entry, tokens, models };
+}
+
+function subjectOf(name: string, settings: Limit): Subject {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+  const limits = {
+    requestsPerMinute: Number(requestsPerMinute),
+    tokensPerMinute: Number(tokensPerMinute),
+    concurrency: Number(concurrency),
+  };
+  return { name, limits };
+}
+
 class LimitedAdmission implements Admission {
-  /** Tokens that stand in the window for this request. */
-  #counted = 0;
-  #reserved: Admitted | undefined;
+  /** What stands in the windows for this request since its tokens were reserved. */
+  #reserved: { readonly result: Admitted; readonly demands: readonly Demand[] } | undefined;
+  /** What is used in all, once that was said. */
+  #used: number | undefined;
   #released: boolean;
   #head: CallMetadata | undefined;
   readonly #coordination: Coordination;
-  readonly #way: "admit" | "peek";
-  readonly #request: AdmissionRequest;
-  readonly #limits: LimitHalves;
-  readonly #entered: Admitted;
+  readonly #way: Way;
+  readonly #requestId: string;
+  readonly #limits: CallerLimits;
+  readonly #entered: WindowStates;
 
-  constructor(
-    coordination: Coordination,
-    way: "admit" | "peek",
-    request: AdmissionRequest,
-    limits: LimitHalves,
-    entered: Admitted,
-  ) {
+  constructor(coordination: Coordination, way: Way, requestId: string, limits: CallerLimits, entered: WindowStates) {
     this.#coordination = coordination;
     this.#way = way;
-    this.#request = request;
+    this.#requestId = requestId;
     this.#limits = limits;
     this.#entered = entered;
-    this.#released = way === "peek" || limits.entry.concurrency === 0;
+    this.#released = way === "peek";
   }
 
   get head(): CallMetadata {
-    this.#head ??= factsOf({ requests: this.#entered.requests, tokens: this.#reserved?.tokens }, "header");
+    this.#head ??= factsOf(this.#states(this.#reserved?.result), "header");
     return this.#head;
   }
 
-  reserve(tokens: number): Promise<void> | undefined {
+  reserve(tokens: number, model: string): Promise<void> | undefined {
     assert(tokens >= 0, "a bound of tokens is a number from 0");
-    const limits = this.#limits.tokens;
-    if (limits.tokensPerMinute === 0) return undefined;
-    const { subject, requestId } = this.#request;
-    const request = { requestId, subject, limits, tokens: Math.min(Math.ceil(tokens), limits.tokensPerMinute) };
-    const result = this.#coordination[this.#way](request);
-    if (result instanceof Promise) return result.then((settled) => this.#reserve(settled, request.tokens));
-    this.#reserve(result, request.tokens);
+    const demands = this.#demands(Math.ceil(tokens), model);
+    if (demands.length === 0) return undefined;
+    const result = this.#coordination[this.#way]({ requestId: this.#requestId, demands });
+    if (result instanceof Promise) return result.then((settled) => this.#reserve(settled, demands));
+    this.#reserve(result, demands);
     return undefined;
   }
 
-  #reserve(result: AdmissionResult, tokens: number): void {
-    if (!result.admitted) throw refusalOf({ ...result, requests: this.#entered.requests }, this.#request.subject);
-    this.#reserved = result;
-    this.#counted = tokens;
+  #demands(tokens: number, model: string): Demand[] {
+    const demands = this.#limits.tokens.map((subject) => demandOf(subject, tokens));
+    for (const { limit, subject } of this.#limits.models)
+      if (limit.matches(model)) demands.push(demandOf(subject, tokens));
+    return demands;
+  }
+
+  #reserve(result: AdmissionResult, demands: readonly Demand[]): void {
+    if (!result.admitted) throw refusalOf({ ...result, ...this.#states(result) });
+    this.#reserved = { result, demands };
     this.#head = undefined;
+  }
+
+  /** Of the entry and what was reserved, the tightest windows. */
+  #states(reserved: WindowStates | undefined): WindowStates {
+    const requests = tighter(this.#entered.requests, reserved?.requests);
+    return { requests, tokens: reserved?.tokens };
   }
 
   correct(usedTokens: number): void {
     assert(usedTokens >= 0 && Number.isFinite(usedTokens), "used tokens are a number from 0");
+    if (this.#reserved === undefined || this.#way === "peek") return;
     const used = Math.ceil(usedTokens);
-    if (this.#reserved === undefined || this.#way === "peek" || used === this.#counted) return;
-    this.#coordination.correct(this.#request.subject, this.#reserved.admittedAtMs, this.#counted, used);
-    this.#counted = used;
+    for (const { subject, limits, tokens } of this.#reserved.demands) {
+      const counted = this.#used ?? tokens;
+      if (limits.tokensPerMinute > 0 && used !== counted)
+        this.#coordination.correct(subject, this.#reserved.result.admittedAtMs, counted, used);
+    }
+    this.#used = used;
   }
 
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#coordination.release(this.#request.subject, this.#request.requestId);
+    for (const demand of this.#limits.entry) this.#release(demand);
+    for (const demand of this.#reserved?.demands ?? NOTHING) this.#release(demand);
+  }
+
+  #release({ subject, limits }: Demand): void {
+    if (limits.concurrency > 0) this.#coordination.release(subject, this.#requestId);
   }
 }
 
-function requireAdmitted(result: AdmissionResult, keyId: string): void {
-  if (!result.admitted) throw refusalOf(result, keyId);
+function demandOf({ name, limits }: Subject, tokens: number): Demand {
+  return { subject: name, limits, tokens: limits.tokensPerMinute > 0 ? Math.min(tokens, limits.tokensPerMinute) : 0 };
+}
+
+function requireAdmitted(result: AdmissionResult): void {
+  if (!result.admitted) throw refusalOf(result);
 }
 
 /** The headers of a refusal by a limit, from its metadata; none of other errors. */
@@ -216,22 +292,19 @@ export function rateLimitHead(error: GatewayError): CallMetadata {
   return error.reason === "ERROR_REASON_RATE_LIMITED" ? headOf(error.metadata) : NO_HEAD;
 }
 
-function refusalOf(refusal: Refusal, keyId: string): GatewayError {
+function refusalOf(refusal: Refusal): GatewayError {
   return new GatewayError("ERROR_REASON_RATE_LIMITED", {
     limit: refusal.limit,
     limit_value: String(refusal.limitValue),
     remaining: String(refusal.remaining),
     reset_ms: String(Math.ceil(refusal.retryAfterMs)),
-    owner: `key ${keyId}`,
+    owner: refusal.subject,
     ...factsOf(refusal),
   });
 }
 
 /** How the windows that are limited stand: as metadata such as `remaining_tokens`, or as headers. */
-function factsOf(
-  result: Pick<AdmissionResult, "requests" | "tokens">,
-  key: "name" | "header" = "name",
-): Record<string, string> {
+function factsOf(result: WindowStates, key: "name" | "header" = "name"): Record<string, string> {
   const facts: Record<string, string> = {};
   for (const fact of FACTS) {
     const window = result[fact.window];

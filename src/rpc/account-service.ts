@@ -1,11 +1,11 @@
 /** AccountService: the accounts that pay, and the ledger. */
-import type {
-  Account,
+import {
+  type Account,
   AccountSettings,
-  AccountServiceService,
-  BalancePoint,
-  Freeze,
-  VerifyLedgerResponse,
+  type AccountServiceService,
+  type BalancePoint,
+  type Freeze,
+  type VerifyLedgerResponse,
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { AccountRow, VerifyReport } from "../store/store.js";
@@ -30,7 +30,9 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       return { account: accountOf(await ledger.account(id)) };
     },
     async updateAccount({ id, settings, updateMask }) {
-      return { account: accountOf(await ledger.setBudgets(required("id", id), maskedBudgets(settings, updateMask))) };
+      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask));
+      await keys.publishAccount(id);
+      return { account: accountOf(account) };
     },
     async listAccounts(request, { caller }) {
       const page = pageOf(request);
@@ -85,8 +87,9 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
 }
 
 function accountOf(row: AccountRow): Account {
-  const { id, name, createTimeMs, budgets, freeze } = row;
-  return { id, name, createTime: new Date(createTimeMs), settings: { ...budgets }, freeze: freezeOf(freeze) };
+  const { id, name, createTimeMs, budgets, limits, freeze } = row;
+  const settings = { ...budgets, ...limits, modelLimits: [...limits.modelLimits] };
+  return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze) };
 }
 
 function verified(report: VerifyReport): VerifyLedgerResponse {
@@ -105,27 +108,40 @@ function freezeOf(freeze: AccountRow["freeze"]): Freeze | undefined {
   return { time: new Date(timeMs), reason, actor, endStreams: endsStreams };
 }
 
-const BUDGETS = {
+const FIELDS = {
   budget_day_nanos: "budgetDayNanos",
   budget_month_nanos: "budgetMonthNanos",
   budget_total_nanos: "budgetTotalNanos",
   request_cost_max_nanos: "requestCostMaxNanos",
+  requests_per_minute: "requestsPerMinute",
+  tokens_per_minute: "tokensPerMinute",
+  concurrency: "concurrency",
+  model_limits: "modelLimits",
 } as const satisfies Record<string, keyof AccountSettings>;
 
-/** Without a mask nothing is changed: to guess it from what is not zero could never turn a budget off. */
-function maskedBudgets(settings: AccountSettings | undefined, mask: readonly string[]): Partial<AccountSettings> {
+/** Without a mask nothing is changed: to guess it from what is not zero could never turn a setting off. */
+function maskedSettings(settings: AccountSettings | undefined, mask: readonly string[]): Partial<AccountSettings> {
   if (mask.length === 0) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "update_mask" });
-  const known = new Map<string, keyof AccountSettings>(Object.entries(BUDGETS));
-  const budgets: Partial<AccountSettings> = {};
+  const known = new Map<string, keyof AccountSettings>(Object.entries(FIELDS));
+  const given = settings ?? AccountSettings.decode(new Uint8Array());
+  const changed: Partial<AccountSettings> = {};
   for (const name of mask) {
     const field = known.get(name);
     if (field === undefined) {
       const problem = `each must be one of ${[...known.keys()].join(", ")}`;
       throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "update_mask", problem });
     }
-    budgets[field] = settings?.[field] ?? 0n;
+    take(field, given, changed);
   }
-  return budgets;
+  return changed;
+}
+
+function take<Field extends keyof AccountSettings>(
+  field: Field,
+  from: AccountSettings,
+  to: Partial<AccountSettings>,
+): void {
+  to[field] = from[field];
 }
 
 function pointOf({ availableNanos, heldNanos }: BalancePoint): BalancePoint {

@@ -47,8 +47,8 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
 export async function applySeeds(parts: SeedParts, settings: Settings): Promise<string[]> {
   const differences: string[] = [];
   for (const seed of settings.accounts) {
-    const { id, name, creditNanos, budgets } = seed;
-    const opened = await openAccount(parts.ledger, { id, name, budgets });
+    const { id, name, creditNanos, budgets, limits } = seed;
+    const opened = await openAccount(parts.ledger, { id, name, budgets, limits });
     if (!opened) differences.push(...accountDifferences(seed, await parts.ledger.account(id)));
     if (creditNanos === 0n || (await creditOnce(parts.ledger, `seed:${id}`, id, creditNanos))) continue;
     differences.push(
@@ -62,9 +62,9 @@ export async function applySeeds(parts: SeedParts, settings: Settings): Promise<
   return differences;
 }
 
-function accountDifferences({ id, name, budgets }: AccountSeed, account: AccountRow): string[] {
+function accountDifferences({ id, name, budgets, limits }: AccountSeed, account: AccountRow): string[] {
   const named = account.name === name ? [] : [`accounts.${id}.name is the name of a new account only`];
-  const changed = namesOfDifferent(budgets, account.budgets);
+  const changed = [...namesOfDifferent(budgets, account.budgets), ...namesOfDifferent(limits, account.limits)];
   const hint = "change them with 'tollgate account update'";
   return changed.length === 0 ? named : [...named, `accounts.${id} says other limits (${changed.join(", ")}); ${hint}`];
 }

@@ -301,6 +301,14 @@ CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos 
   create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
 `;
 
+/** The limits of all keys of an account together; those of its models as the settings' message. */
+const ACCOUNT_LIMITS = `
+ALTER TABLE account ADD COLUMN requests_per_minute INTEGER NOT NULL DEFAULT 0 CHECK (requests_per_minute >= 0);
+ALTER TABLE account ADD COLUMN tokens_per_minute INTEGER NOT NULL DEFAULT 0 CHECK (tokens_per_minute >= 0);
+ALTER TABLE account ADD COLUMN concurrency INTEGER NOT NULL DEFAULT 0 CHECK (concurrency >= 0);
+ALTER TABLE account ADD COLUMN model_limits BLOB NOT NULL DEFAULT x'';
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
@@ -311,4 +319,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, sql: ACCOUNT_STATE },
   { version: 8, sql: IDENTITY },
   { version: 9, sql: OPERATOR_COSTS },
+  { version: 10, sql: ACCOUNT_LIMITS },
 ];

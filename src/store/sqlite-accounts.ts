@@ -1,8 +1,9 @@
 /** Accounts and balances in SQLite. */
+import { AccountSettings } from "../api/index.js";
 import { digestOf } from "./digest.js";
 import type { AccountColumns } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-file.js";
-import type { AccountBudgets, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
+import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
 
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,
@@ -10,14 +11,17 @@ const NO_BUDGETS: AccountBudgets = {
   budgetTotalNanos: 0n,
   requestCostMaxNanos: 0n,
 };
+const NO_LIMITS: AccountLimits = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };
 
 const INSERT = `INSERT INTO account (kind, id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
-  budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams, digest)
-  VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams,
+  requests_per_minute, tokens_per_minute, concurrency, model_limits, digest)
+  VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 const UPDATE = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?, budget_month_nanos = ?,
   budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?, freeze_actor = ?,
-  freeze_ends_streams = ?, digest = ? WHERE id = ? AND kind = 'customer'`;
+  freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?, model_limits = ?,
+  digest = ? WHERE id = ? AND kind = 'customer'`;
 
 const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
   WHERE reason IS NOT NULL AND account_id = ? GROUP BY kind`;
@@ -40,15 +44,15 @@ export class SqliteAccounts {
   }
 
   create(account: NewAccountRow): boolean {
-    return (
-      this.#insert.run(...valuesOf({ ...account, budgets: account.budgets ?? NO_BUDGETS, freeze: null })).changes === 1
-    );
+    const { budgets = NO_BUDGETS, limits = NO_LIMITS } = account;
+    return this.#insert.run(...valuesOf({ ...account, budgets, limits, freeze: null })).changes === 1;
   }
 
-  setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined {
+  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): AccountRow | undefined {
     const account = this.get(id);
     if (account === undefined) return undefined;
-    const changed = { ...account, budgets: { ...account.budgets, ...budgets } };
+    const next = { ...account.budgets, ...account.limits, ...settings };
+    const changed = { ...account, budgets: budgetsOf(next), limits: limitsOf(next) };
     this.#update.run(...valuesOf(changed), id);
     return changed;
   }
@@ -88,7 +92,7 @@ export class SqliteAccounts {
 }
 
 /** All but the sums, which the transfers prove, and their digest. */
-function valuesOf({ id, name, createTimeMs, budgets, freeze }: AccountRow): unknown[] {
+function valuesOf({ id, name, createTimeMs, budgets, limits, freeze }: AccountRow): unknown[] {
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
   const values = [
     id,
@@ -100,8 +104,30 @@ function valuesOf({ id, name, createTimeMs, budgets, freeze }: AccountRow): unkn
     requestCostMaxNanos,
   ] as const;
   const state = [freeze?.timeMs ?? null, freeze?.reason ?? null, freeze?.actor ?? null, freezeNumber(freeze)] as const;
-  // A row that is not frozen says nothing of it, as those of a schema that knew no freeze.
-  return [...values, ...state, freeze === null ? digestOf(...values) : digestOf(...values, ...state)];
+  const { requestsPerMinute, tokensPerMinute, concurrency, modelLimits } = limits;
+  const models = encodedModels(modelLimits);
+  const counts = [requestsPerMinute, tokensPerMinute, concurrency, models] as const;
+  const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
+  // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
+  const told = [...values, ...(freeze === null ? [] : state), ...(isLimited ? counts : [])];
+  return [...values, ...state, ...counts, digestOf(...told)];
+}
+
+function encodedModels(modelLimits: AccountLimits["modelLimits"]): Uint8Array {
+  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits }).finish();
+}
+
+function budgetsOf({
+  budgetDayNanos,
+  budgetMonthNanos,
+  budgetTotalNanos,
+  requestCostMaxNanos,
+}: AccountBudgets): AccountBudgets {
+  return { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+}
+
+function limitsOf({ requestsPerMinute, tokensPerMinute, concurrency, modelLimits }: AccountLimits): AccountLimits {
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits };
 }
 
 function freezeNumber(freeze: Freeze | null): number | null {
@@ -124,6 +150,12 @@ function toAccount(row: AccountColumns): AccountRow {
     name: row.name,
     createTimeMs: Number(row.create_time_ms),
     freeze: freezeOf(row),
+    limits: {
+      requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
+      concurrency: row.concurrency,
+      modelLimits: AccountSettings.decode(row.model_limits).modelLimits,
+    },
     budgets: {
       budgetDayNanos: row.budget_day_nanos,
       budgetMonthNanos: row.budget_month_nanos,

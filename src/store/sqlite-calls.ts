@@ -4,6 +4,7 @@ import type { StartCheck, StartNotice } from "./sqlite-file.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
+  AccountLimits,
   AccountRow,
   BalanceRow,
   DaySpan,
@@ -39,7 +40,7 @@ export interface SqliteCalls {
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
   createAccount(account: NewAccountRow): boolean;
-  setBudgets(id: string, budgets: Partial<AccountBudgets>): AccountRow | undefined;
+  setAccount(id: string, settings: Partial<AccountBudgets & AccountLimits>): AccountRow | undefined;
   setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];

@@ -32,6 +32,10 @@ export interface AccountColumns {
   readonly freeze_reason: string | null;
   readonly freeze_actor: string | null;
   readonly freeze_ends_streams: bigint | null;
+  readonly requests_per_minute: bigint;
+  readonly tokens_per_minute: bigint;
+  readonly concurrency: bigint;
+  readonly model_limits: Uint8Array;
 }
 
 export interface TransferColumns {

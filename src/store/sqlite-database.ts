@@ -61,10 +61,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
     createAccount: (account) => accounts.create(account),
-    setBudgets: (id, budgets) => {
+    setAccount: (id, settings) => {
       // The next commit reads everything anew: open holds in the book count on their account being there.
       kept = undefined;
-      return accounts.setBudgets(id, budgets);
+      return accounts.setSettings(id, settings);
     },
     setFreeze: (id, freeze) => {
       kept = undefined;

@@ -70,7 +70,7 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
 function accountStore(thread: SqliteThread): AccountStore {
   return {
     create: (account) => thread.call("createAccount", account),
-    setBudgets: (id, budgets) => thread.call("setBudgets", id, budgets),
+    setSettings: (id, settings) => thread.call("setAccount", id, settings),
     setFreeze: (id, freeze) => thread.call("setFreeze", id, freeze),
     get: (id) => thread.call("account", id),
     list: async (page) => {

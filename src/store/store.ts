@@ -1,5 +1,5 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
-import type { Usage, UsageSource } from "../api/index.js";
+import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
@@ -23,12 +23,20 @@ export interface AccountBudgets {
   readonly requestCostMaxNanos: bigint;
 }
 
+/** Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. */
+export type AccountLimits = Pick<
+  AccountSettings,
+  "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
+>;
+
 export interface NewAccountRow {
   readonly id: string;
   readonly name: string;
   readonly createTimeMs: number;
   /** Absent: none. */
   readonly budgets?: AccountBudgets | undefined;
+  /** Absent: none. */
+  readonly limits?: AccountLimits | undefined;
 }
 
 /** Since when nothing new may be held of an account, why, and who says so. */
@@ -43,6 +51,7 @@ export interface Freeze {
 
 export interface AccountRow extends NewAccountRow {
   readonly budgets: AccountBudgets;
+  readonly limits: AccountLimits;
   /** Null where it is not frozen. */
   readonly freeze: Freeze | null;
 }
@@ -218,8 +227,8 @@ export interface AccountStore {
   /** False where the id is taken. */
   create(account: NewAccountRow): Promise<boolean>;
   get(id: string): Promise<AccountRow | undefined>;
-  /** Changes the budgets that are given, between two commits; undefined where there is no such account. */
-  setBudgets(id: string, budgets: Partial<AccountBudgets>): Promise<AccountRow | undefined>;
+  /** Changes the settings that are given, between two commits; undefined where there is no such account. */
+  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): Promise<AccountRow | undefined>;
   /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
   setFreeze(id: string, freeze: Freeze | null): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;

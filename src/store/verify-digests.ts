@@ -3,19 +3,23 @@ import { type DigestedValue, digestOf } from "./digest.js";
 import type { Sqlite } from "./sqlite-file.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";
 
+const FREEZE = ", frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams";
+const LIMITS = ", requests_per_minute, tokens_per_minute, concurrency, model_limits";
+
+/** The accounts that have, or have not, a freeze and limits: only where there are any the digest tells of them. */
+function accountRows(freeze: string, limits: string): { readonly what: string; readonly sql: string } {
+  const isLimited = "(requests_per_minute + tokens_per_minute + concurrency > 0 OR length(model_limits) > 0)";
+  return {
+    what: "account",
+    sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
+      request_cost_max_nanos${freeze}${limits} FROM account WHERE kind = 'customer'
+      AND (frozen_time_ms IS NOT NULL) = ${freeze === "" ? 0 : 1} AND ${isLimited} = ${limits === "" ? 0 : 1}`,
+  };
+}
+
 /** What each kind of row is called, and its name, its digest, and its values in the order of the digest. */
-const ROWS = [
-  {
-    what: "account",
-    sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
-      request_cost_max_nanos FROM account WHERE kind = 'customer' AND frozen_time_ms IS NULL`,
-  },
-  {
-    what: "account",
-    sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
-      request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams
-      FROM account WHERE kind = 'customer' AND frozen_time_ms IS NOT NULL`,
-  },
+const ROWS: readonly { readonly what: string; readonly sql: string }[] = [
+  ...["", FREEZE].flatMap((freeze) => ["", LIMITS].map((limits) => accountRows(freeze, limits))),
   {
     what: "checkpoint of the hold",
     sql: `SELECT hold_sequence, digest, hold_sequence, cost_nanos, upstream, attempts, ${TOKEN_COLUMNS.join(", ")}
@@ -40,7 +44,7 @@ const ROWS = [
     what: "accepted loss",
     sql: "SELECT number, digest, number, accept_time_ms, sequence, found FROM accepted_loss",
   },
-] as const;
+];
 
 export function changedRows(database: Sqlite, problemsMax: number): string[] {
   const problems: string[] = [];

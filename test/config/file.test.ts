@@ -18,7 +18,9 @@ models:
   sim: { targets: [{ upstream: local }], price: free }
   bare: { targets: [{ upstream: local, weight: 0.5 }], kind: embedding }
 accounts:
-  acme: { credit: "25.00", budget_day: "5.00", budget_month: 6, budget_total: 7.5, request_cost_max: "0.000000001" }
+  acme:
+    { credit: "25.00", budget_day: "5.00", budget_month: 6, budget_total: 7.5, request_cost_max: "0.000000001",
+      requests_per_minute: 900, concurrency: 8, models: { "gpt-*": { tokens_per_minute: 50000 } } }
   empty:
 keys:
   - { account: acme, name: ci, secret: "\${CI_KEY}", models: ["gpt-*"], requests_per_minute: 600 }
@@ -122,12 +124,19 @@ describe("a good file", () => {
           budgetTotalNanos: 7_500_000_000n,
           requestCostMaxNanos: 1n,
         },
+        limits: {
+          requestsPerMinute: 900n,
+          tokensPerMinute: 0n,
+          concurrency: 8n,
+          modelLimits: [{ model: "gpt-*", requestsPerMinute: 0n, tokensPerMinute: 50_000n, concurrency: 0n }],
+        },
       },
       {
         id: "empty",
         name: "empty",
         creditNanos: 0n,
         budgets: { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n },
+        limits: { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] },
       },
     ]);
     expect(settings.keys).toEqual([

@@ -56,7 +56,10 @@ describe("a lease", () => {
     try {
       const beating = createInProcessCoordination({ nowMs: () => Date.now() });
       const take = (requestId: string) => {
-        const result = beating.admit({ requestId, subject: "k", tokens: 0, limits: { ...NO_LIMITS, concurrency: 1 } });
+        const result = beating.admit({
+          requestId,
+          demands: [{ subject: "k", tokens: 0, limits: { ...NO_LIMITS, concurrency: 1 } }],
+        });
         return result instanceof Promise ? undefined : result.admitted;
       };
       expect(take("a")).toBe(true);

@@ -1,6 +1,6 @@
 /** A world for the tests of coordination: one node whose clock the test drives. */
 import { afterEach, beforeEach } from "vitest";
-import type { AdmissionRequest, AdmissionResult } from "../../src/coordination/coordination.js";
+import type { AdmissionResult, Demand } from "../../src/coordination/coordination.js";
 import {
   createInProcessCoordination,
   type InProcessCoordination,
@@ -23,15 +23,13 @@ export function freshForEachTest(options: Partial<InProcessOptions> = {}): void 
   afterEach(() => coordination.close());
 }
 
-export function admit(limits: Partial<typeof NO_LIMITS>, some: Partial<AdmissionRequest> = {}): AdmissionResult {
-  const requestId = `r${requestCount++}`;
-  const result = coordination.admit({
-    requestId,
-    subject: "key_1",
-    tokens: 0,
-    limits: { ...NO_LIMITS, ...limits },
-    ...some,
-  });
+export function admit(
+  limits: Partial<typeof NO_LIMITS>,
+  some: Partial<Demand & { requestId: string }> = {},
+): AdmissionResult {
+  const { requestId = `r${requestCount++}`, ...demand } = some;
+  const full = { subject: "key_1", tokens: 0, limits: { ...NO_LIMITS, ...limits }, ...demand };
+  const result = coordination.admit({ requestId, demands: [full] });
   if (result instanceof Promise) throw new Error("in one process, the answer comes at once");
   return result;
 }

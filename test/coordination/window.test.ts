@@ -74,6 +74,7 @@ describe("a window", () => {
     clock.nowMs += 2_500;
     expect(refused(admit({ requestsPerMinute: 3, tokensPerMinute: 100 }, { tokens: 61 }))).toEqual({
       admitted: false,
+      subject: "key_1",
       limit: "tokens_per_minute",
       limitValue: 100,
       remaining: 60,

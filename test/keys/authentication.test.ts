@@ -136,7 +136,9 @@ describe("time", () => {
     expect(atOnce(world.keys, secret)).toBe(first);
     set(-jumpMs);
     world.clock.nowMs += 1;
-    expect(world.keys.authenticate(secret)).toBeInstanceOf(Promise);
+    const again = world.keys.authenticate(secret);
+    expect(again).toBeInstanceOf(Promise);
+    await again;
   });
 
   test("a store that is away leaves remembered keys their 30 seconds, and then refuses as itself", async () => {
@@ -309,4 +311,23 @@ test("another root secret knows none of the keys", async () => {
   const { secret } = await make();
   const node = world.node({ rootSecret: Buffer.concat([ROOT_SECRET, Buffer.from("!")]) });
   expect((await refusalOf(() => node.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_INVALID");
+});
+
+test("limits of an account reach its keys without the store, and a change of them at once", async () => {
+  const { secret } = await make();
+  const other = await world.keys.create({ accountId: "other", settings: undefined });
+  expect((await world.keys.authenticate(secret)).accountLimits).toBeUndefined();
+  const elsewhere = await world.keys.authenticate(other.secret);
+  const modelLimits = [{ model: "gpt-*", requestsPerMinute: 3n, tokensPerMinute: 0n, concurrency: 0n }];
+  await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n, modelLimits });
+  await world.keys.publishAccount("acme");
+  const changed = await world.keys.authenticate(secret);
+  expect(changed.accountLimits).toMatchObject({ tokensPerMinute: 7n, requestsPerMinute: 0n, models: modelLimits });
+  expect(changed.accountLimits?.models.map((limit) => [limit.matches("gpt-5"), limit.matches("o4")])).toEqual([
+    [true, false],
+  ]);
+  expect(atOnce(world.keys, secret)).toBe(changed);
+  expect(atOnce(world.keys, other.secret)).toBe(elsewhere);
+  world.clock.nowMs += 31_000;
+  expect(await world.keys.authenticate(secret)).toBe(changed);
 });

@@ -75,7 +75,7 @@ describe("a hold", () => {
     const { ledger } = await bench();
     await ledger.credit({ creditId: "c2", accountId: "acme", amountNanos: 100_000n });
     const budgets = { budgetDayNanos: 100n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
-    expect(await ledger.setBudgets("acme", budgets)).toMatchObject({ id: "acme", budgets });
+    expect(await ledger.setSettings("acme", budgets)).toMatchObject({ id: "acme", budgets });
     const ask = (index: number): HoldRequest => request({ requestId: `r${index}`, keyId: `key_${index % 7}` });
     const answers = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => ledger.hold(ask(index))));
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
@@ -90,7 +90,7 @@ describe("a hold", () => {
     };
     for (const error of refused) expect(error).toMatchObject({ reason: "ERROR_REASON_BALANCE_HELD", metadata });
     // A budget that is raised holds from the next hold on.
-    await ledger.setBudgets("acme", { budgetDayNanos: 110n });
+    await ledger.setSettings("acme", { budgetDayNanos: 110n });
     await ledger.hold(request({ requestId: "next" }));
     await expect(ledger.hold(request({ requestId: "last" }))).rejects.toMatchObject({
       metadata: { available_nanos: "0", held_nanos: "110" },
@@ -228,14 +228,14 @@ describe("accounts and credits", () => {
   ])("a budget out of bounds is refused: $param", async ({ budgets, param }) => {
     const { ledger } = await bench();
     const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param } };
-    await expect(ledger.setBudgets("acme", budgets)).rejects.toMatchObject(refusal);
+    await expect(ledger.setSettings("acme", budgets)).rejects.toMatchObject(refusal);
   });
 
   test("what is unknown is refused", async () => {
     const { ledger } = await bench();
     const refusal = { reason: "ERROR_REASON_RESOURCE_UNKNOWN", metadata: { kind: "account", id: "nobody" } };
     await expect(ledger.account("nobody")).rejects.toMatchObject(refusal);
-    await expect(ledger.setBudgets("nobody", {})).rejects.toMatchObject(refusal);
+    await expect(ledger.setSettings("nobody", {})).rejects.toMatchObject(refusal);
     await expect(ledger.balance("nobody")).rejects.toMatchObject(refusal);
     await expect(ledger.entries("nobody", { size: 1, token: "" })).rejects.toMatchObject(refusal);
   });

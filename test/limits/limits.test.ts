@@ -6,7 +6,7 @@ import type { Coordination } from "../../src/coordination/coordination.js";
 import { createInProcessCoordination, type InProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import { formatDuration } from "../../src/limits/duration.js";
-import { type Admission, Limits, rateLimitHead } from "../../src/limits/limits.js";
+import { type Admission, type LimitedCaller, Limits, rateLimitHead } from "../../src/limits/limits.js";
 
 let clock = { nowMs: 1_800_000_000_000 };
 let coordination: InProcessCoordination;
@@ -24,15 +24,18 @@ afterEach(async () => {
 
 const callerWith = (some: Partial<KeySettings>, keyId = "key_1") => ({
   keyId,
+  accountId: "acme",
   settings: { ...KeySettings.decode(new Uint8Array()), ...some },
+  maker: undefined,
+  accountLimits: undefined,
 });
 
 let requestCount = 0;
-function admit(caller: ReturnType<typeof callerWith>, tokens = 0, requestId = `r${requestCount++}`): Admission {
+function admit(caller: LimitedCaller, tokens = 0, requestId = `r${requestCount++}`): Admission {
   const admission = limits.admit(caller, requestId);
   if (admission instanceof Promise) throw new Error("in one process, the answer comes at once");
   try {
-    admission.reserve(tokens);
+    admission.reserve(tokens, "sim-1");
   } catch (error) {
     admission.release();
     throw error;
@@ -243,7 +246,7 @@ test("a question is refused exactly where a request is, with the same facts, and
       };
       const peek = (id: string, tokens: number): void => {
         const admission = limits.peek(caller, id);
-        if (!(admission instanceof Promise)) admission.reserve(tokens);
+        if (!(admission instanceof Promise)) admission.reserve(tokens, "sim-1");
       };
       for (const [index, { tokens, stepMs, ends }] of asked.entries()) {
         clock.nowMs += stepMs;
@@ -279,10 +282,10 @@ test("a shared driver that answers later refuses and admits alike", async () => 
   await expect(limits.admit(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
   await expect(limits.peek(caller, "b")).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
   await expect(limits.check(caller)).rejects.toMatchObject({ reason: "ERROR_REASON_RATE_LIMITED" });
-  await admission.reserve(90);
+  await admission.reserve(90, "sim-1");
   admission.release();
   const second = await limits.admit(caller, "b");
-  await expect(second.reserve(11)).rejects.toMatchObject({ metadata: { limit: "tokens_per_minute" } });
+  await expect(second.reserve(11, "sim-1")).rejects.toMatchObject({ metadata: { limit: "tokens_per_minute" } });
 });
 
 test.each([

@@ -151,7 +151,7 @@ class Run {
       budgetTotalNanos: total,
       requestCostMaxNanos: request,
     };
-    await store.accounts.setBudgets(id, budgets);
+    await store.accounts.setSettings(id, budgets);
     this.#model.limits.set(id, limits);
   }
 

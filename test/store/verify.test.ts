@@ -119,6 +119,8 @@ test.each([
   ],
   ["UPDATE account SET name = 'Acme, Inc.' WHERE id = 'acme'", "The account acme was changed: its digest"],
   ["UPDATE account SET budget_day_nanos = 1 WHERE id = 'acme'", "The account acme was changed: its digest"],
+  ["UPDATE account SET tokens_per_minute = 1 WHERE id = 'acme'", "The account acme was changed: its digest"],
+  ["UPDATE account SET model_limits = x'4200' WHERE id = 'acme'", "The account acme was changed: its digest"],
   ["UPDATE checkpoint SET cost_nanos = 1", "The checkpoint of the hold"],
   ["UPDATE checkpoint SET operator_cost_nanos = NULL", "The checkpoint of the hold"],
   [`UPDATE transfer SET operator_cost_nanos = 2 WHERE ${usage("settled")}`, "(s:settled) was changed"],

@@ -20,7 +20,10 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
-/** AccountSettings are an account's own budgets. They count what all its keys hold and have spent; zero is no limit. */
+/**
+ * AccountSettings are an account's own budgets and limits. They count what all its keys hold and have spent, ask for
+ * and use together; zero is no limit.
+ */
 export interface AccountSettings {
   /** The most it may spend in a UTC day, in nano-USD. */
   budgetDayNanos: bigint;
@@ -30,6 +33,26 @@ export interface AccountSettings {
   budgetTotalNanos: bigint;
   /** The most that one request may cost, in nano-USD. */
   requestCostMaxNanos: bigint;
+  /** The most requests in any 60 seconds. */
+  requestsPerMinute: bigint;
+  /** The most tokens, read and answered, in any 60 seconds. */
+  tokensPerMinute: bigint;
+  /** The most requests at once. */
+  concurrency: bigint;
+  /** Limits of its requests to some models. A request keeps all that match its model. */
+  modelLimits: ModelLimits[];
+}
+
+/** ModelLimits are the limits of an account's requests to some models, all those that match counted together. */
+export interface ModelLimits {
+  /** The model's id, or a glob such as gpt-*. */
+  model: string;
+  /** The most requests in any 60 seconds. 0: no limit. */
+  requestsPerMinute: bigint;
+  /** The most tokens, read and answered, in any 60 seconds. 0: no limit. */
+  tokensPerMinute: bigint;
+  /** The most requests at once. 0: no limit. */
+  concurrency: bigint;
 }
 
 /** Account is who pays. */
@@ -42,7 +65,7 @@ export interface Account {
   createTime:
     | Date
     | undefined;
-  /** Its budgets. */
+  /** Its budgets and limits. */
   settings:
     | AccountSettings
     | undefined;
@@ -116,7 +139,7 @@ export interface UpdateAccountRequest {
   settings:
     | AccountSettings
     | undefined;
-  /** The names of the settings to change, such as budget_day_nanos. Others stay. */
+  /** The names of the settings to change, such as requests_per_minute. Others stay. */
   updateMask: string[];
 }
 
@@ -335,7 +358,16 @@ export interface VerifyLedgerResponse {
 }
 
 function createBaseAccountSettings(): AccountSettings {
-  return { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
+  return {
+    budgetDayNanos: 0n,
+    budgetMonthNanos: 0n,
+    budgetTotalNanos: 0n,
+    requestCostMaxNanos: 0n,
+    requestsPerMinute: 0n,
+    tokensPerMinute: 0n,
+    concurrency: 0n,
+    modelLimits: [],
+  };
 }
 
 export const AccountSettings: MessageFns<AccountSettings> = {
@@ -363,6 +395,27 @@ export const AccountSettings: MessageFns<AccountSettings> = {
         throw new globalThis.Error("value provided for field message.requestCostMaxNanos of type int64 too large");
       }
       writer.uint32(32).int64(message.requestCostMaxNanos);
+    }
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.concurrency);
+    }
+    for (const v of message.modelLimits) {
+      ModelLimits.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -410,6 +463,126 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             }
 
             message.requestCostMaxNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.modelLimits.push(ModelLimits.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelLimits(): ModelLimits {
+  return { model: "", requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n };
+}
+
+export const ModelLimits: MessageFns<ModelLimits> = {
+  encode(message: ModelLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.requestsPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
+        throw new globalThis.Error("value provided for field message.requestsPerMinute of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.requestsPerMinute);
+    }
+    if (message.tokensPerMinute !== 0n) {
+      if (BigInt.asUintN(64, message.tokensPerMinute) !== message.tokensPerMinute) {
+        throw new globalThis.Error("value provided for field message.tokensPerMinute of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.tokensPerMinute);
+    }
+    if (message.concurrency !== 0n) {
+      if (BigInt.asUintN(64, message.concurrency) !== message.concurrency) {
+        throw new globalThis.Error("value provided for field message.concurrency of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.concurrency);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.requestsPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.tokensPerMinute = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.concurrency = reader.uint64() as bigint;
             continue;
           }
         }
@@ -2487,7 +2660,7 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): GetAccountResponse => GetAccountResponse.decode(value),
   },
   /**
-   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
    * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
    */
@@ -2627,7 +2800,7 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   /** GetAccount shows one account. Refuses with RESOURCE_UNKNOWN. */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /**
-   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
    * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
    */
@@ -2706,7 +2879,7 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateAccount changes the budgets that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
    * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
    */

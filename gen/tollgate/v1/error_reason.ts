@@ -47,7 +47,8 @@ export enum ErrorReason {
   /** ERROR_REASON_ALREADY_EXISTS - The id is taken by something else. Example: {"kind": "credit", "id": "inv-7"} */
   ERROR_REASON_ALREADY_EXISTS = 18,
   /**
-   * ERROR_REASON_RATE_LIMITED - A limit of the key is reached.
+   * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of one that made it, of the account, or of the account and the model. `owner` is
+   * such as `key key_1`, `account acme` or `account acme, model gpt-*`.
    * Example: {"limit": "requests_per_minute", "limit_value": "60", "remaining": "0", "reset_ms": "1200", "owner": "key key_1"}
    */
   ERROR_REASON_RATE_LIMITED = 19,

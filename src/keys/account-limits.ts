@@ -1,0 +1,47 @@
+/** The limits of all keys of an account together, and of those with some models. */
+import { isDeepStrictEqual } from "node:util";
+import type { AccountRow } from "../store/store.js";
+import { GlobSet } from "./glob.js";
+
+/** Requests and tokens in any 60 seconds, and requests at once; 0 is none. */
+interface Limit {
+  readonly requestsPerMinute: bigint;
+  readonly tokensPerMinute: bigint;
+  readonly concurrency: bigint;
+}
+
+export interface AccountLimits extends Limit {
+  readonly models: readonly ModelLimit[];
+}
+
+/** The limits of an account's requests to the models that a glob matches, all of them together. */
+class ModelLimit implements Limit {
+  readonly #globs: GlobSet;
+
+  constructor(
+    readonly model: string,
+    readonly requestsPerMinute: bigint,
+    readonly tokensPerMinute: bigint,
+    readonly concurrency: bigint,
+  ) {
+    this.#globs = new GlobSet([model]);
+  }
+
+  matches(model: string): boolean {
+    return this.#globs.matches(model);
+  }
+}
+
+/** What an account limits, undefined where nothing; it is `known` where that says the same. */
+export function accountLimitsOf(
+  { limits }: Pick<AccountRow, "limits">,
+  known: AccountLimits | undefined,
+): AccountLimits | undefined {
+  const { requestsPerMinute, tokensPerMinute, concurrency, modelLimits } = limits;
+  if (requestsPerMinute + tokensPerMinute + concurrency === 0n && modelLimits.length === 0) return undefined;
+  const models = modelLimits.map(
+    (limit) => new ModelLimit(limit.model, limit.requestsPerMinute, limit.tokensPerMinute, limit.concurrency),
+  );
+  const found = { requestsPerMinute, tokensPerMinute, concurrency, models };
+  return isDeepStrictEqual(found, known) ? known : found;
+}

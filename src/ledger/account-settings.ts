@@ -1,0 +1,53 @@
+/** What an account's budgets and limits may be. */
+import { GatewayError } from "../errors.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
+import type { AccountBudgets, AccountLimits } from "../store/store.js";
+import { isText } from "./corrections.js";
+
+const LIMIT_MAX = 1_000_000_000n;
+const MODEL_LIMITS_MAX = 100;
+const GLOB_CHARACTERS_MAX = 256;
+
+/** Refuses with PARAMETER_INVALID the first setting that is out of its range. */
+export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>): void {
+  checkRange(AMOUNT_NANOS_MAX, {
+    budget_day_nanos: settings.budgetDayNanos,
+    budget_month_nanos: settings.budgetMonthNanos,
+    budget_total_nanos: settings.budgetTotalNanos,
+    request_cost_max_nanos: settings.requestCostMaxNanos,
+  });
+  checkLimits("", settings);
+  checkModelLimits(settings.modelLimits ?? []);
+}
+
+function checkLimits(place: string, limits: Partial<Omit<AccountLimits, "modelLimits">>): void {
+  checkRange(LIMIT_MAX, {
+    [`${place}requests_per_minute`]: limits.requestsPerMinute,
+    [`${place}tokens_per_minute`]: limits.tokensPerMinute,
+    [`${place}concurrency`]: limits.concurrency,
+  });
+}
+
+function checkModelLimits(modelLimits: AccountLimits["modelLimits"]): void {
+  if (modelLimits.length > MODEL_LIMITS_MAX)
+    throw invalid("model_limits", `must have at most ${MODEL_LIMITS_MAX} entries`);
+  const models = new Set<string>();
+  for (const [index, limits] of modelLimits.entries()) {
+    const place = `model_limits[${index}].`;
+    if (!isText(limits.model, 1, GLOB_CHARACTERS_MAX))
+      throw invalid(`${place}model`, `must be a model or a glob of 1 to ${GLOB_CHARACTERS_MAX} characters`);
+    if (models.has(limits.model)) throw invalid(`${place}model`, "must be named once");
+    models.add(limits.model);
+    checkLimits(place, limits);
+  }
+}
+
+function checkRange(most: bigint, values: Readonly<Record<string, bigint | undefined>>): void {
+  for (const [param, value] of Object.entries(values)) {
+    if (value !== undefined && (value < 0n || value > most)) throw invalid(param, `must be from 0 to ${most}`);
+  }
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: `settings.${param}`, problem });
+}
