@@ -230,8 +230,11 @@ test("a request whose client leaves says so of its last attempt", async () => {
 test("a request that no upstream could be asked for shows no attempt", async () => {
   const limited: Case = { ...CASES[5]!, model: "alone", status: 429, state: "voided" };
   expect(logOf(await ended(await ask(limited)))).toHaveLength(1);
-  const request = await ended(await ask(limited));
-  expect(request).toMatchObject({ state: "voided", attempts: 0, attempt_log: [], upstream: "" });
+  // One of them may ask whether the upstream is well again; the others are not even tried.
+  const ids = await Promise.all([1, 2, 3].map(() => ask(limited)));
+  const requests = await Promise.all(ids.map((id) => ended(id)));
+  const untried = { state: "voided", attempts: 0, attempt_log: [], upstream: "" };
+  expect(requests.filter(({ attempts }) => attempts === 0)).toMatchObject([untried, untried]);
 });
 
 test("a list shows the attempts as a receipt does", async () => {
@@ -287,7 +290,7 @@ describe("over a restart", () => {
     expect(logOf(await requestOf(id))[0]).toMatchObject({ http_status: 200 });
     const environment = { TOLLGATE_GATEWAY: gateway.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };
     const { code, stdout } = await tollgate(["ledger", "verify"], environment);
-    expect(code).toBe(1);
+    expect(code).toBe(7);
     expect(stdout).toContain(`(v:${id}) was changed, or what it recorded was`);
   });
 });

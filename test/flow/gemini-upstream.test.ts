@@ -232,8 +232,10 @@ test.each([
     name: "a bad credential",
     model: "refusing-google-a",
     status: 400,
-    body: GOOGLE_ERROR(400, "INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }]),
-    want: { status: 502, code: "upstream_error" },
+    body: GOOGLE_ERROR(400, "INVALID_ARGUMENT", [
+      { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID", domain: "googleapis.com" },
+    ]),
+    want: { status: 502, code: "upstream_credential" },
   },
   {
     name: "a rate limit, wrapped in a list",

@@ -190,7 +190,7 @@ test("the command line prints the same statement for people and as CSV", async (
     const lines = future.stdout.trim().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines.slice(1)) expect(nanos(line.split(/ +/).at(-2)!)).toBe(availableNanos);
-    expect(both).toMatchObject({ code: 1, stdout: "" });
+    expect(both).toMatchObject({ code: 2, stdout: "" });
   } finally {
     await world.close();
   }
