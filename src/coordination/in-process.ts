@@ -16,8 +16,8 @@ export interface InProcessOptions {
   /** How often running requests renew their leases by themselves; 0: only `heartbeat` does. Default: 10 seconds. */
   readonly heartbeatMs?: number | undefined;
   /**
-   * The most keys and accounts with limits at once; those with nothing in their windows make room. Default: 50,000, about
-   * 60 MB.
+   * The most keys and accounts with limits at once; those with nothing in their windows make room. Default: 50,000,
+   * about 60 MB.
    */
   readonly subjectsMax?: number | undefined;
 }
