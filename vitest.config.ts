@@ -7,8 +7,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // They end what hangs; a machine with other work beside may take several times its usual time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: "forks",
     maxWorkers: 2,
   },
