@@ -46,7 +46,7 @@ const REFUSED: readonly (BedrockScript & { readonly name: string; readonly hears
     status: 404,
     errorType: "ResourceNotFoundException",
     body: { message: "no such model" },
-    hears: { status: 404, code: "model_not_found" },
+    hears: { status: 502, code: "upstream_error" },
   },
   {
     name: "a model that took too long",
