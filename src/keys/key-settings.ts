@@ -184,7 +184,7 @@ function fieldsOf(checks: typeof CHECKS): (keyof KeySettings)[] {
   return Object.keys(checks) as (keyof KeySettings)[];
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

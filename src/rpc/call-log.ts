@@ -1,6 +1,7 @@
 /** What the log keeps of calls beside generations: who was refused and why, and who changed what. */
 import type { MethodDescription } from "../api/descriptors.js";
 import type { GatewayError } from "../errors.js";
+import { snakeCase } from "../keys/key-settings.js";
 import type { Log } from "../observe/log.js";
 import type { Head } from "./head.js";
 
@@ -105,7 +106,7 @@ function copyTargets(from: unknown, to: Record<string, unknown>, prefix: string)
     const value = fieldOf(from, name);
     if (typeof value !== "string" && typeof value !== "bigint") continue;
     const text = String(value).slice(0, TEXT_MAX);
-    if (text !== "") to[prefix + name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = text;
+    if (text !== "") to[prefix + snakeCase(name)] = text;
   }
 }
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Key, KeySettings } from "../api/index.js";
 import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
 import { GatewayError } from "../errors.js";
-import { emptySettings, newSettings } from "../keys/key-settings.js";
+import { emptySettings, newSettings, snakeCase } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../money.js";
@@ -80,10 +80,9 @@ function keyDifferences(place: string, seed: KeySeed, key: Key): string[] {
 
 /** The names of the fields in which two messages of one kind differ, as the protocol spells them. */
 function namesOfDifferent<Message extends object>(one: Message, other: Message): string[] {
-  const spell = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const others = new Map(Object.entries(other));
   return Object.entries(one).flatMap(([name, value]) =>
-    isDeepStrictEqual(value, others.get(name)) ? [] : [spell(name)],
+    isDeepStrictEqual(value, others.get(name)) ? [] : [snakeCase(name)],
   );
 }
 
