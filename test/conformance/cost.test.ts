@@ -19,6 +19,7 @@ const TOKENS: Readonly<Record<string, RecordedTokens>> = {
   ...recordedGeminiTokens,
 };
 /** A thousand nano-USD a token is a dollar for a million. Each component costs otherwise, so that none hides. */
+const OUTPUT_TOKENS_MAX = 20_000;
 const PRICE = '{ input: "1", cache_read: "0.5", output: "3", reasoning: "7" }';
 
 const CASES = recordedWires
@@ -49,7 +50,7 @@ describe.runIf(CASES.length > 0)(recordingsNote, () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const limits = `context_tokens: 100000, output_tokens_max: 20000, price: ${PRICE}`;
+    const limits = `context_tokens: 100000, output_tokens_max: ${OUTPUT_TOKENS_MAX}, price: ${PRICE}`;
     const settings = [
       "upstreams:",
       ...CASES.map(({ family, place }) => {
@@ -74,7 +75,7 @@ describe.runIf(CASES.length > 0)(recordingsNote, () => {
   test.each(CASES)("$name", async ({ name, isStream, place }) => {
     const want = TOKENS[name]!;
     for (const format of errorFormats) {
-      const { path, body, headers } = format.ask(`model-${place}`, isStream);
+      const { path, body, headers } = format.ask(`model-${place}`, isStream, OUTPUT_TOKENS_MAX);
       const response = await fetch(gateway.url + path, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers(secret) },

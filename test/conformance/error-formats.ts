@@ -17,6 +17,8 @@ export interface ErrorFormat {
   ask(
     model: string,
     isStream: boolean,
+    /** For the formats that must name it. */
+    outputTokensMax?: number,
   ): {
     readonly path: string;
     readonly body: object;
@@ -114,9 +116,9 @@ const responses: ErrorFormat = {
 
 const messages: ErrorFormat = {
   name: "messages",
-  ask: (model, isStream) => ({
+  ask: (model, isStream, outputTokensMax = 100) => ({
     path: "/v1/messages",
-    body: { model, max_tokens: 100, messages: [{ role: "user", content: HI }], stream: isStream },
+    body: { model, max_tokens: outputTokensMax, messages: [{ role: "user", content: HI }], stream: isStream },
     headers: (secret) => ({ authorization: `Bearer ${secret}`, "anthropic-version": "2026-10-21" }),
   }),
   envelope: (means) => {
