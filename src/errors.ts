@@ -134,6 +134,14 @@ export const REASONS = {
     say: (m) =>
       `Unknown request URL: ${m["method"] ?? "GET"} ${m["path"]}.${m["hint"] ? ` Did you mean ${m["hint"]}?` : ""}`,
   },
+  ERROR_REASON_UPGRADE_REFUSED: {
+    grpc: status.UNIMPLEMENTED,
+    http: 426,
+    type: "invalid_request_error",
+    code: "upgrade_refused",
+    retry: false,
+    say: (m) => `No WebSocket is served at ${m["path"]}. Ask with POST over HTTP; 'stream: true' streams the answer.`,
+  },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
     code: "not_found",

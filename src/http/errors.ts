@@ -39,6 +39,8 @@ export function errorHeaders(error: GatewayError): AnswerHeaders {
     headers["retry-after-ms"] = String(Math.ceil(waitMs));
   }
   if (error.http === 401) headers["www-authenticate"] = "Bearer";
+  // Whoever may not change the protocol is told which one to keep (RFC 9110, 15.5.22).
+  if (error.http === 426) Object.assign(headers, { upgrade: "HTTP/1.1", connection: "upgrade" });
   return headers;
 }
 

@@ -1,12 +1,20 @@
 /** What an unknown path is answered: a hint at the address that was probably meant. */
+import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../errors.js";
 import type { RouteTable } from "./routes.js";
 
 const PATH_LENGTH_MAX = 256;
 
-/** The refusal of a path or method that no route has. */
-export function pathUnknown(method: string, url: string, routes: RouteTable): GatewayError {
+/** The refusal of a path or method that no route has; a client that asks there for a WebSocket needs no other path. */
+export function pathUnknown(
+  method: string,
+  url: string,
+  routes: RouteTable,
+  headers: IncomingHttpHeaders = {},
+): GatewayError {
   const path = url.split("?", 1)[0] ?? "/";
+  if (headers.upgrade?.toLowerCase() === "websocket" && routes.at(path).length > 0)
+    return new GatewayError("ERROR_REASON_UPGRADE_REFUSED", { path: path.slice(0, PATH_LENGTH_MAX) });
   const hint = path.length > PATH_LENGTH_MAX ? undefined : hintFor(method, path, routes);
   return new GatewayError("ERROR_REASON_PATH_UNKNOWN", {
     method,

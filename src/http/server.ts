@@ -137,7 +137,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     gate.pass(request, reply, permission, done);
   });
   app.setNotFoundHandler((request, reply) =>
-    front.refuse(request, reply, pathUnknown(request.method, request.url, routes)),
+    front.refuse(request, reply, pathUnknown(request.method, request.url, routes, request.headers)),
   );
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
@@ -187,7 +187,7 @@ function earlyRefusal(request: FastifyRequest, routes: RouteTable, stops: boolea
   if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
     return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "the HTTP request names no host" });
   // Answered before its body is read: an unknown path needs no key, so anybody could send one.
-  if (request.is404) return pathUnknown(request.method, request.url, routes);
+  if (request.is404) return pathUnknown(request.method, request.url, routes, request.headers);
   return stops ? stopping() : undefined;
 }
 

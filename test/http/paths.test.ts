@@ -151,6 +151,30 @@ describe("an unknown address", () => {
   });
 });
 
+describe("a client that asks for a WebSocket", () => {
+  const HEADERS = "host: x\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: eA==";
+
+  test.each(["websocket", "WebSocket"])("learns at once from the answer to %s to ask over HTTP", async (protocol) => {
+    const client = await RawClient.open(it.port);
+    client.write(`GET /toy/red/say?x=1 HTTP/1.1\r\n${HEADERS}\r\nupgrade: ${protocol}\r\n\r\n`);
+    await until(() => client.text.includes("upgrade_refused"), "the refusal");
+    expect(client.text).toMatch(/^HTTP\/1\.1 426 /);
+    expect(client.text).toMatch(/\r\nupgrade: HTTP\/1\.1\r\n/);
+    expect(client.text).toContain("x-should-retry: false");
+    client.socket.destroy();
+  });
+
+  test.each([
+    { name: "on no path of ours", path: "/nowhere", upgrade: "websocket" },
+    { name: "for another protocol", path: "/toy/red/say", upgrade: "h2c" },
+  ])("$name is told that the path is unknown", async ({ path, upgrade }) => {
+    const client = await RawClient.open(it.port);
+    client.write(`GET ${path} HTTP/1.1\r\n${HEADERS}\r\nupgrade: ${upgrade}\r\n\r\n`);
+    await until(() => client.text.includes("unknown_url"), "the refusal");
+    client.socket.destroy();
+  });
+});
+
 describe("the public addresses", () => {
   test.each([
     { path: "/", has: "tollgate" },

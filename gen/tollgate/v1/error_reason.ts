@@ -103,5 +103,7 @@ export enum ErrorReason {
   ERROR_REASON_KEY_TOO_WIDE = 60,
   /** ERROR_REASON_ACCOUNT_FROZEN - The account is frozen, and the request would use it. Example: {"account": "acme", "cause": "chargeback"} */
   ERROR_REASON_ACCOUNT_FROZEN = 61,
+  /** ERROR_REASON_UPGRADE_REFUSED - The client wants to speak another protocol on this path than HTTP. Example: {"path": "/v1/chat/completions"} */
+  ERROR_REASON_UPGRADE_REFUSED = 70,
   UNRECOGNIZED = -1,
 }
