@@ -16,11 +16,9 @@ export const SHAPES: Readonly<Record<string, RegExp>> = {
 };
 
 // What each of them begins with. Nearly every line has none of it, and one look costs less than all replacements.
-const TRACE = new RegExp(
+const TRACES =
   "-----BEGIN|(?:[spr]k|xai|hf|r8|nvapi|pplx|fw|tgp|whsec)[-_]|AKIA|ASIA|AIza|ya29\\.|gh[opsur]_|github_pat_|" +
-    "xox[a-z]-|eyJ|bearer\\s|basic\\s|:\\/\\/|[?&](?:key|api[_-]?key|access_token|token|secret|signature|x-amz)",
-  "i",
-);
+  "xox[a-z]-|eyJ|bearer\\s|basic\\s|:\\/\\/|[?&](?:key|api[_-]?key|access_token|token|secret|signature|x-amz)";
 
 /** A shorter text is no secret, and would be found in half of all lines. */
 const CHARACTERS_MIN = 8;
@@ -28,6 +26,8 @@ const CONFIGURED_MAX = 10_000;
 
 const configured = new Set<string>();
 let exact: RegExp | undefined;
+/** Finds no less than the shapes and the configured secrets together. */
+let trace = new RegExp(TRACES, "i");
 
 /**
  * Keeps these secrets out of all text that is redacted from now on, whatever their shape: as they are, as JSON writes
@@ -41,13 +41,15 @@ export function protectSecrets(secrets: Iterable<string | undefined>): void {
   }
   // The longest first: one secret may be the beginning of another.
   const forms = [...configured].toSorted((a, b) => b.length - a.length);
-  exact = forms.length === 0 ? undefined : new RegExp(forms.map(escaped).join("|"), "g");
+  const sources = forms.map(escaped);
+  exact = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "g");
+  trace = new RegExp([...sources, TRACES].join("|"), "i");
 }
 
 /** The text without its credentials. */
 export function withoutSecrets(text: string): string {
-  const clean = exact === undefined ? text : text.replace(exact, "[redacted]");
-  return TRACE.test(clean) ? byShape(clean) : clean;
+  if (!trace.test(text)) return text;
+  return byShape(exact === undefined ? text : text.replace(exact, "[redacted]"));
 }
 
 function byShape(text: string): string {

@@ -143,7 +143,7 @@ export class Book {
   }
 
   addHold(hold: HoldRow): void {
-    this.holds.add(hold);
+    assert(this.holds.add(hold), `the hold ${hold.requestId} exists`);
     this.createdHolds.push(hold);
     if (hold.requestId > this.newestRequestId) this.newestRequestId = hold.requestId;
   }

@@ -32,14 +32,19 @@ export class HoldTable<Row extends TableRow<Row>> {
   }
 
   get(requestId: string): Row | undefined {
-    let row = this.#buckets[bucketOf(requestId)];
+    return this.#find(requestId, bucketOf(requestId));
+  }
+
+  #find(requestId: string, bucket: number): Row | undefined {
+    let row = this.#buckets[bucket];
     while (row !== undefined && row.requestId !== requestId) row = row.chained;
     return row;
   }
 
-  add(row: Row): void {
-    assert(this.get(row.requestId) === undefined, `the hold ${row.requestId} exists`);
+  /** False where its request has a row already, which stays. */
+  add(row: Row): boolean {
     const bucket = bucketOf(row.requestId);
+    if (this.#find(row.requestId, bucket) !== undefined) return false;
     row.chained = this.#buckets[bucket];
     this.#buckets[bucket] = row;
     row.older = this.#newest;
@@ -47,6 +52,7 @@ export class HoldTable<Row extends TableRow<Row>> {
     else this.#newest.newer = row;
     this.#newest = row;
     this.#size += 1;
+    return true;
   }
 
   /** The row must be in the table. It points to no other afterwards. */

@@ -26,9 +26,7 @@ export class LiveHolds {
 
   /** False where its request has a hold already, which goes on answering for it. */
   add(hold: LiveHold): boolean {
-    if (this.#holds.get(hold.requestId) !== undefined) return false;
-    this.#holds.add(hold);
-    return true;
+    return this.#holds.add(hold);
   }
 
   /** Nobody answers for the hold any more. Removing what is not here changes nothing. */

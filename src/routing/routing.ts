@@ -52,8 +52,8 @@ export interface RoutingOptions {
   readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
 }
 
-/** An upstream may tell any name; so many are remembered. */
-const ANSWERED_MAX = 1_000;
+/** An upstream may tell any name; so many are remembered of a target. */
+const ANSWERED_MAX = 100;
 const RETRIES_MAX = 2;
 const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;
@@ -63,8 +63,8 @@ const UPSTREAM_WAIT_MS_MAX = 5_000;
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
   #drains = 0;
-  /** Other models that answers named, by what was asked and told: an alias names the same one every time. */
-  readonly #answered = new Map<string, Answered | undefined>();
+  /** Other models that answers named, by target and name: an alias names the same one every time. */
+  #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
 
   constructor(private readonly options: RoutingOptions) {
@@ -83,17 +83,19 @@ export class Routing {
   /** Puts new settings in force; requests that run keep their targets. */
   replace(table: RouteTable): void {
     this.#table = table;
-    this.#answered.clear();
+    this.#answered = new WeakMap();
   }
 
   /** The other model that an answer names; undefined where it is the one that was asked. */
   answeredAs(told: string, model: ServedModel, target: Target): Answered | undefined {
     if (told === target.model) return undefined;
-    const key = `${model.id} ${target.served.id} ${target.model} ${told}`;
-    if (this.#answered.has(key)) return this.#answered.get(key);
+    let known = this.#answered.get(target);
+    if (known === undefined) this.#answered.set(target, (known = new Map()));
+    const found = known.get(told);
+    if (found !== undefined || known.has(told)) return found;
     const answered = answeredAs(told, model, target, { models: this.#table.models, listed: this.options.listed });
-    if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();
-    this.#answered.set(key, answered);
+    if (known.size >= ANSWERED_MAX) known.clear();
+    known.set(told, answered);
     return answered;
   }
 

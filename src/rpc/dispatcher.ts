@@ -101,14 +101,17 @@ export class Dispatcher {
    * concurrency, which are looked at where the method begins a request, and taken when it runs.
    */
   admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
-    const head = new NamedHead(this.#requestId());
+    let known: Caller | undefined;
+    let address: string | undefined;
     const refuse = (error: unknown): never => {
+      const head = new NamedHead(this.#requestId());
+      head.caller = known;
+      head.address = address;
       throw this.#refuse(error, "admit", head).error;
     };
     const begin = (caller: Caller): Admitted | Promise<Admitted> => {
-      const address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
-      head.caller = caller;
-      head.address = address;
+      known = caller;
+      address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
       requirePermission(permission, caller, address);
       const admitted = new Admitted(caller, address, this.#core.nowMs());
       if (!beginsRequest(method, origin.metadata)) return admitted;
