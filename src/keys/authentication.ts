@@ -72,6 +72,11 @@ export class Authentication {
     return this.#entries.size + this.#unknown.size;
   }
 
+  /** Counts the changes of keys that were heard of. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Answers or throws at once where the cache knows; else with a promise. */
   authenticate(secret: string | undefined): Caller | Promise<Caller> {
     if (secret === undefined || secret === "") throw new GatewayError("ERROR_REASON_KEY_MISSING");

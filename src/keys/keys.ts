@@ -88,6 +88,11 @@ export class Keys {
     return this.#authentication.cachedCount;
   }
 
+  /** Counts the changes of keys and accounts that this node heard of: what was looked up before one may be old. */
+  get changeCount(): number {
+    return this.#authentication.generation;
+  }
+
   /**
    * The caller with this secret: at once where it is remembered, else as a promise. Throws or rejects with KEY_MISSING,
    * KEY_INVALID, KEY_EXPIRED or KEY_REVOKED; OVERLOADED where too many are looked up; LEDGER_UNAVAILABLE where the

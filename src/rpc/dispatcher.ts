@@ -62,6 +62,8 @@ interface OpenRoute extends Route {
 
 /** How long handlers that were told to stop are waited for. */
 const CUT_GRACE_MS = 2_000;
+/** A key is looked up so often where keys change meanwhile. */
+const LOOKUPS_MAX = 8;
 
 export class Dispatcher {
   readonly #core: CoreParts;
@@ -113,7 +115,7 @@ export class Dispatcher {
       known = caller;
       address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
       requirePermission(permission, caller, address);
-      const admitted = new Admitted(caller, address, this.#core.nowMs());
+      const admitted = new Admitted(caller.keyId, address);
       if (!beginsRequest(method, origin.metadata)) return admitted;
       const looking = this.#core.limits.check(caller);
       return looking instanceof Promise ? looking.then(() => admitted) : admitted;
@@ -221,7 +223,10 @@ export class Dispatcher {
     return lifetime.race(this.#admitted(permission, call, lifetime, head, work), this.#ended);
   }
 
-  /** Nothing waits where the caller is known. Never throws. */
+  /**
+   * Nothing waits where the caller is known. Never throws. However lately the call was let in, its caller is asked for
+   * again: the key may have been revoked, or have expired, while the message came.
+   */
   #admitted<Value>(
     permission: MethodPermission,
     call: ServerCall,
@@ -231,7 +236,7 @@ export class Dispatcher {
   ): Promise<Value> {
     const { admission } = call;
     const { signal, endMs: callerEndMs } = lifetime;
-    const admitted = admission instanceof Admitted && admission.holds(this.#core.nowMs()) ? admission : undefined;
+    const admitted = admission instanceof Admitted ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
       const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
       head.caller = caller;
@@ -244,11 +249,30 @@ export class Dispatcher {
     };
     try {
       signal.throwIfAborted();
-      const caller = admitted?.caller ?? this.#core.keys.authenticate(credentialOf(call.metadata));
-      return caller instanceof Promise ? caller.then(begin) : begin(caller);
+      return this.#enter(credentialOf(call.metadata), begin);
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /**
+   * Runs `begin` in the very turn in which its caller is known to be as it stands: a change that comes later finds the
+   * call among those that run, and one that came during the look-up leads to another.
+   */
+  #enter<Value>(
+    secret: string | undefined,
+    begin: (caller: Caller) => Promise<Value>,
+    lookups = LOOKUPS_MAX,
+  ): Promise<Value> {
+    const { keys } = this.#core;
+    const { changeCount } = keys;
+    const caller = keys.authenticate(secret);
+    if (!(caller instanceof Promise)) return begin(caller);
+    return caller.then((found) => {
+      if (keys.changeCount === changeCount) return begin(found);
+      if (lookups > 1) return this.#enter(secret, begin, lookups - 1);
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "keys change faster than they are looked up" });
+    });
   }
 
   #refuse(thrown: unknown, path: string, head: Head): Refused {

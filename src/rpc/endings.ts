@@ -5,9 +5,6 @@ import { type Change, concerns } from "../keys/endings.js";
 import type { CoreParts } from "./core.js";
 import { type Lifetime, TIMER_MS_MAX } from "./lifetime.js";
 
-/** A call whose key was looked up before a change may begin shortly after it: so once more. */
-const AGAIN_MS = 500;
-
 export class Endings {
   readonly #core: Pick<CoreParts, "keys" | "replays" | "nowMs" | "log">;
   readonly #running: Roster<Lifetime>;
@@ -17,10 +14,8 @@ export class Endings {
   constructor(core: Pick<CoreParts, "keys" | "replays" | "nowMs" | "log">, running: Roster<Lifetime>) {
     this.#core = core;
     this.#running = running;
-    core.keys.onChange((change) => {
-      void this.#review(change);
-      setTimeout(() => void this.#review(change), AGAIN_MS).unref();
-    });
+    // Whatever begins after a change asks for its caller after it too, so that one look is enough.
+    core.keys.onChange((change) => void this.#review(change));
   }
 
   /** Looks at what runs of the key once it expires. */

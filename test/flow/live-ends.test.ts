@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, deliveredText, postChat } from "../support/chat-call.js";
 import { clientOf, type DynamicStream } from "../support/dynamic-client.js";
 import { script } from "../support/fake-upstream.js";
+import { RawClient, rawPost } from "../support/raw-http.js";
 import { startWorld, type Topology, TOPOLOGIES, type World } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -116,6 +117,23 @@ describe.each(TOPOLOGIES.map((topology) => ({ topology })))("live streams, $topo
     expect(BigInt(String(charged))).toBeGreaterThan(0n);
     expect(BigInt(String(charged))).toBeLessThan(BigInt(String(hold)));
     expect(await world.management.balance(account)).toMatchObject({ heldNanos: 0n });
+  });
+
+  test("a request whose body comes after the revocation is refused", async () => {
+    const account = `late-${topology.length}`;
+    await world.management.account(account, 1_000_000_000n);
+    const made = await world.management.makeKey(account);
+    expect((await postChat(world.front, made.secret, chat("Hello"))).status).toBe(200);
+    const client = await RawClient.open(Number(new URL(world.front.url).port));
+    const body = JSON.stringify(chat("Hello"));
+    const headers = { authorization: `Bearer ${made.secret}`, expect: "100-continue", connection: "close" };
+    client.write(rawPost("/v1/chat/completions", body, headers).slice(0, -body.length));
+    // The headers were looked at before the client is told to go on.
+    await expect.poll(() => client.text).toContain("100 Continue");
+    await revoke(world, account, made);
+    client.write(body);
+    await expect.poll(() => client.closed).toBe(true);
+    expect(client.text).toMatch(/HTTP\/1.1 401 [^]*was revoked/);
   });
 
   test("a key that a key made ends its streams with its maker, where the maker says so", async () => {

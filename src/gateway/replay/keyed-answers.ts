@@ -67,6 +67,8 @@ export class KeyedAnswers {
       await this.#checkUncharged(stored.requestId);
       if (!this.#open.has(id)) break;
     }
+    // What begins here outlives its call, so nothing begins of one that ended meanwhile, with its key for example.
+    call.signal.throwIfAborted();
     this.#begin(id, seal, ask, call, work, stays);
     return this.kept.follow(call.requestId, sink, call);
   }
