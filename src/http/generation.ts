@@ -262,7 +262,9 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
     const bytes = kept.length + this.#source.body.length;
-    this.#lost.wrote(this.#request.socket, response, bytes, () => this.#handBack(kept));
+    const { socket, admission } = this.#request;
+    const holder = admission?.holder ?? "";
+    this.#lost.wrote({ socket, response, holder, bytes, onLost: () => this.#handBack(kept) });
   }
 
   /** The client lost the answer on its way: the service keeps it for a retry, where it is not too large. */

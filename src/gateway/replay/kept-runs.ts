@@ -6,7 +6,7 @@ import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, KEPT_MS } from "./bounds.js";
-import type { BytePool } from "./byte-pool.js";
+import type { BytePool } from "../../api/byte-pool.js";
 import type { Run } from "./run.js";
 import { Shares } from "./shares.js";
 import { Tape } from "./tape.js";

@@ -6,7 +6,7 @@ import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import { type Ask, withHead } from "./ask.js";
 import { POOL_BYTES_MAX, STOP_MS } from "./bounds.js";
-import { BytePool } from "./byte-pool.js";
+import { BytePool } from "../../api/byte-pool.js";
 import { IDEMPOTENCY_HEADER, KeyedAnswers, type KeyedParts } from "./keyed-answers.js";
 import { KeptRuns } from "./kept-runs.js";
 import { RETRY_HEADER, RetriedAttempts } from "./retried-attempts.js";

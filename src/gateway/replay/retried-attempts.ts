@@ -8,7 +8,7 @@ import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
-import type { BytePool } from "./byte-pool.js";
+import type { BytePool } from "../../api/byte-pool.js";
 import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
 import { Run, type Work } from "./run.js";
 import { Shares } from "./shares.js";

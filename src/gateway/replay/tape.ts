@@ -2,7 +2,7 @@
 import type { CancelSignal } from "../../api/cancellation.js";
 import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
-import type { BytePool, Pooled } from "./byte-pool.js";
+import type { BytePool, Pooled } from "../../api/byte-pool.js";
 import { Follower } from "./follower.js";
 
 /** What readers may be behind where nothing is kept for later ones. */

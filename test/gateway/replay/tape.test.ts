@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Cancellation } from "../../../src/api/cancellation.js";
 import type { CallMetadata, Sink } from "../../../src/api/channel.js";
 import { GatewayError } from "../../../src/errors.js";
-import { BytePool } from "../../../src/gateway/replay/byte-pool.js";
+import { BytePool } from "../../../src/api/byte-pool.js";
 import { Tape } from "../../../src/gateway/replay/tape.js";
 
 const MIB = 1_048_576;

@@ -1,4 +1,4 @@
-/** The memory that all recorded answers take together, shared out by account. */
+/** The memory that all kept answers take together, shared out by account. */
 
 /** An answer that takes memory. */
 export interface Pooled {
@@ -52,6 +52,12 @@ export class BytePool {
     if (share.answers.size === 0) this.#shares.delete(answer.accountId);
     this.#used -= bytes;
     this.onChange(this.#used);
+  }
+
+  /** The one that an account has kept longest. */
+  oldestOf(accountId: string): Pooled | undefined {
+    const [oldest] = this.#shares.get(accountId)?.answers ?? [];
+    return oldest;
   }
 
   #largest(): Share | undefined {
