@@ -12,6 +12,8 @@ const INPUT_USD_PER_MILLION = "0.25";
 const OUTPUT_USD_PER_MILLION = "2.00";
 
 export const MODEL = "bench-1";
+/** Of the other account. */
+export const OTHER_MODEL = "other-1";
 export const ACCOUNT = "bench";
 
 /**
@@ -44,18 +46,19 @@ export function costNanos(/** @type {{ input: number, output: number }} */ usage
  * @param {object} options
  * @param {string} options.entry
  * @param {number} options.upstreamPort
+ * @param {number} [options.otherPort] The upstream of the other account's model, where it has one of its own.
  * @param {boolean} [options.split]
  * @param {string[]} [options.nodeOptions]
  * @returns {Promise<Gateway>}
  */
-export async function startGateway({ entry, upstreamPort, split = false, nodeOptions = [] }) {
+export async function startGateway({ entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [] }) {
   const directory = join(runDirectory, `gateway-${process.hrtime.bigint()}`);
   mkdirSync(directory);
   const key = makeSecret();
   const operatorKey = makeSecret();
   const otherKey = makeSecret();
   const settingsPath = join(directory, "tollgate.yaml");
-  writeFileSync(settingsPath, settings(upstreamPort, key, otherKey));
+  writeFileSync(settingsPath, settings({ upstreamPort, otherPort, key, otherKey }));
   const secret = {
     TOLLGATE_SECRET: randomBytes(24).toString("hex"),
     TOLLGATE_LOG_LEVEL: "info",
@@ -102,20 +105,21 @@ function makeSecret() {
   return `sk-${randomBytes(16).toString("hex")}`;
 }
 
-/**
- * @param {number} upstreamPort
- * @param {string} key
- * @param {string} otherKey
- */
-function settings(upstreamPort, key, otherKey) {
+/** @param {{ upstreamPort: number, otherPort: number, key: string, otherKey: string }} options */
+function settings({ upstreamPort, otherPort, key, otherKey }) {
+  const served = `context_tokens: 1000000
+    output_tokens_max: 16000
+    price: { input: "${INPUT_USD_PER_MILLION}", output: "${OUTPUT_USD_PER_MILLION}" }`;
   return `upstreams:
   mock: { family: openai-compatible, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "sk-upstream" }
+  other: { family: openai-compatible, base_url: "http://127.0.0.1:${otherPort}/v1", api_key: "sk-upstream" }
 models:
   ${MODEL}:
     targets: [{ upstream: mock }]
-    context_tokens: 1000000
-    output_tokens_max: 16000
-    price: { input: "${INPUT_USD_PER_MILLION}", output: "${OUTPUT_USD_PER_MILLION}" }
+    ${served}
+  ${OTHER_MODEL}:
+    targets: [{ upstream: other }]
+    ${served}
 accounts:
   ${ACCOUNT}: { credit: "1000000.00" }
   other: { credit: "1000000.00" }

@@ -15,14 +15,17 @@ import { alignedText, goalText, tableOf } from "./table.mjs";
 
 const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n`);
 
+/** @param {number} port */
+function startMock(port) {
+  return start("mock", [process.execPath, fileURLToPath(new URL("mock-upstream.mjs", import.meta.url)), String(port)]);
+}
+
 /** @param {Options} options */
 async function main(options) {
-  const mock = await start("mock", [
-    process.execPath,
-    fileURLToPath(new URL("mock-upstream.mjs", import.meta.url)),
-    String(options.mockPort),
-  ]);
+  const mock = await startMock(options.mockPort);
   const mockPort = Number(mock.ready["port"]);
+  // Where one tenant attacks another, each has an upstream of its own: a fault of the mock is none of the gateway's.
+  const otherMock = await startMock(0);
   const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
   const circumstances = describeMachine(options);
   circumstances.forEach(say);
@@ -32,7 +35,7 @@ async function main(options) {
   /** @type {Set<string>} */
   const skipped = new Set();
   const results = [];
-  const bench = { mockPort, mockPid: mock.pid, options };
+  const bench = { mockPort, mockPid: mock.pid, otherMockPort: Number(otherMock.ready["port"]), options };
   const tools = { drivers, mockPort, options, problems };
   for (const scenario of SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
     const varied = options.quick ? { ...scenario, ...scenario.quick } : scenario;
@@ -48,7 +51,7 @@ async function main(options) {
     }
   }
   Object.values(drivers).forEach((driver) => driver.stop());
-  await mock.stop();
+  await Promise.all([mock.stop(), otherMock.stop()]);
   summarize({ results, skipped: [...skipped], problems, circumstances }, options);
 }
 

@@ -24,7 +24,10 @@ import { findNginx, startNginx } from "./nginx.mjs";
  * @property {() => Promise<void>} stop
  */
 
-/** @typedef {{ mockPort: number, mockPid: number, options: import("./arguments.mjs").Options }} Bench */
+/**
+ * @typedef {{ mockPort: number, mockPid: number, otherMockPort?: number, options: import("./arguments.mjs").Options }}
+ * Bench
+ */
 /** A subject that cannot be measured here, and why. @typedef {{ skipped: string }} Skipped */
 
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
@@ -98,10 +101,11 @@ export function startSubject(name, bench) {
  * @param {boolean} split
  * @returns {Promise<Subject | Skipped>}
  */
-async function gatewaySubject(name, { mockPort, options }, split) {
+async function gatewaySubject(name, { mockPort, otherMockPort, options }, split) {
   const entry = options.entry ?? findGateway();
   if (entry === undefined) return { skipped: "dist is not built (npm run build)" };
-  const gateway = await startGateway({ entry, upstreamPort: mockPort, split, nodeOptions: options.nodeOptions });
+  const { nodeOptions } = options;
+  const gateway = await startGateway({ entry, upstreamPort: mockPort, otherPort: otherMockPort, split, nodeOptions });
   const door = name === "gateway-grpc" ? "grpc" : "http";
   const [host = "", port = ""] = (door === "grpc" ? gateway.grpc : gateway.http).split(":");
   return {
