@@ -1,7 +1,7 @@
 /** What a request may use at most, before it runs: the ground of its limits and its hold. */
 import type { Generation, ToolUse } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
-import type { Budget } from "../ledger/operation.js";
+import type { KeyBudget } from "../ledger/operation.js";
 import type { Caller } from "../keys/caller.js";
 import { affordableOutputTokens, ceilingNanos } from "../pricing/ceiling.js";
 import { growthBytes, inputTokensMax as boundByFacts } from "../pricing/input-bound.js";
@@ -76,14 +76,19 @@ export function coveredOutputTokens(plan: Plan, heldNanos: bigint, model: Served
   return affordableOutputTokens(bounds, model.price, heldNanos);
 }
 
-/** The budgets of a key, as the ledger checks them. */
-export function budgetsOf(caller: Caller): Budget[] {
-  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos } = caller.settings;
-  const budgets: Budget[] = [];
-  if (budgetDayNanos > 0n) budgets.push({ period: "day", limitNanos: budgetDayNanos });
-  if (budgetMonthNanos > 0n) budgets.push({ period: "month", limitNanos: budgetMonthNanos });
-  if (budgetTotalNanos > 0n) budgets.push({ period: "total", limitNanos: budgetTotalNanos });
+/** The budgets of a key and of those that made it, as the ledger checks them. */
+export function budgetsOf(caller: Caller): KeyBudget[] {
+  const budgets: KeyBudget[] = [];
+  addBudgets(budgets, caller, undefined);
+  for (let { maker } = caller; maker !== undefined; maker = maker.maker) addBudgets(budgets, maker, maker.keyId);
   return budgets;
+}
+
+function addBudgets(budgets: KeyBudget[], { settings }: Caller, makerId: string | undefined): void {
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos } = settings;
+  if (budgetDayNanos > 0n) budgets.push({ period: "day", limitNanos: budgetDayNanos, makerId });
+  if (budgetMonthNanos > 0n) budgets.push({ period: "month", limitNanos: budgetMonthNanos, makerId });
+  if (budgetTotalNanos > 0n) budgets.push({ period: "total", limitNanos: budgetTotalNanos, makerId });
 }
 
 /** What the client asked within what the model can; without either, a free model needs no limit. */

@@ -80,33 +80,32 @@ export class Book {
   }
 
   /**
-   * What counts a hold of this key, account and moment: day, month and total of the key, day and month of the account.
-   * `load` brings what is not in the book; before an owner's first hold there is none, and it stands at zero.
+   * What counts a hold of this key, account and moment: day, month and total of the key and of each key in the line
+   * that made it, day and month of the account. `source` brings what is not in the book; before an owner's first hold
+   * there is none, and it stands at zero.
    */
-  counters(keyId: string, accountId: string, timeMs: number, load?: (row: BudgetRow) => void): readonly BudgetRow[] {
+  counters(keyId: string, accountId: string, timeMs: number, source?: CounterSource): readonly BudgetRow[] {
     const day = dayNumber(timeMs);
     const last = this.#counters.get(keyId);
     if (last !== undefined && last.day === day && last.accountId === accountId) return last.rows;
-    const rows = [
-      ...KEY_PERIODS.map((period) => this.#budget("key", keyId, period, bucketOf(period, timeMs), load)),
-      ...ACCOUNT_PERIODS.map((period) => this.#budget("account", accountId, period, bucketOf(period, timeMs), load)),
-    ];
-    this.#counters.set(keyId, { accountId, day, rows });
+    const makerIds = last?.makerIds ?? source?.makersOf(keyId) ?? [];
+    const rows: BudgetRow[] = [];
+    const add = (owner: BudgetOwner, ownerId: string, periods: readonly Period[]): void => {
+      for (const period of periods) rows.push(this.#budget(owner, ownerId, period, bucketOf(period, timeMs), source));
+    };
+    add("key", keyId, KEY_PERIODS);
+    for (const makerId of makerIds) add("key", makerId, KEY_PERIODS);
+    add("account", accountId, ACCOUNT_PERIODS);
+    this.#counters.set(keyId, { accountId, day, makerIds, rows });
     return rows;
   }
 
-  #budget(
-    owner: BudgetOwner,
-    ownerId: string,
-    period: Period,
-    bucket: string,
-    load?: (row: BudgetRow) => void,
-  ): BudgetRow {
+  #budget(owner: BudgetOwner, ownerId: string, period: Period, bucket: string, source?: CounterSource): BudgetRow {
     const name = `${owner} ${period} ${bucket} ${ownerId}`;
     let row = this.#budgets.get(name);
     if (row === undefined) {
       row = { owner, ownerId, period, bucket, pendingNanos: 0n, spentNanos: 0n, changed: false };
-      load?.(row);
+      source?.load(row);
       this.#budgets.set(name, row);
     }
     return row;
@@ -238,9 +237,18 @@ export class Book {
   }
 }
 
+/** Where a driver's counters come from. */
+export interface CounterSource {
+  /** The key that made a key, the one that made that, and so on; never another one later. */
+  makersOf(keyId: string): readonly string[];
+  /** Gives a new row the sums that are kept of it. */
+  load(row: BudgetRow): void;
+}
+
 interface LastCounters {
   readonly accountId: string;
   readonly day: number;
+  readonly makerIds: readonly string[];
   readonly rows: readonly BudgetRow[];
 }
 

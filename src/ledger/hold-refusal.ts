@@ -52,8 +52,11 @@ function balanceHeld(shortage: Shortage, operation: HoldOperation): GatewayError
   });
 }
 
-function ownerOf({ owner }: { readonly owner: BudgetOwner }, { keyId, accountId }: HoldOperation): string {
-  return owner === "key" ? `key ${keyId}` : `account ${accountId}`;
+function ownerOf(
+  { owner, makerId }: { readonly owner: BudgetOwner; readonly makerId?: string | undefined },
+  { keyId, accountId }: HoldOperation,
+): string {
+  return owner === "key" ? `key ${makerId ?? keyId}` : `account ${accountId}`;
 }
 
 /** When the budget starts anew, where it ever does. */

@@ -25,7 +25,7 @@ import { Corrections, type CreditOutcome, type CreditRequest, checkReason, isTex
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
-import type { Budget, HoldOperation } from "./operation.js";
+import type { HoldOperation, KeyBudget } from "./operation.js";
 import { Lease } from "./lease.js";
 import { LiveHolds } from "./live-holds.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -88,7 +88,7 @@ export interface HoldRequest {
   readonly amountNanos: bigint;
   /** The least that will do; below `amountNanos` where the output limit may be lowered to what is affordable. */
   readonly leastNanos: bigint;
-  readonly budgets: readonly Budget[];
+  readonly budgets: readonly KeyBudget[];
   /** The price that the request is admitted at. */
   readonly price: Price;
   /** How long the request may run, reading on included. Its hold lives 60 s longer. */

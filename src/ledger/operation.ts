@@ -1,8 +1,8 @@
 /** The operations of the ledger and what each answers. */
 import type { Usage, UsageSource } from "../api/index.js";
-import type { Budget, BudgetOwner, Note } from "./rows.js";
+import type { Budget, BudgetOwner, KeyBudget, Note } from "./rows.js";
 
-export type { Budget } from "./rows.js";
+export type { Budget, KeyBudget } from "./rows.js";
 
 /** Sets money aside for the most that a request can cost. */
 export interface HoldOperation {
@@ -15,8 +15,8 @@ export interface HoldOperation {
   readonly amountNanos: bigint;
   /** The least that will do; less than `amountNanos` where the output limit may be lowered. */
   readonly leastNanos: bigint;
-  /** The key's. The account's are on its row. */
-  readonly budgets: readonly Budget[];
+  /** The key's, and those of the keys that made it. The account's are on its row. */
+  readonly budgets: readonly KeyBudget[];
   /** The pinned price: Price as protobuf bytes. */
   readonly price: Uint8Array;
   readonly nodeId: string;
@@ -142,6 +142,8 @@ export type LedgerResult =
   | {
       readonly kind: "budget_exceeded";
       readonly owner: BudgetOwner;
+      /** The key that made the request's own and whose budget it is; absent where it is the key's own. */
+      readonly makerId?: string | undefined;
       /** `request`: the most that one request may cost. */
       readonly period: Budget["period"] | "request";
       readonly limitNanos: bigint;

@@ -78,7 +78,10 @@ export interface HoldTerms {
 export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   /** The sequence of its `h:` transfer. */
   readonly sequence: number;
-  /** What counts it: its key's day, month and total, and its account's day and month. */
+  /**
+   * What counts it: day, month and total of its key and of each key in the line that made it, day and month of its
+   * account.
+   */
   readonly counters: readonly BudgetRow[];
   state: HoldState;
   /** True where recovery resolved it, so that the request itself may still come to settle. */
@@ -108,9 +111,18 @@ export interface Budget {
   readonly limitNanos: bigint;
 }
 
+/** A budget that a hold is checked against: its key's, or that of a key in the line of those that made it. */
+export interface KeyBudget extends Budget {
+  /** Absent: the key's own. */
+  readonly makerId?: string | undefined;
+}
+
 export type BudgetOwner = "key" | "account";
 
-/** What a key, or an account, holds and has spent in a period. An account's total is its sums: it has no such row. */
+/**
+ * What a key with all that it made, or an account, holds and has spent in a period. An account's total is its sums: it
+ * has no such row.
+ */
 export interface BudgetRow extends ChangeableRow {
   readonly owner: BudgetOwner;
   readonly ownerId: string;
@@ -199,6 +211,6 @@ export function resetTimeMs(period: Period, timeMs: number): number | undefined 
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** The order in which a hold's counters stand: its key's, then its account's. */
+/** The order in which a hold's counters stand: its key's, those of each that made it, then its account's. */
 export const KEY_PERIODS = ["day", "month", "total"] as const satisfies readonly Period[];
 export const ACCOUNT_PERIODS = ["day", "month"] as const satisfies readonly Period[];

@@ -82,11 +82,12 @@ function grantOf(account: Account, operation: HoldOperation, counters: readonly 
     if (!isHeldByOthers(passing)) return passing;
   }
   const mostNanos = account.requestCostMaxNanos;
-  for (const { period, limitNanos } of budgets) {
-    const used = counterOf(counters, "key", period);
+  for (const { period, limitNanos, makerId } of budgets) {
+    const used = counterOf(counters, "key", makerId ?? operation.keyId, period);
     const remainingNanos = left(limitNanos, used);
     if (remainingNanos < neededNanos) {
-      const shortage = budgetShortage("key", period, limitNanos, used, neededNanos);
+      const short = budgetShortage("key", period, limitNanos, used, neededNanos);
+      const shortage = makerId === undefined ? short : { ...short, makerId };
       if (!isHeldByOthers(shortage)) return shortage;
       passing ??= shortage;
     }
@@ -97,7 +98,7 @@ function grantOf(account: Account, operation: HoldOperation, counters: readonly 
   if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
   for (const { period, limitNanos } of account.budgets) {
     const total = { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted - account.debitedNanos };
-    const used = period === "total" ? total : counterOf(counters, "account", period);
+    const used = period === "total" ? total : counterOf(counters, "account", account.id, period);
     const remainingNanos = left(limitNanos, used);
     if (remainingNanos < neededNanos) {
       const shortage = budgetShortage("account", period, limitNanos, used, neededNanos);
@@ -123,9 +124,11 @@ function budgetShortage(
 
 type Used = Pick<BudgetRow, "pendingNanos" | "spentNanos">;
 
-function counterOf(counters: readonly BudgetRow[], owner: BudgetOwner, period: Period): Used {
-  const row = counters.find((counter) => counter.owner === owner && counter.period === period);
-  assert(row !== undefined, `the counter of the ${owner}'s ${period} was not loaded`);
+function counterOf(counters: readonly BudgetRow[], owner: BudgetOwner, id: string, period: Period): Used {
+  const row = counters.find(
+    (counter) => counter.ownerId === id && counter.period === period && counter.owner === owner,
+  );
+  assert(row !== undefined, `the counter of the ${owner} ${id} for its ${period} was not loaded`);
   return row;
 }
 

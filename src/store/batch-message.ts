@@ -4,10 +4,12 @@
  * twice.
  */
 import type { Usage } from "../api/index.js";
-import type { Budget, LedgerOperation, LedgerResult, SettleOperation } from "../ledger/operation.js";
+import type { KeyBudget, LedgerOperation, LedgerResult, SettleOperation } from "../ledger/operation.js";
 
 /** What stands for a cost that nobody knows. */
 const UNKNOWN_NANOS = -1n;
+/** What stands for the key's own budget where the id of a maker does. */
+const OWN = "";
 
 /** What a flat list may hold. Rare operations and results travel as objects. */
 export type FlatValue = string | number | bigint | boolean | LedgerOperation | LedgerResult;
@@ -72,7 +74,7 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
       const { requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs } = operation;
       flat.push(Tag.Hold, requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs);
       flat.push(asText(operation.price), operation.budgets.length);
-      for (const { period, limitNanos } of operation.budgets) flat.push(period, limitNanos);
+      for (const { period, limitNanos, makerId } of operation.budgets) flat.push(period, limitNanos, makerId ?? OWN);
       return;
     }
     case "settle":
@@ -150,9 +152,10 @@ function readHold(reader: FlatReader): LedgerOperation {
   const [amountNanos, leastNanos] = [reader.bigint(), reader.bigint()];
   const [nodeId, nowMs, expireTimeMs] = [reader.string(), reader.number(), reader.number()];
   const price = asBytes(reader.string());
-  const budgets: Budget[] = [];
+  const budgets: KeyBudget[] = [];
   for (let left = reader.number(); left > 0; left -= 1) {
-    budgets.push({ period: reader.period(), limitNanos: reader.bigint() });
+    const [period, limitNanos, makerId] = [reader.period(), reader.bigint(), reader.string()];
+    budgets.push(makerId === OWN ? { period, limitNanos } : { period, limitNanos, makerId });
   }
   return {
     kind: "hold",
@@ -232,7 +235,7 @@ class FlatReader {
     return typeof value === "boolean" ? value : wrongKind();
   }
 
-  period(): Budget["period"] {
+  period(): KeyBudget["period"] {
     const value = this.string();
     return value === "day" || value === "month" || value === "total" ? value : wrongKind();
   }

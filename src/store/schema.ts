@@ -309,6 +309,19 @@ ALTER TABLE account ADD COLUMN concurrency INTEGER NOT NULL DEFAULT 0 CHECK (con
 ALTER TABLE account ADD COLUMN model_limits BLOB NOT NULL DEFAULT x'';
 `;
 
+/** What a key's children spent counts for the key as well, and for those that made it. */
+const MAKERS_COUNT = `
+WITH RECURSIVE line AS (
+  SELECT id AS key_id, maker_id FROM key WHERE maker_id IS NOT NULL
+  UNION SELECT line.key_id, key.maker_id FROM line JOIN key ON key.id = line.maker_id WHERE key.maker_id IS NOT NULL
+)
+INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos)
+SELECT 'key', maker_id, period, bucket, SUM(pending_nanos), SUM(spent_nanos)
+FROM line JOIN budget ON owner = 'key' AND owner_id = key_id GROUP BY maker_id, period, bucket
+ON CONFLICT DO UPDATE SET pending_nanos = pending_nanos + excluded.pending_nanos,
+  spent_nanos = spent_nanos + excluded.spent_nanos;
+`;
+
 /** Version 1 was never released: a database of it is refused. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS },
@@ -320,4 +333,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, sql: IDENTITY },
   { version: 9, sql: OPERATOR_COSTS },
   { version: 10, sql: ACCOUNT_LIMITS },
+  { version: 11, sql: MAKERS_COUNT },
 ];

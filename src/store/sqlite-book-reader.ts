@@ -1,5 +1,5 @@
 /** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
-import { Book } from "../ledger/book.js";
+import { Book, type CounterSource } from "../ledger/book.js";
 import type { CorrectionKind } from "../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
@@ -27,6 +27,9 @@ WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 const DEBITED = `SELECT COALESCE(SUM(posted_nanos), 0) FROM transfer
   WHERE reason IS NOT NULL AND account_id = ? AND kind = 'debit'`;
 
+/** Keys make each other no longer lines than these; a longer one is not ours. */
+const MAKERS_MAX = 8;
+
 interface CounterColumns {
   readonly pending_nanos: bigint;
   readonly spent_nanos: bigint;
@@ -43,6 +46,7 @@ export class BookReader {
   readonly #openHolds;
   readonly #account;
   readonly #budget;
+  readonly #maker;
 
   constructor(database: Sqlite) {
     this.#head = database.prepare<[], Pick<TransferColumns, "sequence" | "hash">>(
@@ -59,6 +63,7 @@ export class BookReader {
     this.#beats = database.prepare<[], { id: string; beats: bigint }>("SELECT id, beats FROM node");
     this.#holders = database.prepare<[], string>("SELECT DISTINCT node_id FROM open_hold").pluck();
     this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
+    this.#maker = database.prepare<[string], string | null>("SELECT maker_id FROM key WHERE id = ?").pluck();
     this.#account = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
     this.#budget = database.prepare<[string, string, string, string], CounterColumns>(
       "SELECT pending_nanos, spent_nanos FROM budget WHERE owner = ? AND owner_id = ? AND period = ? AND bucket = ?",
@@ -146,17 +151,28 @@ export class BookReader {
     if (row !== undefined) book.addCorrection(toTransfer(row));
   }
 
-  /** The account, and the counters of the key and of the account for that time. */
+  /** The account, and the counters of the key, its makers and the account for that time. */
   #readOwners(book: Book, accountId: string, keyId: string, timeMs: number): readonly BudgetRow[] {
     this.#readAccount(book, accountId);
-    return book.counters(keyId, accountId, timeMs, this.#load);
+    return book.counters(keyId, accountId, timeMs, this.#counters);
   }
 
-  readonly #load = (row: BudgetRow): void => {
-    const found = this.#budget.get(row.owner, row.ownerId, row.period, row.bucket);
-    if (found === undefined) return;
-    row.pendingNanos = found.pending_nanos;
-    row.spentNanos = found.spent_nanos;
+  readonly #counters: CounterSource = {
+    makersOf: (keyId) => {
+      const makerIds: string[] = [];
+      let makerId = this.#maker.get(keyId);
+      while (typeof makerId === "string" && makerIds.length < MAKERS_MAX) {
+        makerIds.push(makerId);
+        makerId = this.#maker.get(makerId);
+      }
+      return makerIds;
+    },
+    load: (row) => {
+      const found = this.#budget.get(row.owner, row.ownerId, row.period, row.bucket);
+      if (found === undefined) return;
+      row.pendingNanos = found.pending_nanos;
+      row.spentNanos = found.spent_nanos;
+    },
   };
 
   #readAccount(book: Book, id: string): void {

@@ -97,17 +97,24 @@ FROM release LEFT JOIN transfer ON transfer.sequence = release.sequence
   AND transfer.hold_sequence = release.hold_sequence AND transfer.kind = release.kind
 WHERE transfer.sequence IS NULL OR transfer.create_time_ms <> release.end_time_ms`;
 
+/** A key's counter is of all requests of the key, and of the keys that it made, and that those made. */
 const BUDGETS = `
-WITH spent AS (
+WITH RECURSIVE line AS (
+  SELECT id AS key_id, maker_id FROM key WHERE maker_id IS NOT NULL
+  UNION SELECT line.key_id, key.maker_id FROM line JOIN key ON key.id = line.maker_id WHERE key.maker_id IS NOT NULL
+), spent AS (
   SELECT key_id, account_id, hold.create_time_ms / 1000 AS second,
     -iif(open_hold.hold_sequence IS NULL, 0, amount_nanos) AS pending, -COALESCE(charged_nanos, 0) AS spent
   FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
   LEFT JOIN usage ON usage.hold_sequence = hold.sequence
+), owned AS (
+  SELECT key_id AS owner_id, second, pending, spent FROM spent
+  UNION ALL SELECT maker_id, second, pending, spent FROM spent JOIN line USING (key_id)
 ), side AS (
   SELECT owner, owner_id, period, bucket, pending_nanos AS pending, spent_nanos AS spent FROM budget
-  UNION ALL SELECT 'key', key_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM spent
-  UNION ALL SELECT 'key', key_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM spent
-  UNION ALL SELECT 'key', key_id, 'total', '', pending, spent FROM spent
+  UNION ALL SELECT 'key', owner_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM owned
+  UNION ALL SELECT 'key', owner_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM owned
+  UNION ALL SELECT 'key', owner_id, 'total', '', pending, spent FROM owned
   UNION ALL SELECT 'account', account_id, 'day', strftime('%Y-%m-%d', second, 'unixepoch'), pending, spent FROM spent
   UNION ALL SELECT 'account', account_id, 'month', strftime('%Y-%m', second, 'unixepoch'), pending, spent FROM spent
 )

@@ -12,6 +12,7 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
+import { makersOf } from "./key-line.js";
 
 interface Request {
   readonly hold: HoldOperation;
@@ -111,16 +112,17 @@ export class PlainLedger {
     const { held: heldNanos } = this.balance(hold.accountId);
     if (availableNanos < neededNanos) short.push({ kind: "balance_too_low", availableNanos, heldNanos, neededNanos });
     let granted = smaller(availableNanos, hold.amountNanos);
-    for (const { period, limitNanos } of hold.budgets) {
+    for (const { period, limitNanos, makerId } of hold.budgets) {
       const length = { day: 10, month: 7, total: 0 }[period];
       const counted = this.#requests
-        .filter((one) => one.hold.keyId === hold.keyId)
+        .filter((one) => [one.hold.keyId, ...makersOf(one.hold.keyId)].includes(makerId ?? hold.keyId))
         .filter((one) => day(one.hold.nowMs).slice(0, length) === day(hold.nowMs).slice(0, length));
       const spent = counted.reduce((sum, one) => sum + one.paid, 0n);
       const used = counted.reduce((sum, one) => sum + (one.state === "held" ? one.granted : 0n), spent);
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
       const onceFree = spent > limitNanos ? 0n : limitNanos - spent;
-      const said = { owner: "key", period, limitNanos, remainingNanos, heldNanos: onceFree - remainingNanos } as const;
+      const heldHere = onceFree - remainingNanos;
+      const said = { owner: "key", makerId, period, limitNanos, remainingNanos, heldNanos: heldHere } as const;
       if (remainingNanos < neededNanos) short.push({ kind: "budget_exceeded", ...said, neededNanos });
       granted = smaller(granted, remainingNanos);
     }

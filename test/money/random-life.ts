@@ -1,7 +1,8 @@
 /** An endless random life of a ledger from one seed: what two nodes, five keys and a jumping clock could do next. */
 import { UsageSource } from "../../src/api/index.js";
-import type { Budget, LedgerOperation } from "../../src/ledger/operation.js";
+import type { KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+import { makersOf } from "./key-line.js";
 import type { Limits } from "./running-ledger.js";
 
 export const LIFE_ACCOUNTS = ["acme", "other", "third"] as const;
@@ -83,14 +84,17 @@ export class RandomLife {
     if (!again) this.#made += 1;
     const amountNanos = BigInt(this.whole(this.whole(10) === 0 ? 1_000 : 40));
     const share = BigInt(this.whole(3));
-    const budgets: Budget[] = [];
-    if (this.whole(3) === 0) budgets.push({ period: "day", limitNanos: BigInt(this.whole(3_000)) });
-    if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)) });
-    if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)) });
+    const keyId = `key_${this.whole(5)}`;
+    const budgets: KeyBudget[] = [];
+    for (const makerId of [undefined, ...makersOf(keyId)]) {
+      if (this.whole(3) === 0) budgets.push({ period: "day", limitNanos: BigInt(this.whole(3_000)), makerId });
+      if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)), makerId });
+      if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)), makerId });
+    }
     return holdOf({
       requestId: again ? this.#requestId() : `r${this.#made}`,
       accountId: this.#account(),
-      keyId: `key_${this.whole(5)}`,
+      keyId,
       nodeId: this.#node(),
       amountNanos,
       leastNanos: (amountNanos * share) / 2n,

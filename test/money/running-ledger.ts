@@ -16,6 +16,7 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
+import { makersOf } from "./key-line.js";
 
 export interface Limits {
   readonly day: bigint;
@@ -126,11 +127,11 @@ export class RunningLedger {
     }
     let granted = least(availableNanos, hold.amountNanos);
     for (const limit of this.#limitsOf(hold)) {
-      const { owner, period, limitNanos, used, spent } = limit;
+      const { owner, makerId, period, limitNanos, used, spent } = limit;
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
       if (remainingNanos < neededNanos) {
         const heldNanos = (spent > limitNanos ? 0n : limitNanos - spent) - remainingNanos;
-        const said = { owner, period, limitNanos, remainingNanos, heldNanos, neededNanos };
+        const said = { owner, makerId, period, limitNanos, remainingNanos, heldNanos, neededNanos };
         const short: Shortage = { kind: "budget_exceeded", ...said };
         if (!isHeldByOthers(short)) return short;
         passing ??= short;
@@ -149,30 +150,39 @@ export class RunningLedger {
   }
 
   *#limitsOf(hold: HoldOperation) {
-    for (const { period, limitNanos } of hold.budgets)
-      yield { owner: "key" as const, period, limitNanos, ...this.#usedOf("key", hold, period) };
+    for (const { period, limitNanos, makerId } of hold.budgets) {
+      const used = this.#usedOf("key", makerId ?? hold.keyId, hold, period);
+      yield { owner: "key" as const, makerId, period, limitNanos, ...used };
+    }
     const limits = this.limits.get(hold.accountId);
     if (limits === undefined) return;
-    const owner = "account" as const;
+    const account = { owner: "account", makerId: undefined } as const;
     if (limits.request > 0n)
-      yield { owner, period: "request" as const, limitNanos: limits.request, used: 0n, spent: 0n };
+      yield { ...account, period: "request" as const, limitNanos: limits.request, used: 0n, spent: 0n };
     for (const period of PERIODS)
       if (limits[period] > 0n)
-        yield { owner, period, limitNanos: limits[period], ...this.#usedOf(owner, hold, period) };
+        yield {
+          ...account,
+          period,
+          limitNanos: limits[period],
+          ...this.#usedOf("account", hold.accountId, hold, period),
+        };
   }
 
-  #name(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS): string {
-    const id = owner === "key" ? hold.keyId : hold.accountId;
+  #name(owner: "key" | "account", id: string, hold: HoldOperation, period: keyof typeof LENGTHS): string {
     return `${owner} ${id} ${dayOf(hold.nowMs).slice(0, LENGTHS[period])}`;
   }
 
   #namesOf(hold: HoldOperation): string[] {
-    const owners = ["key", "account"] as const;
-    return owners.flatMap((owner) => PERIODS.map((period) => this.#name(owner, hold, period)));
+    const keys = [hold.keyId, ...makersOf(hold.keyId)];
+    return PERIODS.flatMap((period) => [
+      ...keys.map((id) => this.#name("key", id, hold, period)),
+      this.#name("account", hold.accountId, hold, period),
+    ]);
   }
 
-  #usedOf(owner: "key" | "account", hold: HoldOperation, period: keyof typeof LENGTHS) {
-    const name = this.#name(owner, hold, period);
+  #usedOf(owner: "key" | "account", id: string, hold: HoldOperation, period: keyof typeof LENGTHS) {
+    const name = this.#name(owner, id, hold, period);
     return { used: this.#used.get(name) ?? 0n, spent: this.#spent.get(name) ?? 0n };
   }
 

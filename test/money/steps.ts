@@ -1,8 +1,9 @@
-/** Random lives of a ledger: two nodes, three keys, a clock that jumps, over midnight and the end of a month. */
+/** Random lives of a ledger: two nodes, three keys in a line, a clock that jumps, over midnight and the end of a month. */
 import * as fc from "fast-check";
 import { UsageSource } from "../../src/api/index.js";
-import type { Budget, LedgerOperation } from "../../src/ledger/operation.js";
+import type { Budget, KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
+import { makersOf } from "./key-line.js";
 
 export const ACCOUNTS = ["acme", "other"];
 /** Shortly before a new month. */
@@ -14,22 +15,27 @@ const accountId = fc.constantFrom("acme", "acme", "acme", "other", "nobody");
 const nodeId = fc.constantFrom("node_1", "node_2");
 const amount = fc.oneof(fc.bigInt(0n, 30n), fc.constantFrom(0n, 1n, 1000n));
 const period = fc.constantFrom<Budget["period"]>("day", "month", "total");
-const budgets = fc.array(fc.record({ period, limitNanos: fc.bigInt(0n, 80n) }), { maxLength: 2 });
+const keyId = fc.constantFrom("key_1", "key_2", "key_3");
+/** A key may bring budgets of its own and of those that made it. */
+const keyed = keyId.chain((id) => {
+  const makerId = fc.constantFrom(undefined, undefined, ...makersOf(id));
+  const budget: fc.Arbitrary<KeyBudget> = fc.record({ period, limitNanos: fc.bigInt(0n, 80n), makerId });
+  return fc.record({ keyId: fc.constant(id), budgets: fc.array(budget, { maxLength: 2 }) });
+});
 
 const hold = fc
   .record({
     requestId,
     accountId,
     nodeId,
-    budgets,
+    keyed,
     amountNanos: amount,
-    keyId: fc.constantFrom("key_1", "key_2", "key_3"),
     share: fc.constantFrom(0n, 1n, 2n, 2n),
     lifeMs: fc.integer({ min: 1, max: 120_000 }),
   })
-  .map(({ share, lifeMs, amountNanos, ...rest }) => (nowMs: number): LedgerOperation => {
+  .map(({ share, lifeMs, amountNanos, keyed: key, ...rest }) => (nowMs: number): LedgerOperation => {
     const leastNanos = (amountNanos * share) / 2n;
-    return holdOf({ ...rest, amountNanos, leastNanos, nowMs, expireTimeMs: nowMs + lifeMs });
+    return holdOf({ ...rest, ...key, amountNanos, leastNanos, nowMs, expireTimeMs: nowMs + lifeMs });
   });
 
 const settle = fc

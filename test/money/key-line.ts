@@ -1,0 +1,35 @@
+/** The keys of random lives, some of which others made: what they hold and spend counts for their makers as well. */
+import type { Store } from "../../src/store/store.js";
+
+const MAKERS: Readonly<Record<string, readonly string[]>> = {
+  key_2: ["key_1"],
+  key_3: ["key_2", "key_1"],
+  key_4: ["key_1"],
+};
+
+/** The key that made a key, and the one that made that. */
+export function makersOf(keyId: string): readonly string[] {
+  return MAKERS[keyId] ?? [];
+}
+
+/** Where a driver's counters come from, for a book without one. */
+export const KEY_LINE = { makersOf, load: (): void => undefined };
+
+/** Puts the keys that others made into the database, which knows makers from there. */
+export async function makeKeyLine(store: Store): Promise<void> {
+  for (const [id, [makerId = null]] of Object.entries(MAKERS)) {
+    await store.keys.create({
+      id,
+      accountId: "acme",
+      makerId,
+      settings: new Uint8Array(),
+      digest: Buffer.from(id),
+      previousDigest: null,
+      previousUntilMs: null,
+      hint: id,
+      createTimeMs: 0,
+      revokeTimeMs: null,
+      revision: 1,
+    });
+  }
+}
