@@ -2,6 +2,7 @@
 import { EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
+import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
 import { costNanos } from "../pricing/price.js";
 import type { ServedModel, Target } from "../routing/model.js";
@@ -97,6 +98,7 @@ async function tryAdmission(
   };
   let plan = byBytes;
   try {
+    requireUnfrozen(call.caller);
     plan = await reserve(asked, model, call, await limits.peek(call.caller, call.requestId));
     const opened = await openHold(asked, model, plan, call, holder, routing.deadline(performance.now(), Infinity));
     return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };

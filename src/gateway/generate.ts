@@ -3,6 +3,7 @@ import type { Generation } from "../api/index.js";
 import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
+import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel, openHold, reserve } from "./admission.js";
@@ -35,6 +36,7 @@ export async function generate(
   sink: Sink<AnswerBatch>,
   steps: Steps,
 ): Promise<void> {
+  requireUnfrozen(call.caller);
   const startMs = performance.now();
   const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
   const admitting = steps.limits.admit(call.caller, call.requestId);

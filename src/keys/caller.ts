@@ -15,6 +15,8 @@ export interface Caller {
   readonly settings: KeySettings;
   /** What its account limits beside; undefined where nothing. */
   readonly accountLimits: AccountLimits | undefined;
+  /** Why its account is frozen; undefined where it is not. */
+  readonly freezeReason: string | undefined;
   /** The key that made this one, within whose settings it is used; undefined where an operator made it. */
   readonly maker: Caller | undefined;
   /** True for the caller's own key, and for each that made it or its maker. */

@@ -21,13 +21,19 @@ export function keyOf(row: KeyRow): Key {
 }
 
 /** The caller of a key's row, with all that its checks need worked out. */
-export function callerOf(row: KeyRow, maker?: Caller, accountLimits?: AccountLimits): Caller {
+export function callerOf(row: KeyRow, maker?: Caller, account: AccountState = NO_STATE): Caller {
   const settings = KeySettings.decode(row.settings);
   const bounded = maker === undefined ? settings : lowered(settings, maker.settings);
-  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker, accountLimits);
+  return new KeyCaller({ ...keyOf(row), settings }, bounded, maker, account);
 }
 
+/** What an account says of all its keys. */
+export type AccountState = Pick<Caller, "accountLimits" | "freezeReason">;
+const NO_STATE: AccountState = { accountLimits: undefined, freezeReason: undefined };
+
 class KeyCaller implements Caller {
+  readonly accountLimits: AccountLimits | undefined;
+  readonly freezeReason: string | undefined;
   readonly keyId: string;
   readonly accountId: string;
   readonly #scopes: ReadonlySet<string>;
@@ -39,8 +45,10 @@ class KeyCaller implements Caller {
     readonly key: Key,
     readonly settings: KeySettings,
     readonly maker: Caller | undefined,
-    readonly accountLimits: AccountLimits | undefined,
+    { accountLimits, freezeReason }: AccountState,
   ) {
+    this.accountLimits = accountLimits;
+    this.freezeReason = freezeReason;
     this.keyId = key.id;
     this.accountId = key.accountId;
     this.#scopes = new Set(settings.scopes);

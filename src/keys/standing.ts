@@ -1,8 +1,8 @@
 /** How a key stands: who it lets in, within the settings of the keys that made it, and whether and when it ends. */
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
-import { type AccountLimits, accountLimitsOf } from "./account-limits.js";
+import { accountLimitsOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
-import { callerOf } from "./key-caller.js";
+import { type AccountState, callerOf } from "./key-caller.js";
 
 export interface Standing {
   readonly caller: Caller;
@@ -21,7 +21,7 @@ export const MAKERS_MAX = 8;
 export const ACCOUNT = "account:";
 
 /**
- * Reads the makers of a key, and the limits of its account. The caller is the one of `known` where nothing has changed
+ * Reads the makers of a key, and the limits and the freeze of its account. The caller is the one of `known` where nothing has changed
  * since, so that what others keep beside it stays.
  */
 export async function standingOf(
@@ -30,21 +30,25 @@ export async function standingOf(
   known?: Standing,
 ): Promise<Standing> {
   const account = await accounts.get(row.accountId);
-  return standingWithin(row, account && accountLimitsOf(account, known?.caller.accountLimits), keys, known);
+  const accountLimits = account && accountLimitsOf(account, known?.caller.accountLimits);
+  return standingWithin(row, { accountLimits, freezeReason: account?.freeze?.reason }, keys, known);
 }
 
 async function standingWithin(
   row: KeyRow,
-  limits: AccountLimits | undefined,
+  account: AccountState,
   keys: KeyStore,
   known: Standing | undefined,
 ): Promise<Standing> {
   const same = known?.caller.keyId === row.id ? known : undefined;
   const makerRow = row.makerId === null ? undefined : await keys.get(row.makerId);
-  const maker = makerRow && (await standingWithin(makerRow, limits, keys, same?.maker));
+  const maker = makerRow && (await standingWithin(makerRow, account, keys, same?.maker));
   const kept =
-    same?.revision === row.revision && same.maker?.caller === maker?.caller && same.caller.accountLimits === limits;
-  const caller = kept ? same.caller : callerOf(row, maker?.caller, limits);
+    same?.revision === row.revision &&
+    same.maker?.caller === maker?.caller &&
+    same.caller.accountLimits === account.accountLimits &&
+    same.caller.freezeReason === account.freezeReason;
+  const caller = kept ? same.caller : callerOf(row, maker?.caller, account);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;
   return {
     caller,

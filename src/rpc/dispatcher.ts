@@ -4,6 +4,7 @@ import type { Admission, CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, methods, type MethodPermission } from "../api/descriptors.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
+import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
@@ -99,8 +100,8 @@ export class Dispatcher {
 
   /**
    * Lets a caller in by its headers, before its message is read: who it is, and whether its key may do this at all.
-   * Throws or rejects with the refusal. What needs no body to be decided belongs here: also the limits of requests and
-   * concurrency, which are looked at where the method begins a request, and taken when it runs.
+   * Throws or rejects with the refusal. What needs no body to be decided belongs here: where the method begins a request,
+   * also whether its account is frozen, and the limits of requests and concurrency, which are taken when it runs.
    */
   admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
     let known: Caller | undefined;
@@ -117,6 +118,7 @@ export class Dispatcher {
       requirePermission(permission, caller, address);
       const admitted = new Admitted(caller.keyId, address);
       if (!beginsRequest(method, origin.metadata)) return admitted;
+      requireUnfrozen(caller);
       const looking = this.#core.limits.check(caller);
       return looking instanceof Promise ? looking.then(() => admitted) : admitted;
     };

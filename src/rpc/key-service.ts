@@ -1,5 +1,6 @@
 /** KeyService: the keys that clients carry. Nobody gives a key more than the caller's own has. */
 import type { KeyServiceService } from "../api/index.js";
+import { requireUnfrozen } from "../keys/account-freeze.js";
 import { grantedWish, maySee, requireMayChange, requireMayRotate, requireMaySee } from "../keys/grant.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
@@ -42,7 +43,10 @@ export function keyService({ keys, limits }: Pick<CoreParts, "keys" | "limits">)
     },
     async getCaller({ scope, beginsRequest }, { caller }) {
       if (scope !== "" && !caller.hasScope(scope)) throw scopeMissing(scope, caller);
-      if (beginsRequest) await limits.check(caller);
+      if (beginsRequest) {
+        requireUnfrozen(caller);
+        await limits.check(caller);
+      }
       return { key: caller.key };
     },
   };

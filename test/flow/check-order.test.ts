@@ -25,8 +25,12 @@ beforeAll(async () => {
   await key("hasty", "poorhouse", { models: ["other-*"], requests_per_minute: "1" });
   await key("wordy", "poorhouse", { tokens_per_minute: "1" });
   await key("poor", "poorhouse", {});
+  await management.account("icehouse", 1n);
+  await key("frozen", "icehouse", { models: ["other-*"], requests_per_minute: "1" });
+  await key("frozen elsewhere", "icehouse", { addresses: ["203.0.113.0/24"] });
   // Uses up the one request, or the tokens, of the minute; it costs nothing.
-  for (const name of ["narrow", "hasty", "wordy"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
+  for (const name of ["narrow", "hasty", "wordy", "frozen"]) expect((await ask(name, "other-1", "x")).status).toBe(200);
+  expect((await management.call("POST", "/accounts/icehouse:freeze", { reason: "unpaid" })).status).toBe(200);
 });
 afterAll(() => world.close());
 
@@ -60,6 +64,35 @@ test.each([
     code: "scope_missing",
   },
   { first: "403 address", than: "a broken body", key: "elsewhere", raw: "{", status: 403, code: "address_not_allowed" },
+  {
+    first: "403 address",
+    than: "the frozen account",
+    key: "frozen elsewhere",
+    model: "other-1",
+    text: "x",
+    status: 403,
+    code: "address_not_allowed",
+  },
+  {
+    first: "403 frozen",
+    than: "a body too large and the requests",
+    key: "frozen",
+    model: "other-1",
+    text: LARGE,
+    status: 403,
+    code: "account_frozen",
+    limit: "unpaid",
+  },
+  { first: "403 frozen", than: "a broken body", key: "frozen", raw: "{", status: 403, code: "account_frozen" },
+  {
+    first: "403 frozen",
+    than: "an unknown model",
+    key: "frozen",
+    model: "gpt-9",
+    text: "x",
+    status: 403,
+    code: "account_frozen",
+  },
   {
     first: "429 requests",
     than: "a body too large",
@@ -168,11 +201,26 @@ test.each(["/api/v1/estimate", "/api/v1/estimate/v1/chat/completions"])("%s is n
   expect((await fetch(world.front.url + path, { method: "POST", headers, body })).status).toBe(200);
 });
 
-test("429 requests comes before the message of a gRPC call", async () => {
+test("an answer that may come again is refused to a frozen account once its body tells that it does not", async () => {
+  const headers = { "idempotency-key": "a-key-of-the-frozen" };
+  const response = await ask("frozen", "gpt-9", "x", undefined, world.front.url, headers);
+  expect([response.status, await response.text()]).toEqual([403, expect.stringContaining("account_frozen")]);
+});
+
+test("an account that is unfrozen is asked for its limits, its model and its money again", async () => {
+  expect((await world.management.call("POST", "/accounts/icehouse:unfreeze", {})).status).toBe(200);
+  expect((await ask("frozen", "other-1", LARGE)).status).toBe(429);
+  expect((await world.management.call("POST", "/accounts/icehouse:freeze", { reason: "unpaid" })).status).toBe(200);
+});
+
+test.each([
+  { first: "403 frozen", key: "frozen", code: status.PERMISSION_DENIED, says: "is frozen: unpaid" },
+  { first: "429 requests", key: "hasty", code: status.RESOURCE_EXHAUSTED, says: "requests_per_minute" },
+])("$first comes before the message of a gRPC call", async ({ key, code, says }) => {
   const session = connect(`http://${world.core.grpc}`);
   const path = "/tollgate.v1.InferenceService/Generate";
   const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
-  const stream = session.request({ ...headers, authorization: `Bearer ${keys["hasty"]}` });
+  const stream = session.request({ ...headers, authorization: `Bearer ${keys[key]}` });
   stream.resume();
   // Thirty mebibytes are announced, and none comes.
   stream.write(Buffer.from([0, 0x01, 0xe0, 0, 0]));
@@ -180,13 +228,13 @@ test("429 requests comes before the message of a gRPC call", async () => {
   for (const event of ["response", "trailers"]) stream.on(event, (more: object) => Object.assign(told, more));
   await once(stream, "end");
   session.destroy();
-  expect(told["grpc-status"]).toBe(String(status.RESOURCE_EXHAUSTED));
-  expect(told["grpc-message"]).toContain("requests_per_minute");
+  expect(told["grpc-status"]).toBe(String(code));
+  expect(decodeURIComponent(String(told["grpc-message"]))).toContain(says);
 });
 
 test("none of them left a hold or reached the upstream", async () => {
   expect((await world.management.balance("poorhouse")).heldNanos).toBe(0n);
-  expect(world.upstream.requests).toHaveLength(3);
+  expect(world.upstream.requests).toHaveLength(4);
   await world.management.verify();
 });
 
