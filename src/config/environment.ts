@@ -30,6 +30,8 @@ export interface Environment {
   readonly settingsPath: string | undefined;
   /** The directory of the database and of generated secrets, absolute. It need not exist. */
   readonly dataDirectory: string;
+  /** Where the ledger's witness is kept, absolute; undefined: in the data directory. */
+  readonly witnessPath: string | undefined;
   /** The core's gRPC address, as host:port; set, this process is a front end only. */
   readonly core: string | undefined;
   /** How the core is trusted, and what is shown to it; undefined where it speaks no TLS. */
@@ -94,6 +96,7 @@ const SCHEMA = z.object({
   TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE).prefault("512"),
   TOLLGATE_CONFIG: z.string().optional(),
   TOLLGATE_DATA: z.string().default("data"),
+  TOLLGATE_WITNESS: z.string().optional(),
   TOLLGATE_DATABASE_URL: z.undefined(NOT_YET).optional(),
   TOLLGATE_REDIS_URL: z.undefined(NOT_YET).optional(),
   TOLLGATE_CORE: core.optional(),
@@ -146,6 +149,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     grpc: values.TOLLGATE_CORE === undefined ? values.TOLLGATE_GRPC : undefined,
     settingsPath: findSettings(values.TOLLGATE_CONFIG, directory),
     dataDirectory: resolve(directory, values.TOLLGATE_DATA),
+    witnessPath: path(values.TOLLGATE_WITNESS),
     core: values.TOLLGATE_CORE?.address,
     coreTls:
       values.TOLLGATE_CORE?.isSecure === true

@@ -78,7 +78,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const nowMs = Date.now;
   const directory = environment.dataDirectory;
   prepareDirectory(directory);
-  const rootSecret = readRootSecret(environment, options.acceptLoss || !holdsLedger(directory));
+  const rootSecret = readRootSecret(
+    environment,
+    options.acceptLoss || !holdsLedger(directory, environment.witnessPath),
+  );
   const store = await openLedgerStore(rootSecret, options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const onPublishError = (err: unknown): void =>
@@ -160,6 +163,7 @@ function openLedgerStore(rootSecret: Buffer, options: CoreOptions): ReturnType<t
     directory: environment.dataDirectory,
     keyCheck: deriveKey(rootSecret, "key check").toString("hex"),
     acceptLoss,
+    witnessPath: environment.witnessPath,
     onFatal,
     onNotice: ({ kind, text }) => {
       if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");

@@ -24,8 +24,8 @@ export function prepareDirectory(directory: string): void {
 }
 
 /** True where a ledger was here: its database, or what it noted of itself. */
-export function holdsLedger(directory: string): boolean {
-  return [DATABASE_NAME, WITNESS_NAME].some((name) => existsSync(join(directory, name)));
+export function holdsLedger(directory: string, witnessPath = join(directory, WITNESS_NAME)): boolean {
+  return existsSync(join(directory, DATABASE_NAME)) || existsSync(witnessPath);
 }
 
 export function unusable(directory: string, cause: unknown): Error {

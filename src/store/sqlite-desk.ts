@@ -43,7 +43,7 @@ export class SqliteDesk {
     // What opening the database wrote.
     this.#log.sync();
     this.#synced = this.#changed();
-    this.#witness?.open(() => this.#noteNewest());
+    this.#witness?.open();
     this.#port.on("message", (message: Message) => {
       this.#take(message);
       this.#proceed();
@@ -98,29 +98,29 @@ export class SqliteDesk {
   #sync(): void {
     if (this.#failed) return;
     const changes = this.#changed();
-    const head = this.#witness?.take();
+    const head = this.#witness?.newest();
     try {
       this.#log.sync();
     } catch (error) {
       this.#fail(error);
       return;
     }
-    this.#release(this.#released + this.#waiting.length, changes);
     this.#witness?.note(head);
+    this.#release(this.#released + this.#waiting.length, changes);
   }
 
   #syncBehind(): void {
     if (this.#syncing || this.#failed || this.#waiting.length === 0) return;
     const covered = this.#released + this.#waiting.length;
     const changes = this.#changed();
-    const head = this.#witness?.take();
+    const head = this.#witness?.newest();
     this.#syncing = true;
     this.#log.syncBehind((error) => {
       this.#syncing = false;
       if (error !== undefined) this.#fail(error);
       if (this.#failed) return;
-      this.#release(covered, changes);
       this.#witness?.note(head);
+      this.#release(covered, changes);
       this.#proceed();
     });
   }
@@ -132,17 +132,6 @@ export class SqliteDesk {
       this.#released += 1;
       this.#say(answer);
     }
-  }
-
-  /** Notes the newest transfer where the disk has it; else the sync that brings it there comes first. */
-  #noteNewest(): boolean {
-    if (!this.#isSynced()) return false;
-    this.#witness?.note(this.#witness.newest());
-    return true;
-  }
-
-  #isSynced(): boolean {
-    return !this.#failed && !this.#syncing && this.#changed() === this.#synced;
   }
 
   /**
@@ -158,7 +147,8 @@ export class SqliteDesk {
   }
 
   #close(): void {
-    const head = this.#isSynced() ? this.#witness?.newest() : undefined;
+    const isSynced = !this.#syncing && this.#changed() === this.#synced;
+    const head = isSynced ? this.#witness?.newest() : undefined;
     this.#witness?.close(head);
     this.#file.close();
     this.#log.close();

@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable } from "./data-directory.js";
+import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "./data-directory.js";
 import { type Loss, foundIn, lossError, lossOf, lostDatabase, lostSecret, lostWitness, recordLoss } from "./loss.js";
 import { MIGRATIONS, type Migration } from "./schema.js";
 import { readWitness, Witness, type WitnessNote } from "./witness.js";
@@ -32,9 +32,11 @@ export interface StartCheck {
   /** Derived from the root secret; empty where it is not compared. */
   readonly keyCheck: string;
   readonly acceptLoss: boolean;
+  /** Where the witness is kept; undefined: in the directory. */
+  readonly witnessPath: string | undefined;
 }
 
-const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false };
+const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false, witnessPath: undefined };
 const PAGE_BYTES = 4096;
 
 /**
@@ -50,7 +52,8 @@ export function openSqliteFile(
   const lock = takeLock(directory);
   let database: Sqlite | undefined;
   try {
-    const note = readWitness(directory);
+    const witnessPath = check.witnessPath ?? join(directory, WITNESS_NAME);
+    const note = readWitness(witnessPath);
     const missing = note === undefined ? undefined : missingDatabase(directory, note);
     if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
     database = new Database(privateFile(join(directory, DATABASE_NAME)));
@@ -63,7 +66,7 @@ export function openSqliteFile(
     database.exec("DELETE FROM node");
     if (losses.length > 0) recordLoss(database, foundIn(losses), Date.now());
     const keyCheck = check.keyCheck || (typeof note === "object" ? note.keyCheck : "");
-    return ledgerFile(database, lock, new Witness(directory, database, keyCheck), noticeOf(losses, isUpgrade));
+    return ledgerFile(database, lock, new Witness(witnessPath, database, keyCheck), noticeOf(losses, isUpgrade));
   } catch (error) {
     database?.close();
     lock.close();
@@ -82,7 +85,10 @@ function ledgerFile(database: Sqlite, lock: Sqlite, witness: Witness, notice: St
 function noticeOf(losses: readonly Loss[], isUpgrade: boolean): StartNotice | undefined {
   if (losses.length > 0) return { kind: "lossAccepted", text: foundIn(losses) };
   if (!isUpgrade) return undefined;
-  return { kind: "witnessMade", text: "the database had no witness.json, so nothing says whether it is whole" };
+  return {
+    kind: "witnessMade",
+    text: "the database had no witness (witness.json), so nothing says whether it is whole",
+  };
 }
 
 /** The loss of a database whose file is not there or empty: nothing was opened yet, which would make one. */

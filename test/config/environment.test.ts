@@ -21,6 +21,7 @@ const DEFAULTS = {
   bodyMemoryBytes: 512 * 1024 * 1024,
   settingsPath: undefined,
   dataDirectory: join(directory, "data"),
+  witnessPath: undefined,
   core: undefined,
   operatorKey: undefined,
   secret: undefined,
@@ -69,6 +70,7 @@ describe("a good environment", () => {
       env: { TOLLGATE_LAME_DUCK_MS: "0", TOLLGATE_BODY_MEMORY_MIB: "64" },
       want: { lameDuckMs: 0, bodyMemoryBytes: 64 * 1024 * 1024 },
     },
+    { name: "a witness elsewhere", env: { TOLLGATE_WITNESS: "/mnt/w.json" }, want: { witnessPath: "/mnt/w.json" } },
     { name: "an absolute data directory", env: { TOLLGATE_DATA: "/srv/x" }, want: { dataDirectory: "/srv/x" } },
     { name: "a log level", env: { TOLLGATE_LOG_LEVEL: "debug" }, want: { logLevel: "debug" } },
     {

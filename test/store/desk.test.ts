@@ -1,4 +1,5 @@
 /** The desk of a database's thread, on a real database and port, with a disk that ends its syncs when told to. */
+import { join } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import type { WorkerMessage } from "../../src/store/sqlite-calls.js";
@@ -74,7 +75,7 @@ function open(): Opened {
   const answers: WorkerMessage[] = [];
   port1.on("message", (message: WorkerMessage) => answers.push(message));
   const witnessed = (): number => {
-    const note = readWitness(directory);
+    const note = readWitness(join(directory, "witness.json"));
     return typeof note === "object" ? note.head.sequence : -1;
   };
   return { witnessed, log, port: port1, answers, done };
@@ -155,21 +156,25 @@ describe("the desk", () => {
     await expect.poll(() => answers).toMatchObject([{ kind: "failure", id: first, failure: { kind: "fatal" } }]);
   });
 
-  test("lets its witness know of a transfer only once the disk has it", async () => {
+  test("lets its witness know of a transfer once the disk has it, and nobody before its witness", async () => {
     const { log, port, answers, witnessed } = open();
     expect(witnessed()).toBe(0);
     // The second waits for the sync beside, which began before it was written.
     send(port, "transfer", 1);
     send(port, "write", "a");
     await expect.poll(() => log.isSyncing).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(witnessed()).toBe(0);
+    await turns();
+    expect([witnessed(), answers]).toEqual([0, []]);
     log.end();
     await expect.poll(() => answers).toHaveLength(2);
     expect(witnessed()).toBe(1);
-    // Another within the pause: no sync comes after it, and yet it is noted.
-    send(port, "transfer", 2);
-    await expect.poll(witnessed).toBe(2);
+    const known: number[] = [];
+    port.on("message", () => known.push(witnessed()));
+    for (const sequence of [2, 3, 4]) {
+      send(port, "transfer", sequence);
+      await expect.poll(() => known).toHaveLength(sequence - 1);
+    }
+    expect(known).toEqual([2, 3, 4]);
     port.close();
   });
 
@@ -178,7 +183,6 @@ describe("the desk", () => {
     log.error = new LogSyncError("EIO");
     send(port, "transfer", 1);
     await expect.poll(() => answers).toHaveLength(1);
-    await new Promise((resolve) => setTimeout(resolve, 250));
     expect(witnessed()).toBe(0);
   });
 
