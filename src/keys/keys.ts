@@ -108,23 +108,9 @@ export class Keys {
    */
   async create(wish: KeyWish): Promise<KeyWithSecret> {
     const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
-    requireImportable(secret);
-    const settings = newSettings(wish.settings);
+    const row = this.newRow(wish, secret);
     if ((await this.#store.accounts.get(wish.accountId)) === undefined)
       throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
-    const row: KeyRow = {
-      id: this.#makeId(),
-      accountId: wish.accountId,
-      makerId: wish.makerId ?? null,
-      settings: KeySettings.encode(settings).finish(),
-      digest: digestOf(this.#pepper, secret),
-      previousDigest: null,
-      previousUntilMs: null,
-      hint: hintOf(secret),
-      createTimeMs: this.#timeMs(),
-      revokeTimeMs: null,
-      revision: 1,
-    };
     // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
     // for a reason.
     const taken = await this.#store.keys.findByDigest(row.digest);
@@ -208,6 +194,30 @@ export class Keys {
       };
     });
     return { key: keyOf(row), secret };
+  }
+
+  /** The row of a new key, which is not stored yet. Throws PARAMETER_INVALID. */
+  newRow(wish: KeyWish, secret: string): KeyRow {
+    requireImportable(secret);
+    return {
+      id: this.#makeId(),
+      accountId: wish.accountId,
+      makerId: wish.makerId ?? null,
+      settings: KeySettings.encode(newSettings(wish.settings)).finish(),
+      digest: digestOf(this.#pepper, secret),
+      previousDigest: null,
+      previousUntilMs: null,
+      hint: hintOf(secret),
+      createTimeMs: this.#timeMs(),
+      revokeTimeMs: null,
+      revision: 1,
+    };
+  }
+
+  /** Tells every node of a row that was stored beside its account. Never rejects. */
+  async publishNew(row: KeyRow): Promise<Key> {
+    await this.#publish(row);
+    return keyOf(row);
   }
 
   /**

@@ -11,10 +11,12 @@ import type {
   BalanceRow,
   EntryRow,
   Freeze,
+  KeyRow,
   NewAccountRow,
   Page,
   PageRequest,
   RequestStore,
+  SeedOutcome,
   StatementPage,
   StatementPeriod,
   Store,
@@ -101,6 +103,17 @@ export interface NewAccount {
   readonly name: string;
   readonly budgets?: AccountBudgets | undefined;
   readonly limits?: AccountLimits | undefined;
+}
+
+/** An account of a settings file; a credit of zero is none. */
+export interface SeededAccount extends NewAccount {
+  readonly creditNanos: bigint;
+}
+
+/** What is there after seeds were applied, in the order of the file. */
+export interface Seeded extends Pick<SeedOutcome, "accounts" | "keys"> {
+  /** The accounts that were given another credit before. */
+  readonly creditedOtherwise: readonly string[];
 }
 
 const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
@@ -207,14 +220,36 @@ export class Ledger {
   }
 
   /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
-  async createAccount({ id, name, budgets, limits }: NewAccount): Promise<AccountRow> {
+  async createAccount(account: NewAccount): Promise<AccountRow> {
+    if (await this.#store.accounts.create(this.#newRow(account))) return this.account(account.id);
+    throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id: account.id });
+  }
+
+  /**
+   * Opens accounts, gives each its credit and makes keys, where they are not there yet: all of it or nothing. Rejects
+   * with PARAMETER_INVALID.
+   */
+  async seed(accounts: readonly SeededAccount[], keys: readonly KeyRow[]): Promise<Seeded> {
+    const nowMs = this.#nowMs();
+    const credited = accounts.filter(({ creditNanos }) => creditNanos > 0n);
+    const outcome = await this.#store.seed({
+      accounts: accounts.map((account) => this.#newRow(account)),
+      credits: credited.map(({ id, creditNanos: amountNanos }) => {
+        return { kind: "credit", creditId: `seed:${id}`, accountId: id, amountNanos, nowMs };
+      }),
+      keys,
+    });
+    if (!outcome.applied) throw invalid("credit", "all credits together are more than the ledger holds");
+    const otherwise = credited.filter((_, index) => outcome.credits[index]?.kind === "refused");
+    return { accounts: outcome.accounts, keys: outcome.keys, creditedOtherwise: otherwise.map(({ id }) => id) };
+  }
+
+  #newRow({ id, name, budgets, limits }: NewAccount): NewAccountRow {
     if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
     if (!isText(name, 0, NAME_CHARACTERS_MAX))
       throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
     checkSettings({ ...budgets, ...limits });
-    const account: NewAccountRow = { id, name, createTimeMs: this.#nowMs(), budgets, limits };
-    if (await this.#store.accounts.create(account)) return this.account(id);
-    throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id });
+    return { id, name, createTimeMs: this.#nowMs(), budgets, limits };
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */

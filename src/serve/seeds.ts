@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Key, KeySettings } from "../api/index.js";
 import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
 import { GatewayError } from "../errors.js";
+import { keyOf } from "../keys/key-caller.js";
 import { emptySettings, newSettings, snakeCase } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
@@ -41,23 +42,28 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
 }
 
 /**
- * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever. What the file says
- * otherwise now changes nothing: the sentences of the answer say so, and how it is changed.
+ * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever, and all of one file
+ * or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
+ * changed.
  */
-export async function applySeeds(parts: SeedParts, settings: Settings): Promise<string[]> {
+export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings): Promise<string[]> {
+  const rows = settings.keys.map((seed) => keys.newRow(seed, seed.secret));
+  const seeded = await ledger.seed(settings.accounts, rows);
   const differences: string[] = [];
-  for (const seed of settings.accounts) {
-    const { id, name, creditNanos, budgets, limits } = seed;
-    const opened = await openAccount(parts.ledger, { id, name, budgets, limits });
-    if (!opened) differences.push(...accountDifferences(seed, await parts.ledger.account(id)));
-    if (creditNanos === 0n || (await creditOnce(parts.ledger, `seed:${id}`, id, creditNanos))) continue;
+  for (const [index, seed] of settings.accounts.entries()) {
+    const found = seeded.accounts[index];
+    if (found?.opened === false) differences.push(...accountDifferences(seed, found.row));
+    if (!seeded.creditedOtherwise.includes(seed.id)) continue;
     differences.push(
-      `accounts.${id}.credit is ${formatUsd(creditNanos)} now, but another amount was given before; ` +
+      `accounts.${seed.id}.credit is ${formatUsd(seed.creditNanos)} now, but another amount was given before; ` +
         "give more with 'tollgate account credit'",
     );
   }
   for (const [index, seed] of settings.keys.entries()) {
-    differences.push(...keyDifferences(`keys[${index}]`, seed, await parts.keys.ensureSeed(seed)));
+    const row = seeded.keys[index];
+    if (row === undefined) continue;
+    const key = row.id === rows[index]?.id ? await keys.publishNew(row) : keyOf(row);
+    differences.push(...keyDifferences(`keys[${index}]`, seed, key));
   }
   return differences;
 }

@@ -15,6 +15,8 @@ import type {
   OutputSum,
   ReceiptRow,
   RequestRow,
+  SeedOutcome,
+  SeedRows,
   UsageSum,
   UsageSummaryRow,
   VerifyReport,
@@ -59,6 +61,7 @@ export interface SqliteCalls {
     after: SummaryCursor | undefined,
   ): { rows: UsageSummaryRow[]; total: UsageSum };
   outputOf(accountId: string, model: string, fromDay: string): OutputSum;
+  seed(rows: SeedRows): SeedOutcome;
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;
 }

@@ -12,6 +12,7 @@ import type { Sqlite } from "./sqlite-file.js";
 import { SqliteEntries } from "./sqlite-entries.js";
 import { SqliteKeys } from "./sqlite-keys.js";
 import { SqliteRequests } from "./sqlite-requests.js";
+import { SqliteSeeds } from "./sqlite-seeds.js";
 
 /** What is kept from batch to batch at most. Beyond that it is read again where it is needed. */
 const OPEN_HOLDS_MAX = 10_000;
@@ -26,6 +27,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
   const entries = new SqliteEntries(database);
   const keys = new SqliteKeys(database);
   const requests = new SqliteRequests(database);
+  const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys });
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -88,6 +90,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       total: requests.total(accountId, days),
     }),
     outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
+    seed: (rows) => {
+      kept = undefined;
+      return seeds.apply(rows);
+    },
     check: () => void probe.run(),
   };
 }

@@ -20,6 +20,8 @@ export interface SqliteOptions {
   readonly keyCheck?: string | undefined;
   /** Opens also what has lost state, and writes that down. */
   readonly acceptLoss?: boolean | undefined;
+  /** Where the witness is kept, absolute. Absent: in the directory, with which it can be lost. */
+  readonly witnessPath?: string | undefined;
   /** Called once where a person should hear of the start. */
   readonly onNotice?: ((notice: StartNotice) => void) | undefined;
 }
@@ -27,8 +29,8 @@ export interface SqliteOptions {
 /** Opens the database in a directory. Rejects with an Error of one line where it cannot. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const directory = resolve(options.directory);
-  const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false } = options;
-  const check = { keyCheck, acceptLoss };
+  const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath } = options;
+  const check = { keyCheck, acceptLoss, witnessPath };
   const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   return {
@@ -36,6 +38,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     accounts: accountStore(thread),
     keys: keyStore(thread),
     requests: requestStore(thread),
+    seed: (rows) => thread.call("seed", rows),
     check: () => thread.call("check"),
     close: () => thread.close(),
   };

@@ -1,6 +1,6 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
-import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
+import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
 export interface Page<Row> {
@@ -255,12 +255,30 @@ export interface RequestStore {
   outputOf(accountId: string, model: string, fromDay: string): Promise<OutputSum>;
 }
 
+/** What a settings file makes, each where it is not there yet: accounts, credit by its id, keys by their digest. */
+export interface SeedRows {
+  readonly accounts: readonly NewAccountRow[];
+  readonly credits: readonly CreditOperation[];
+  readonly keys: readonly KeyRow[];
+}
+
+/** What is there then, in the order of the rows. */
+export interface SeedOutcome {
+  /** False where a credit was refused for more than that its id was given before: then nothing was made. */
+  readonly applied: boolean;
+  readonly accounts: readonly { readonly row: AccountRow; readonly opened: boolean }[];
+  readonly credits: readonly LedgerResult[];
+  readonly keys: readonly KeyRow[];
+}
+
 /** A database, open. Each method rejects with LEDGER_UNAVAILABLE where the database cannot be reached. */
 export interface Store {
   readonly ledger: LedgerStore;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly requests: RequestStore;
+  /** Makes all of it in one durable transaction, or nothing. */
+  seed(rows: SeedRows): Promise<SeedOutcome>;
   /** Resolves where the database takes writes. */
   check(): Promise<void>;
   close(): Promise<void>;

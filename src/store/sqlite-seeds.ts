@@ -1,0 +1,66 @@
+/** What a settings file makes, in one transaction: a file is applied whole or not at all. */
+import assert from "node:assert";
+import { failpoint } from "../failpoint.js";
+import { decide } from "../ledger/state.js";
+import type { SqliteAccounts } from "./sqlite-accounts.js";
+import type { BookReader } from "./sqlite-book-reader.js";
+import type { BookWriter } from "./sqlite-book-writer.js";
+import type { Sqlite } from "./sqlite-file.js";
+import type { SqliteKeys } from "./sqlite-keys.js";
+import type { SeedOutcome, SeedRows } from "./store.js";
+
+export interface SeedTables {
+  readonly reader: BookReader;
+  readonly writer: BookWriter;
+  readonly accounts: SqliteAccounts;
+  readonly keys: SqliteKeys;
+}
+
+/** Ends the transaction, so that nothing of it is left. */
+class Undone extends Error {
+  constructor(readonly outcome: SeedOutcome) {
+    super("a credit was refused");
+  }
+}
+
+export class SqliteSeeds {
+  readonly #apply;
+
+  constructor(database: Sqlite, tables: SeedTables) {
+    this.#apply = database.transaction((rows: SeedRows): SeedOutcome => {
+      const outcome = applied(rows, tables);
+      if (!outcome.applied) throw new Undone(outcome);
+      return outcome;
+    });
+  }
+
+  apply(rows: SeedRows): SeedOutcome {
+    try {
+      return this.#apply.immediate(rows);
+    } catch (error) {
+      if (error instanceof Undone) return error.outcome;
+      throw error;
+    }
+  }
+}
+
+function applied(rows: SeedRows, { reader, writer, accounts, keys }: SeedTables): SeedOutcome {
+  const opened = rows.accounts.map((account) => accounts.create(account));
+  const book = reader.start();
+  reader.read(book, rows.credits);
+  const credits = rows.credits.map((credit) => decide(book, credit));
+  writer.write(book);
+  failpoint("during_commit");
+  for (const key of rows.keys) if (keys.findByDigest(key.digest) === undefined) keys.create(key);
+  return {
+    applied: credits.every((result) => result.kind !== "refused" || result.problem === "id_taken"),
+    accounts: rows.accounts.map(({ id }, index) => ({ row: there(accounts.get(id)), opened: opened[index] === true })),
+    credits,
+    keys: rows.keys.map(({ digest }) => there(keys.findByDigest(digest))),
+  };
+}
+
+function there<Row>(row: Row | undefined): Row {
+  assert(row !== undefined, "a row that was just made is not there");
+  return row;
+}
