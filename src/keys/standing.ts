@@ -21,7 +21,8 @@ export const MAKERS_MAX = 8;
 export const ACCOUNT = "account:";
 
 /**
- * Reads the makers of a key, and the limits and the freeze of its account. The caller is the one of `known` where nothing has changed
+ * Reads the makers of a key, and the limits and the freeze of its account. The caller is the
+ * one of `known` where nothing has changed
  * since, so that what others keep beside it stays.
  */
 export async function standingOf(

@@ -100,8 +100,9 @@ export class Dispatcher {
 
   /**
    * Lets a caller in by its headers, before its message is read: who it is, and whether its key may do this at all.
-   * Throws or rejects with the refusal. What needs no body to be decided belongs here: where the method begins a request,
-   * also whether its account is frozen, and the limits of requests and concurrency, which are taken when it runs.
+   * Throws or rejects with the refusal. What needs no body to be decided belongs here: where the method begins a
+   * request, also whether its account is frozen, and the limits of requests and concurrency, which are taken when it
+   * runs.
    */
   admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
     let known: Caller | undefined;

@@ -42,8 +42,8 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
 }
 
 /**
- * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever, and all of one file
- * or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
+ * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever, and all of one
+ * file or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
  * changed.
  */
 export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings): Promise<string[]> {

@@ -74,11 +74,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     },
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),
-    createKey: (key) => keys.create(key),
-    key: (id) => keys.get(id),
-    keyByDigest: (digest) => keys.findByDigest(digest),
-    keys: (accountId, count, before) => keys.list(accountId, count, before),
-    replaceKey: (key) => keys.replace(key),
+    ...keyCalls(keys),
     request: (id) => requests.get(id),
     receipt: (id) => {
       const request = requests.get(id);
@@ -95,5 +91,17 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       return seeds.apply(rows);
     },
     check: () => void probe.run(),
+  };
+}
+
+type KeyCalls = Pick<SqliteCalls, "createKey" | "key" | "keyByDigest" | "keys" | "replaceKey">;
+
+function keyCalls(keys: SqliteKeys): KeyCalls {
+  return {
+    createKey: (key) => keys.create(key),
+    key: (id) => keys.get(id),
+    keyByDigest: (digest) => keys.findByDigest(digest),
+    keys: (accountId, count, before) => keys.list(accountId, count, before),
+    replaceKey: (key) => keys.replace(key),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * The witness: a small file that says how far its ledger had come, so that a start finds out what was lost since. It
- * says what the disk has, and says it before anybody is told: it never leads the database, and knows every transfer that
- * was acknowledged.
+ * says what the disk has, and says it before anybody is told: it never leads the database, and knows every transfer
+ * that was acknowledged.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";

@@ -99,7 +99,7 @@ const ROW = {
   revision: 1,
 };
 
-test("a database that was closed in between counts a child's requests for its makers, and the proof holds", async () => {
+test("a database that was closed in between counts a child's requests for its makers", async () => {
   const directory = temporaryDirectory();
   const first = await openForTest({ directory });
   await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 });

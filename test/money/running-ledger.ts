@@ -174,11 +174,10 @@ export class RunningLedger {
   }
 
   #namesOf(hold: HoldOperation): string[] {
-    const keys = [hold.keyId, ...makersOf(hold.keyId)];
-    return PERIODS.flatMap((period) => [
-      ...keys.map((id) => this.#name("key", id, hold, period)),
-      this.#name("account", hold.accountId, hold, period),
-    ]);
+    const names = PERIODS.map((period) => this.#name("account", hold.accountId, hold, period));
+    for (const id of [hold.keyId, ...makersOf(hold.keyId)])
+      for (const period of PERIODS) names.push(this.#name("key", id, hold, period));
+    return names;
   }
 
   #usedOf(owner: "key" | "account", id: string, hold: HoldOperation, period: keyof typeof LENGTHS) {

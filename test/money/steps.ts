@@ -1,4 +1,4 @@
-/** Random lives of a ledger: two nodes, three keys in a line, a clock that jumps, over midnight and the end of a month. */
+/** Random lives of a ledger: two nodes, three keys in a line, a clock that jumps, over midnight and a month's end. */
 import * as fc from "fast-check";
 import { UsageSource } from "../../src/api/index.js";
 import type { Budget, KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
