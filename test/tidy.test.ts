@@ -53,6 +53,11 @@ describe("families and wires", () => {
   });
 });
 
+test("server-sent events are written in one place, which keeps each on its lines", () => {
+  const writers = program.filter(({ text }) => /[`"']data: |\\ndata: /.test(text)).map(({ path }) => path);
+  expect(writers).toEqual(["src/wire/event-writer.ts"]);
+});
+
 test("the table names only what exists", () => {
   const named = [...Object.keys(IMPORTS), ...Object.values(IMPORTS).flat(), ...ENTRIES];
   expect(named.map((path) => path.replace(/^!/, "")).filter((path) => !existsSync(ROOT + path))).toEqual([]);

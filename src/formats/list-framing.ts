@@ -1,4 +1,5 @@
 /** A stream as one long JSON list, an element for each event: Google's servers' way where no events are asked for. */
+import { oneLine } from "../wire/event-writer.js";
 import { SseFramer } from "../wire/sse.js";
 import type { StreamFraming } from "./format.js";
 
@@ -12,10 +13,10 @@ export class ListFraming implements StreamFraming {
   readonly heartbeat = Buffer.from("\n");
   private isEmpty = true;
   private pieces: Buffer[] = [];
-  private readonly framer = new SseFramer((data) => {
+  private readonly framer = new SseFramer((data, _raw, isSplit) => {
     if (data === undefined || data.length === 0) return;
     // Copied, for the framer's memory is reused.
-    this.pieces.push(this.isEmpty ? OPEN : BETWEEN, Buffer.from(data));
+    this.pieces.push(this.isEmpty ? OPEN : BETWEEN, Buffer.from(isSplit ? oneLine(data.toString()) : data));
     this.isEmpty = false;
   });
 

@@ -1,18 +1,19 @@
 /** Writes a stream of OpenAI's chunks, of whichever wire they are: typed steps to server-sent events. */
 import type { Event, LogprobsDelta, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
+import { eventBytes, StreamEncoder } from "./event-writer.js";
 import { errorText } from "./openai-error.js";
 import { encodeUsage } from "./openai-usage.js";
-import type { RequestFacts, StreamEncoder } from "./wire.js";
+import type { RequestFacts } from "./wire.js";
 
-const STREAM_END_TEXT = "data: [DONE]\n\n";
-export const STREAM_END = Buffer.from(STREAM_END_TEXT);
+const DONE = "[DONE]";
+export const STREAM_END = eventBytes("", DONE);
 
 type StepKind = NonNullable<Event["kind"]>;
 /** The kinds of steps that say something of a candidate. */
 export type CandidateKind = Exclude<StepKind, { readonly $case: "start" | "finish" }>;
 
-export abstract class ChunkStreamEncoder implements StreamEncoder {
+export abstract class ChunkStreamEncoder extends StreamEncoder {
   /** What every chunk begins with. */
   private head: string;
   /** What every chunk but the last of usage ends with. */
@@ -23,12 +24,12 @@ export abstract class ChunkStreamEncoder implements StreamEncoder {
     private readonly object: string,
     private readonly request: RequestFacts,
   ) {
+    super();
     this.head = chunkHead(object, "", "", 0);
-    this.tail = request.includeUsage ? '],"usage":null}\n\n' : "]}\n\n";
+    this.tail = request.includeUsage ? '],"usage":null}' : "]}";
   }
 
-  push(events: readonly Event[]): Buffer {
-    let text = "";
+  protected override tell(events: readonly Event[]): void {
     for (let place = 0; place < events.length; place++) {
       const kind = events[place]?.kind;
       if (kind === undefined) continue;
@@ -36,45 +37,48 @@ export abstract class ChunkStreamEncoder implements StreamEncoder {
       const next = events[place + 1]?.kind;
       const isText = kind.$case === "text" || kind.$case === "refusal";
       if (isText && next?.$case === "logprobs" && next.value.candidate === kind.value.candidate) {
-        text += this.encode(kind, next.value);
+        this.encode(kind, next.value);
         place++;
-      } else text += this.write(kind);
+      } else this.write(kind);
     }
-    return Buffer.from(text);
   }
 
-  fail(error: GatewayError): Buffer {
-    return Buffer.from(`data: ${errorText(error)}\n\n`);
+  protected override tellFailure(error: GatewayError): void {
+    this.out.data(errorText(error));
   }
 
   /** The chunk that tells the usage, where the client asked for it. */
   usage(usage: Usage | undefined): Buffer {
-    return Buffer.from(this.usageChunk(usage));
+    this.tellUsage(usage);
+    return this.out.take();
   }
 
-  /** The chunks of a step, and of the probabilities of its text. */
-  protected abstract encode(kind: CandidateKind, logprobs?: LogprobsDelta): string;
+  /** Tells the chunks of a step, and of the probabilities of its text. */
+  protected abstract encode(kind: CandidateKind, logprobs?: LogprobsDelta): void;
 
   /** A chunk of one choice, which is JSON. */
-  protected chunk(choice: string): string {
-    return this.head + choice + this.tail;
+  protected chunk(choice: string): void {
+    this.out.data(this.head + choice + this.tail);
   }
 
-  private write(kind: StepKind): string {
-    if (kind.$case === "finish") return this.usageChunk(kind.value.usage) + STREAM_END_TEXT;
+  private write(kind: StepKind): void {
+    if (kind.$case === "finish") {
+      this.tellUsage(kind.value.usage);
+      this.out.data(DONE);
+      return;
+    }
     if (kind.$case !== "start") return this.encode(kind);
     const { id, model, createTime } = kind.value;
     this.head = chunkHead(this.object, id, model, Math.floor((createTime?.getTime() ?? 0) / 1000));
-    return "";
   }
 
-  private usageChunk(usage: Usage | undefined): string {
-    if (!this.request.includeUsage || usage === undefined) return "";
-    return `${this.head}],"usage":${JSON.stringify(encodeUsage(usage))}}\n\n`;
+  private tellUsage(usage: Usage | undefined): void {
+    if (!this.request.includeUsage || usage === undefined) return;
+    this.out.data(`${this.head}],"usage":${JSON.stringify(encodeUsage(usage))}}`);
   }
 }
 
 function chunkHead(object: string, id: string, model: string, createdSeconds: number): string {
   const fixed = JSON.stringify({ id, object, created: createdSeconds, model });
-  return `data: ${fixed.slice(0, -1)},"choices":[`;
+  return `${fixed.slice(0, -1)},"choices":[`;
 }

@@ -1,9 +1,10 @@
 /** Reads a stream of OpenAI's chunks, of whichever wire they are: server-sent events to batches. */
-import type { Event, Usage } from "../api/index.js";
+import type { Event } from "../api/index.js";
 import { type JsonObject, listOf, objectOf } from "./json/value.js";
+import type { ChunkStreamEncoder } from "./openai-chunks.js";
 import { withoutNullUsage } from "./openai-usage-cut.js";
 import { type EventReader, SseStreamDecoder } from "./sse-decoder.js";
-import type { AnswerReport, DecodedAnswer, RequestFacts, StreamEncoder, WireRequest } from "./wire.js";
+import type { AnswerReport, DecodedAnswer, RequestFacts, WireRequest } from "./wire.js";
 
 /** Reads the chunks of one wire, or one whole answer, into text and steps. */
 export interface ChunkReader extends EventReader {
@@ -18,7 +19,7 @@ export interface ChunkReader extends EventReader {
 /** What a wire of chunks does with an answer that came whole although a stream was asked for. */
 export interface ChunkWire {
   decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
-  encodeStream(request: RequestFacts): StreamEncoder & { usage(usage: Usage | undefined): Buffer };
+  encodeStream(request: RequestFacts): ChunkStreamEncoder;
 }
 
 const DONE = Buffer.from("[DONE]");

@@ -1,4 +1,5 @@
 /** Takes the member `"usage":null` out of a chunk for a client that did not ask for usage. */
+import { eventBytes } from "./event-writer.js";
 import { JsonCursor } from "./json/cursor.js";
 import { readMembers, splice } from "./json/splice.js";
 
@@ -10,7 +11,7 @@ const COMMA = 0x2c;
 export function withoutNullUsage(data: Buffer, raw: Buffer): readonly Buffer[] {
   const offset = data.byteOffset - raw.byteOffset;
   const isInside = data.buffer === raw.buffer && offset >= 0 && offset + data.length <= raw.length;
-  if (!isInside) return [framed(cutBySyntax(data))];
+  if (!isInside) return [eventBytes("", cutBySyntax(data).toString())];
   const at = data.indexOf(KEY);
   // Seen once, the key can only be the one that the chunk was found to have: no look at the rest is needed.
   const isPlain =
@@ -28,10 +29,4 @@ function cutBySyntax(data: Buffer): Buffer {
   } catch {
     return data;
   }
-}
-
-/** Data of several lines as an event again. */
-function framed(data: Buffer): Buffer {
-  const lines = data.toString().split("\n");
-  return Buffer.from(`${lines.map((line) => `data: ${line}\n`).join("")}\n`);
 }

@@ -1,6 +1,7 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
 import type { Event } from "../api/index.js";
 import { GatewayError } from "../errors.js";
+import { eventBytes, joinedEvent } from "./event-writer.js";
 import { type JsonObject, objectOf, parsed, textOf } from "./json/value.js";
 import { SpanJoiner } from "./span-joiner.js";
 import { SseFramer } from "./sse.js";
@@ -29,7 +30,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   protected isClosed = false;
   protected isVisible = false;
   protected error: GatewayError | undefined;
-  readonly #framer = new SseFramer((data, raw) => this.#take(data, raw));
+  readonly #framer = new SseFramer((data, raw, isSplit) => this.#take(data, raw, isSplit));
   /** The first bytes of an answer that came in one piece although a stream was asked for. */
   readonly #wholeStarts: readonly number[];
   /** True until the first byte that is no space: it tells a stream from what is none. */
@@ -80,7 +81,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     for (const event of this.reader.endAtLimit(outputTokens)) {
       const name = textOf(event["type"]);
       const data = JSON.stringify(event);
-      this.takeEvent(Buffer.from(data), Buffer.from(`${name === "" ? "" : `event: ${name}\n`}data: ${data}\n\n`));
+      this.takeEvent(Buffer.from(data), eventBytes(name, data));
     }
     this.isClosed = true;
     if (this.error === undefined) this.close();
@@ -131,10 +132,13 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     return { events, source: this.spans.take(), visible, error: this.error };
   }
 
-  #take(data: Buffer | undefined, raw: Buffer): void {
+  #take(data: Buffer | undefined, raw: Buffer, isSplit: boolean): void {
     if (this.error !== undefined || this.isDone) return;
     if (data === undefined || data.length === 0) this.forwardQuiet(raw);
-    else this.takeEvent(data, raw);
+    else if (isSplit) {
+      const joined = joinedEvent(data, raw);
+      this.takeEvent(joined.data, joined.raw);
+    } else this.takeEvent(data, raw);
   }
 
   /** Tells a stream from a page of HTML and from an answer that came in one piece. */

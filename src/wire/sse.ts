@@ -4,8 +4,11 @@ import { GatewayError } from "../errors.js";
 export const SSE_LINE_BYTES_MAX = 1024 * 1024;
 export const SSE_EVENT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Takes one event: its data, undefined where it has none (a comment), and all its bytes as they came. */
-export type SseSink = (data: Buffer | undefined, raw: Buffer) => void;
+/**
+ * Takes one event: its data, undefined where it has none (a comment), and all its bytes as they came, but for a byte
+ * order mark before the first. `isSplit` is true where its data stood in several lines.
+ */
+export type SseSink = (data: Buffer | undefined, raw: Buffer, isSplit: boolean) => void;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -35,6 +38,8 @@ export class SseFramer {
   /** True where the last line ended in a CR whose LF may still come. */
   private awaitsLf = false;
   private isFirstLine = true;
+  /** True where the mark stands before the event that is read. In a stream of ours it would spoil a field's name. */
+  private hasByteOrderMark = false;
   /** True once a CR was followed by its LF: the next CR will be too, and is not taken for a line end without it. */
   private usesCrLf = false;
 
@@ -111,7 +116,8 @@ export class SseFramer {
     let start = this.lineStart;
     if (this.isFirstLine) {
       this.isFirstLine = false;
-      if (held.subarray(start, end).indexOf(BYTE_ORDER_MARK) === 0) start += BYTE_ORDER_MARK.length;
+      this.hasByteOrderMark = held.subarray(start, end).indexOf(BYTE_ORDER_MARK) === 0;
+      if (this.hasByteOrderMark) start += BYTE_ORDER_MARK.length;
     }
     if (end - start > SSE_LINE_BYTES_MAX) throw unreadable("a line of its stream is too long");
     if (start === end) return this.hasLines;
@@ -130,11 +136,14 @@ export class SseFramer {
     if (end - start > SSE_EVENT_BYTES_MAX) throw unreadable("an event of its stream is too long");
     const [from, to] = this.dataSpans;
     let data: Buffer | undefined;
-    if (this.dataSpans.length > 2) data = joined(this.held, this.dataSpans);
+    const isSplit = this.dataSpans.length > 2;
+    if (isSplit) data = joined(this.held, this.dataSpans);
     else if (from !== undefined) data = this.held.subarray(from, to);
     this.dataSpans = NO_SPANS;
     this.hasLines = false;
-    this.sink(data, part(this.held, start, end));
+    const rawStart = this.hasByteOrderMark ? start + BYTE_ORDER_MARK.length : start;
+    this.hasByteOrderMark = false;
+    this.sink(data, part(this.held, rawStart, end), isSplit);
     return end;
   }
 

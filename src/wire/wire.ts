@@ -1,6 +1,7 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
+import type { StreamEncoder } from "./event-writer.js";
 import type { RefusalRow } from "./upstream-refusal.js";
 import type { Held } from "./held-objects.js";
 import type { HostedTool } from "./hosted-tools.js";
@@ -8,6 +9,7 @@ import type { Member } from "./json/splice.js";
 import type { ToolOrders } from "./member-gate.js";
 import type { MemberTable } from "./members.js";
 
+export { StreamEncoder } from "./event-writer.js";
 export { isLongBody } from "./json/weight.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -270,14 +272,6 @@ export interface DecodedAnswer {
   embeddings?(): readonly Embedding[];
   /** The wire's own body as the client asked for it; absent where that is the body as it came. */
   readonly source?: Buffer;
-}
-
-/** Writes one answer for a client, streamed. */
-export interface StreamEncoder {
-  /** The bytes that tell these events; may be empty. */
-  push(events: readonly Event[]): Buffer;
-  /** The bytes that end a stream that did not end well. It never looks complete. */
-  fail(error: GatewayError): Buffer;
 }
 
 /** An error as a client of the wire expects it. */

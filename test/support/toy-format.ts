@@ -2,14 +2,22 @@
 import type { Answer, Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Format } from "../../src/formats/format.js";
+import { eventBytes } from "../../src/wire/event-writer.js";
 import { memberTable } from "../../src/wire/members.js";
-import type { RequestFacts, SourceBody, Wire, WireRequest } from "../../src/wire/wire.js";
+import { type RequestFacts, type SourceBody, StreamEncoder, type Wire, type WireRequest } from "../../src/wire/wire.js";
 
-const END = "data: THE END\n\n";
+const END = "THE END";
 
-function tell(event: Event): string {
-  if (event.kind?.$case === "finish") return END;
-  return event.kind?.$case === "text" ? `data: ${event.kind.value.text}\n\n` : "";
+class ToyEncoder extends StreamEncoder {
+  protected override tell(events: readonly Event[]): void {
+    for (const { kind } of events)
+      if (kind?.$case === "finish") this.out.data(END);
+      else if (kind?.$case === "text") this.out.data(kind.value.text);
+  }
+
+  protected override tellFailure(error: GatewayError): void {
+    this.out.data(`BROKEN ${error.code}`);
+  }
 }
 
 function readRequest(source: SourceBody): WireRequest {
@@ -40,10 +48,7 @@ export const toyWire: Wire = {
   encodeRequest: (request, owned) => Buffer.from(`${owned.model} ${request.source?.body.toString() ?? ""}`),
   decodeStream: notForToys,
   decodeAnswer: notForToys,
-  encodeStream: () => ({
-    push: (events) => Buffer.from(events.map(tell).join("")),
-    fail: (error) => Buffer.from(`data: BROKEN ${error.code}\n\n`),
-  }),
+  encodeStream: () => new ToyEncoder(),
   encodeAnswer: (answer: Answer) =>
     Buffer.from(
       JSON.stringify({
@@ -59,7 +64,7 @@ export const toyWire: Wire = {
     body: Buffer.from(JSON.stringify({ broken: error.code, why: error.message })),
   }),
   heartbeat: Buffer.from(": tick\n\n"),
-  streamEnd: Buffer.from(END),
+  streamEnd: eventBytes("", END),
 };
 
 export const toyFormat: Format = {

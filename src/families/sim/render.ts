@@ -1,4 +1,5 @@
 /** Writes the stand-in's answer as OpenAI's chat completions do: whole, or as the chunks of a stream. */
+import { eventText } from "../../wire/event-writer.js";
 import { SIM_EMBEDDING_MODEL } from "./embedding.js";
 import type { Candidate, Reply, ToolCall } from "./reply.js";
 import type { SimRefusal } from "./refusal.js";
@@ -34,7 +35,7 @@ export function* renderStream(body: SimBody, reply: Reply, head: Head): Generato
   const includeUsage = body.stream_options?.include_usage === true;
   const event = (choices: readonly unknown[], told: unknown): string => {
     const usageMember = includeUsage ? { usage: told } : {};
-    return `data: ${JSON.stringify({ ...shared(head, "chat.completion.chunk"), choices, ...usageMember })}\n\n`;
+    return eventText("", JSON.stringify({ ...shared(head, "chat.completion.chunk"), choices, ...usageMember }));
   };
   for (const [index, one] of reply.candidates.entries()) {
     for (const { delta, token } of deltas(one)) {
@@ -44,7 +45,7 @@ export function* renderStream(body: SimBody, reply: Reply, head: Head): Generato
     yield event([{ index, delta: {}, logprobs: null, finish_reason: one.finish }], null);
   }
   if (includeUsage) yield event([], usage(reply));
-  yield "data: [DONE]\n\n";
+  yield eventText("", "[DONE]");
 }
 
 export function renderRefusal(refusal: SimRefusal): string {

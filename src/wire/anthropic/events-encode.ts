@@ -9,12 +9,13 @@ import {
 } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { jsonOf, objectText } from "../json/text.js";
-import type { RequestFacts, StreamEncoder } from "../wire.js";
+import { StreamEncoder } from "../event-writer.js";
+import type { RequestFacts } from "../wire.js";
 import { encodeAnswerPart, endMembers, NO_USAGE, thinkingBlock } from "./answer.js";
 import { errorText } from "./error.js";
 import { JsonEnd } from "../json/json-end.js";
 import { textBlock } from "./part-encode.js";
-import { eventText, STREAM_END } from "./schema.js";
+import { LAST_EVENT } from "./schema.js";
 import { encodeCallState, encodeProof } from "./signature.js";
 import { encodeUsage } from "./usage.js";
 
@@ -41,7 +42,7 @@ interface Block {
 
 type Kind = NonNullable<Event["kind"]>;
 
-class MessagesStreamEncoder implements StreamEncoder {
+class MessagesStreamEncoder extends StreamEncoder {
   private hasStarted = false;
   /** Blocks that are not told to their end, in order. */
   private readonly waiting: Block[] = [];
@@ -52,20 +53,21 @@ class MessagesStreamEncoder implements StreamEncoder {
   private refusal = "";
   private ending: CandidateEnd | undefined;
 
-  constructor(private readonly request: RequestFacts) {}
-
-  push(events: readonly Event[]): Buffer {
-    let text = "";
-    for (const { kind } of events) if (kind !== undefined) text += this.encode(kind);
-    if (this.waiting.length > 0) text += this.begin("", this.request.model);
-    return Buffer.from(text + this.tell());
+  constructor(private readonly request: RequestFacts) {
+    super();
   }
 
-  fail(error: GatewayError): Buffer {
-    return Buffer.from(eventText("error", errorText(error)));
+  protected override tell(events: readonly Event[]): void {
+    for (const { kind } of events) if (kind !== undefined) this.encode(kind);
+    if (this.waiting.length > 0) this.begin("", this.request.model);
+    this.tellBlocks();
   }
 
-  private encode(kind: Kind): string {
+  protected override tellFailure(error: GatewayError): void {
+    this.out.named("error", errorText(error));
+  }
+
+  private encode(kind: Kind): void {
     switch (kind.$case) {
       case "start":
         return this.begin(kind.value.id, kind.value.model);
@@ -74,7 +76,6 @@ class MessagesStreamEncoder implements StreamEncoder {
       default:
         // The wire has one answer.
         if (kind.value.candidate === 0) this.take(kind);
-        return "";
     }
   }
 
@@ -107,13 +108,13 @@ class MessagesStreamEncoder implements StreamEncoder {
     }
   }
 
-  private begin(id: string, model: string): string {
-    if (this.hasStarted) return "";
+  private begin(id: string, model: string): void {
+    if (this.hasStarted) return;
     this.hasStarted = true;
     const message = { id, type: "message", role: "assistant", model, content: [], stop_reason: null };
     // What was read is known at the end only; clients take the counts of the end over these.
     const fixed = { ...message, stop_sequence: null, stop_details: null, usage: NO_USAGE };
-    return eventText("message_start", JSON.stringify({ type: "message_start", message: fixed }));
+    this.out.named("message_start", JSON.stringify({ type: "message_start", message: fixed }));
   }
 
   /** The block that a delta of the kind goes on with: the last one where it is of that kind, else a new one. */
@@ -185,56 +186,52 @@ class MessagesStreamEncoder implements StreamEncoder {
   }
 
   /** Tells what can be told: the first waiting block as far as it came, and the next once that one is whole. */
-  private tell(): string {
-    let text = "";
+  private tellBlocks(): void {
     for (let block = this.waiting[0]; block !== undefined; block = this.waiting[0]) {
-      text += this.tellDeltas(block);
+      this.tellDeltas(block);
       const isCallDone = block.arguments?.isWhole === true && this.waiting.length > 1;
-      if (!block.isClosed && !isCallDone && this.ending === undefined) return text;
-      text += this.close(block);
+      if (!block.isClosed && !isCallDone && this.ending === undefined) return;
+      this.close(block);
       this.waiting.shift();
     }
-    return text;
   }
 
-  private tellDeltas(block: Block): string {
-    let text = "";
-    if (!this.isOpen) text += this.atIndex("content_block_start", `"content_block":${block.start}`);
+  private tellDeltas(block: Block): void {
+    if (!this.isOpen) this.atIndex("content_block_start", `"content_block":${block.start}`);
     this.isOpen = true;
-    for (const told of block.deltas) text += this.atIndex("content_block_delta", `"delta":${told}`);
+    for (const told of block.deltas) this.atIndex("content_block_delta", `"delta":${told}`);
     block.deltas = [];
-    return text;
   }
 
-  private close(block: Block): string {
-    let text = block.isFreeText ? this.atIndex("content_block_delta", `"delta":${argumentsDelta('"}')}`) : "";
+  private close(block: Block): void {
+    if (block.isFreeText) this.atIndex("content_block_delta", `"delta":${argumentsDelta('"}')}`);
     if (block.kind === "thinking") {
       const proof = block.proof ?? encodeProof(undefined);
-      text += this.atIndex("content_block_delta", `"delta":{"type":"signature_delta","signature":${jsonOf(proof)}}`);
+      this.atIndex("content_block_delta", `"delta":{"type":"signature_delta","signature":${jsonOf(proof)}}`);
     }
-    text += this.atIndex("content_block_stop", "");
+    this.atIndex("content_block_stop", "");
     this.isOpen = false;
     this.index++;
-    return text;
   }
 
-  private atIndex(type: string, members: string): string {
+  private atIndex(type: string, members: string): void {
     const more = members === "" ? "" : `,${members}`;
-    return eventText(type, `{"type":"${type}","index":${this.index}${more}}`);
+    this.out.named(type, `{"type":"${type}","index":${this.index}${more}}`);
   }
 
   /** The end: whatever waits is told, then why it ended and what it used. */
-  private finish(usage: Usage | undefined): string {
-    const begun = this.begin("", this.request.model);
+  private finish(usage: Usage | undefined): void {
+    this.begin("", this.request.model);
     const isBlocked = this.ending?.reason === FinishReason.FINISH_REASON_BLOCKED;
     if (this.refusal !== "" && !isBlocked) this.deltaOf("text").deltas.push(textDelta(this.refusal));
     this.ending ??= { candidate: 0, reason: FinishReason.FINISH_REASON_UNSPECIFIED, stopString: undefined };
-    const blocks = this.tell();
+    this.tellBlocks();
     const { reason, stopString } = this.ending;
     const members = endMembers({ finishReason: reason, stopString }, this.calls.size > 0, this.refusal);
     const told = usage === undefined ? NO_USAGE : encodeUsage(usage);
     const end = `{"type":"message_delta","delta":${objectText(members)},"usage":${JSON.stringify(told)}}`;
-    return begun + blocks + eventText("message_delta", end) + STREAM_END.toString();
+    this.out.named("message_delta", end);
+    this.out.named(LAST_EVENT.name, LAST_EVENT.json);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Names and shapes of the wire: what the other side says, before any of it is believed. */
+import { eventBytes } from "../event-writer.js";
 
 export const WIRE_NAME = "anthropic";
 export const VERSION_HEADER = "anthropic-version";
@@ -10,10 +11,6 @@ export const VERSION_DEFAULT = "2023-06-01";
 export const VERSION_STRICT = "2026-10-21";
 export const VERSIONS: readonly string[] = [VERSION_DEFAULT, VERSION_STRICT];
 
-/** One event as the wire has it: its name twice. */
-export function eventText(type: string, json: string): string {
-  return `event: ${type}\ndata: ${json}\n\n`;
-}
-
-export const STREAM_END = Buffer.from(eventText("message_stop", '{"type":"message_stop"}'));
-export const HEARTBEAT = Buffer.from(eventText("ping", '{"type":"ping"}'));
+export const LAST_EVENT = { name: "message_stop", json: '{"type":"message_stop"}' } as const;
+export const STREAM_END = eventBytes(LAST_EVENT.name, LAST_EVENT.json);
+export const HEARTBEAT = eventBytes("ping", '{"type":"ping"}');

@@ -2,7 +2,8 @@
 import type { Event, LogprobsDelta, ThinkingDelta, ToolCallStart } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { arrayText, jsonOf, objectText } from "../json/text.js";
-import type { RequestFacts, StreamEncoder } from "../wire.js";
+import { StreamEncoder } from "../event-writer.js";
+import type { RequestFacts } from "../wire.js";
 import { callJson, partJson, textJson, thoughtJson } from "./answer-parts.js";
 import { errorText } from "./error.js";
 import { encodeFinish } from "./finish.js";
@@ -31,25 +32,21 @@ interface OpenCall {
   arguments: string;
 }
 
-class GeminiStreamEncoder implements StreamEncoder {
+class GeminiStreamEncoder extends StreamEncoder {
   /** What every chunk ends with. */
   private tail = "";
-  private out = "";
   private pending: Pending | undefined;
   /** Candidates that ended: told with the usage, for Google's own client takes a chunk without any for no answer. */
   private ended: Pending[] = [];
   private readonly calls = new Map<number, OpenCall[]>();
 
-  push(events: readonly Event[]): Buffer {
+  protected override tell(events: readonly Event[]): void {
     for (const { kind } of events) if (kind !== undefined) this.encode(kind);
     this.flush();
-    const { out } = this;
-    this.out = "";
-    return Buffer.from(out);
   }
 
-  fail(error: GatewayError): Buffer {
-    return Buffer.from(`data: ${errorText(error)}\n\n`);
+  protected override tellFailure(error: GatewayError): void {
+    this.out.data(errorText(error));
   }
 
   private encode(kind: NonNullable<Event["kind"]>): void {
@@ -152,7 +149,7 @@ class GeminiStreamEncoder implements StreamEncoder {
   }
 
   private chunk(members: string): void {
-    this.out += `data: {${members}${this.tail}}\n\n`;
+    this.out.data(`{${members}${this.tail}}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Streams, both directions: the upstream's server-sent events to batches, and typed steps to a client's events. */
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { eventBytes } from "../event-writer.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
 import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
@@ -42,8 +43,8 @@ class GeminiStreamDecoder extends SseStreamDecoder<AnswerReader> {
     const chunks = Array.isArray(value) ? value : [value];
     for (const chunk of chunks) {
       if (this.error !== undefined) return;
-      const data = Buffer.from(JSON.stringify(chunk) ?? "");
-      this.takeEvent(data, Buffer.concat([Buffer.from("data: "), data, Buffer.from("\n\n")]));
+      const json = JSON.stringify(chunk) ?? "";
+      this.takeEvent(Buffer.from(json), eventBytes("", json));
     }
   }
 }

@@ -1,6 +1,7 @@
 /** From typed steps to the events of a client. */
 import { FinishReason, type LogprobsDelta, type Part } from "../../api/index.js";
-import type { RequestFacts, StreamEncoder } from "../wire.js";
+import type { StreamEncoder } from "../event-writer.js";
+import type { RequestFacts } from "../wire.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../openai-chunks.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
@@ -39,7 +40,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     super("chat.completion.chunk", request);
   }
 
-  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): string {
+  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): void {
     switch (kind.$case) {
       case "text":
         return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
@@ -49,7 +50,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         return this.delta(kind.value.candidate, `"refusal":${JSON.stringify(kind.value.text)}`, logprobs);
       case "toolCallStart": {
         const { candidate, index, id, name, custom, signature } = kind.value;
-        const opened = this.role(candidate, true);
+        this.role(candidate, true);
         const calls = this.told.get(candidate);
         const place = calls?.size ?? 0;
         calls?.set(index, { index: place, custom });
@@ -57,7 +58,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
         const type = custom ? "custom" : "function";
         const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
         const call = { index: place, id, type, [type]: called, ...state };
-        return opened + this.delta(candidate, `"tool_calls":[${JSON.stringify(call)}]`);
+        return this.delta(candidate, `"tool_calls":[${JSON.stringify(call)}]`);
       }
       case "toolCallDelta":
         return this.argumentsDelta(kind.value.candidate, kind.value.index, kind.value.arguments);
@@ -68,8 +69,8 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
       case "candidateEnd": {
         const { candidate, reason, stopString } = kind.value;
         const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
-        const opened = this.role(candidate, false);
-        return `${opened}${this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`)}`;
+        this.role(candidate, false);
+        return this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`);
       }
       default:
         return kind satisfies never;
@@ -77,22 +78,22 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   }
 
   /** A thought goes on, or ends with its proof. */
-  private thinking(candidate: number, text: string, signature: string | undefined): string {
+  private thinking(candidate: number, text: string, signature: string | undefined): void {
     const thoughts = this.thoughtsOf(candidate);
     thoughts.open += text;
-    const plain = text === "" ? "" : this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
-    if (signature === undefined) return plain;
+    if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
+    if (signature === undefined) return;
     thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
     thoughts.open = "";
-    return plain + this.thoughts(candidate, thoughts);
+    this.thoughts(candidate, thoughts);
   }
 
   /**
    * All thoughts so far that must come back as they are. Each time whole: of a member that it does not know, the
    * official client's helper keeps what came last.
    */
-  private thoughts(candidate: number, { told }: Thoughts): string {
-    return this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
+  private thoughts(candidate: number, { told }: Thoughts): void {
+    this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
   }
 
   private thoughtsOf(candidate: number): Thoughts {
@@ -103,7 +104,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     return made;
   }
 
-  private part(candidate: number, part: Part | undefined): string {
+  private part(candidate: number, part: Part | undefined): void {
     if (part?.kind?.$case === "thinking")
       return this.thinking(candidate, part.kind.value.text, part.kind.value.signature);
     if (part?.kind?.$case === "redactedThinking") {
@@ -113,38 +114,39 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
     }
     if (part?.kind?.$case !== "toolCall") {
       const members = encodeDeltaPart(part);
-      return members === undefined ? "" : this.delta(candidate, members);
+      if (members !== undefined) this.delta(candidate, members);
+      return;
     }
     const { value } = part.kind;
     const index = this.told.get(candidate)?.size ?? 0;
     const start = { candidate, index, ...value };
-    return (
-      this.encode({ $case: "toolCallStart", value: start }) + this.argumentsDelta(candidate, index, value.arguments)
-    );
+    this.encode({ $case: "toolCallStart", value: start });
+    this.argumentsDelta(candidate, index, value.arguments);
   }
 
-  private argumentsDelta(candidate: number, index: number, fragment: string): string {
+  private argumentsDelta(candidate: number, index: number, fragment: string): void {
     const call = this.told.get(candidate)?.get(index);
-    if (call === undefined) return "";
+    if (call === undefined) return;
     const called = call.custom ? `"custom":{"input":` : `"function":{"arguments":`;
-    return this.delta(candidate, `"tool_calls":[{"index":${call.index},${called}${JSON.stringify(fragment)}}}]`);
+    this.delta(candidate, `"tool_calls":[{"index":${call.index},${called}${JSON.stringify(fragment)}}}]`);
   }
 
   /** One chunk of a candidate, behind the one that opens it. */
-  private delta(candidate: number, members: string, logprobs?: LogprobsDelta): string {
+  private delta(candidate: number, members: string, logprobs?: LogprobsDelta): void {
     const told = logprobs === undefined ? "null" : JSON.stringify(encodeLogprobs(logprobs));
-    return this.role(candidate, false) + this.choice(candidate, members, told, "null");
+    this.role(candidate, false);
+    this.choice(candidate, members, told, "null");
   }
 
   /** The chunk that opens a candidate, once. */
-  private role(candidate: number, isCall: boolean): string {
-    if (this.told.has(candidate)) return "";
+  private role(candidate: number, isCall: boolean): void {
+    if (this.told.has(candidate)) return;
     this.told.set(candidate, new Map());
     const content = isCall ? "null" : '""';
-    return this.choice(candidate, `"role":"assistant","content":${content},"refusal":null`, "null", "null");
+    this.choice(candidate, `"role":"assistant","content":${content},"refusal":null`, "null", "null");
   }
 
-  private choice(candidate: number, members: string, logprobs: string, reason: string): string {
-    return this.chunk(`{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`);
+  private choice(candidate: number, members: string, logprobs: string, reason: string): void {
+    this.chunk(`{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`);
   }
 }

@@ -28,7 +28,7 @@ class CompletionEncoder extends ChunkStreamEncoder {
     super("text_completion", request);
   }
 
-  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): string {
+  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): void {
     switch (kind.$case) {
       case "text":
       case "refusal":
@@ -37,7 +37,8 @@ class CompletionEncoder extends ChunkStreamEncoder {
         return this.choice(kind.value.candidate, "", kind.value);
       case "part": {
         const { candidate, part } = kind.value;
-        return part?.kind?.$case === "text" ? this.choice(candidate, part.kind.value.text, undefined) : "";
+        if (part?.kind?.$case === "text") this.choice(candidate, part.kind.value.text, undefined);
+        return;
       }
       case "candidateEnd": {
         const { candidate, reason, stopString } = kind.value;
@@ -47,16 +48,16 @@ class CompletionEncoder extends ChunkStreamEncoder {
       case "thinking":
       case "toolCallStart":
       case "toolCallDelta":
-        return "";
+        return;
       default:
         return kind satisfies never;
     }
   }
 
-  private choice(candidate: number, text: string, logprobs: LogprobsDelta | undefined, reason = "null"): string {
+  private choice(candidate: number, text: string, logprobs: LogprobsDelta | undefined, reason = "null"): void {
     const told = logprobs === undefined ? "null" : JSON.stringify(this.columns(candidate, logprobs));
     const textJson = JSON.stringify(text);
-    return this.chunk(`{"text":${textJson},"index":${candidate},"logprobs":${told},"finish_reason":${reason}}`);
+    this.chunk(`{"text":${textJson},"index":${candidate},"logprobs":${told},"finish_reason":${reason}}`);
   }
 
   private columns(candidate: number, logprobs: LogprobsDelta): object {

@@ -13,13 +13,14 @@ import {
 } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { JsonEnd } from "../json/json-end.js";
-import type { RequestFacts, StreamEncoder, WireRequest } from "../wire.js";
+import { StreamEncoder } from "../event-writer.js";
+import type { RequestFacts, WireRequest } from "../wire.js";
 import { encodeAnnotations } from "./annotations.js";
 import { AskedTools } from "./asked-tools.js";
 import { CallWriter, type ItemStatus, MessageWriter, type Place, ReasoningWriter } from "./item-writers.js";
 import { reasoningItem, tellWhole } from "./item-writers.js";
 import { type ResponseHead, repeatedMembers, type ResponseState, responseText } from "./response-object.js";
-import { eventText, WIRE_NAME } from "./schema.js";
+import { WIRE_NAME } from "./schema.js";
 import { encodeCallState, encodeProof, encodeRedacted, openAisOwn, OUR_REASONING } from "./signature.js";
 
 export function encodeStream(request: RequestFacts, asked?: WireRequest): StreamEncoder {
@@ -47,9 +48,8 @@ const MALFORMED = { code: "server_error", message: "The model's answer was malfo
 type Kind = NonNullable<Event["kind"]>;
 type Step = Exclude<Kind, { $case: "start" | "finish" }>;
 
-export class ResponsesStreamEncoder implements StreamEncoder {
+export class ResponsesStreamEncoder extends StreamEncoder {
   private head: ResponseHead | undefined;
-  private text = "";
   private sequence = 0;
   /** What the ids of items end in. */
   private tail = "";
@@ -60,19 +60,21 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   private readonly calls = new Map<number, OpenCall>();
   private ending: CandidateEnd | undefined;
   private readonly tools: AskedTools;
-  private readonly tell = (type: string, members: string): void => {
-    this.text += eventText(type, `"sequence_number":${this.sequence++},${members}`);
+  /** Tells one event: its name stands before its data and in it. `members` are JSON, each with its key. */
+  private readonly event = (type: string, members: string): void => {
+    this.out.named(type, `{"type":"${type}","sequence_number":${this.sequence++},${members}}`);
   };
 
   constructor(
     private readonly request: RequestFacts,
     private readonly asked: WireRequest | undefined,
   ) {
+    super();
     const { source } = asked ?? {};
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
   }
 
-  push(events: readonly Event[]): Buffer {
+  protected override tell(events: readonly Event[]): void {
     for (let place = 0; place < events.length; place++) {
       const kind = events[place]?.kind;
       if (kind === undefined) continue;
@@ -85,29 +87,21 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       else if (kind.$case === "finish") this.finish(kind.value.usage);
       else this.take(kind, undefined);
     }
-    return this.told();
   }
 
-  fail(error: GatewayError): Buffer {
+  protected override tellFailure(error: GatewayError): void {
     const { type, code, message, param } = error;
     // Both forms of it: some readers know the one, some the other.
     const flat = JSON.stringify({ code, message, param, error: { type, code, message, param } });
-    this.tell("error", flat.slice(1, -1));
+    this.event("error", flat.slice(1, -1));
     // Items that go on are left out: they never ended.
     const output = this.output.filter((item) => item !== undefined);
     if (this.head !== undefined) this.end("failed", { output, error: { code, message } });
-    return this.told();
   }
 
   /** The response as a whole, as it stands now. */
   whole(usage: Usage | undefined): string {
     return responseText(this.begin(), this.finalState(usage));
-  }
-
-  private told(): Buffer {
-    const bytes = Buffer.from(this.text);
-    this.text = "";
-    return bytes;
   }
 
   private begin(start?: Start): ResponseHead {
@@ -119,8 +113,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const head = { id: id || `resp_${this.tail}`, model, createdSeconds, repeated };
     this.head = head;
     const response = responseText(head, { status: "in_progress", output: [] });
-    this.tell("response.created", `"response":${response}`);
-    this.tell("response.in_progress", `"response":${response}`);
+    this.event("response.created", `"response":${response}`);
+    this.event("response.in_progress", `"response":${response}`);
     return head;
   }
 
@@ -159,7 +153,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   private message(): MessageWriter {
     if (this.open?.kind === "message") return this.open.writer;
     const place = this.place("msg_");
-    const writer = new MessageWriter(this.tell, place);
+    const writer = new MessageWriter(this.event, place);
     this.open = { kind: "message", writer, place };
     return writer;
   }
@@ -169,7 +163,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const own = openAisOwn(signature);
     if (this.open?.kind !== "reasoning") {
       const place = this.place(OUR_REASONING, own?.id);
-      this.open = { kind: "reasoning", writer: new ReasoningWriter(this.tell, place), place };
+      this.open = { kind: "reasoning", writer: new ReasoningWriter(this.event, place), place };
     }
     this.open.writer.add(text);
     if (signature === undefined) return;
@@ -188,7 +182,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const tool = this.tools.tool(name) ?? { namespace: undefined, name, custom };
     const isWrapped = tool.custom && !custom;
     const place = this.place(tool.custom ? "ctc_" : "fc_");
-    const writer = new CallWriter(this.tell, place, { callId: id, tool, isWrapped });
+    const writer = new CallWriter(this.event, place, { callId: id, tool, isWrapped });
     this.calls.set(index, { writer, place, end: new JsonEnd() });
   }
 
@@ -196,7 +190,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   private wholeReasoning(encrypted: string): void {
     const place = this.place(OUR_REASONING);
     const item = reasoningItem(place.id, "", encrypted);
-    tellWhole(this.tell, place, reasoningItem(place.id, "", undefined), item);
+    tellWhole(this.event, place, reasoningItem(place.id, "", undefined), item);
     this.output[place.index] = item;
   }
 
@@ -246,7 +240,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   private wholeItem(place: Place, opened: string, item: string): void {
-    tellWhole(this.tell, place, opened, item);
+    tellWhole(this.event, place, opened, item);
     this.output[place.index] = item;
   }
 
@@ -294,6 +288,6 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   private end(status: ResponseState["status"], state: Omit<ResponseState, "status">): void {
-    this.tell(`response.${status}`, `"response":${responseText(this.begin(), { ...state, status })}`);
+    this.event(`response.${status}`, `"response":${responseText(this.begin(), { ...state, status })}`);
   }
 }

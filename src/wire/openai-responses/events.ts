@@ -1,5 +1,6 @@
 /** Streams, both directions: the upstream's server-sent events to batches, and typed steps to a client's events. */
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
+import { eventBytes } from "../event-writer.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
 import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
@@ -52,8 +53,8 @@ class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
     const text = JSON.stringify({ type, sequence_number: 1, response });
     const opened = { ...response, status: "in_progress", output: [], usage: null };
     const created = JSON.stringify({ type: "response.created", sequence_number: 0, response: opened });
-    this.spans.add(Buffer.from(`event: response.created\ndata: ${created}\n\n`));
-    this.reader.ending = Buffer.from(`event: ${type}\ndata: ${text}\n\n`);
+    this.spans.add(eventBytes("response.created", created));
+    this.reader.ending = eventBytes(type, text);
   }
 }
 
