@@ -1,6 +1,7 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
+import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
@@ -223,7 +224,9 @@ function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationP
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 function readBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) =>
+    done(null, Buffer.isBuffer(body) ? withoutByteOrderMark(body) : body),
+  );
 }
 
 function noSchemas(): never {

@@ -1,4 +1,5 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
+import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
@@ -225,7 +226,7 @@ class Attempt implements UpstreamHandler {
 
   #endWhole(): void {
     const { form, owned } = this.plan;
-    const body = Buffer.concat(this.#chunks);
+    const body = withoutByteOrderMark(Buffer.concat(this.#chunks));
     const answer = this.#wire.decodeAnswer(body, this.#asked);
     this.receiver.watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.

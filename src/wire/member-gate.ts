@@ -87,8 +87,9 @@ function checkSteering(
     case "tier":
       return checkTier(parsed(text), rule.ordinary, { param, facts, model }, permits);
     case "tool": {
-      if (text === "false" || text === "[]") return;
-      const held = heldIn(parsed(text), param, true);
+      const value = parsed(text);
+      if (value === false || (Array.isArray(value) && value.length === 0)) return;
+      const held = heldIn(value, param, true);
       if (held !== undefined) throw refuseHeld(held);
       return checkPriced(rule.tool, { param, facts, model }, permits);
     }

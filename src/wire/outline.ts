@@ -4,6 +4,7 @@
  */
 import { JsonCursor } from "./json/cursor.js";
 import { type Member, readMembers, splice } from "./json/splice.js";
+import { mayHold } from "./json/text.js";
 import { listOf, objectOf } from "./json/value.js";
 import { isLongBody, LONG_BODY_BYTES } from "./json/weight.js";
 import type { SourceBody } from "./wire.js";
@@ -43,14 +44,14 @@ export function outlined(source: SourceBody): SourceBody {
 /** The items of an input that bring tools, as a list; a text that says nothing where there are none. */
 function toolItems(body: Buffer, { valueStart, end }: Member): string {
   const items: string[] = [];
-  if (body[valueStart] === 0x5b && body.subarray(valueStart, end).includes(TOOL_ITEM)) {
+  if (body[valueStart] === 0x5b && mayHold(body.subarray(valueStart, end), TOOL_ITEM)) {
     const cursor = new JsonCursor(body.subarray(valueStart, end));
     cursor.enterArray();
     while (cursor.nextItem()) {
       const start = cursor.at;
       cursor.skip();
       const item = cursor.bytes.subarray(start, cursor.at);
-      if (item.includes(TOOL_ITEM)) items.push(item.toString());
+      if (mayHold(item, TOOL_ITEM)) items.push(item.toString());
     }
   }
   return items.length === 0 ? '""' : `[${items.join(",")}]`;

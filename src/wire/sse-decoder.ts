@@ -1,4 +1,5 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
+import { isByteOrderMark, withoutByteOrderMark } from "../api/byte-order-mark.js";
 import type { Event } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { eventBytes, joinedEvent } from "./event-writer.js";
@@ -69,7 +70,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     try {
       this.isClosed = true;
       if (this.#whole === undefined) this.#framer.end();
-      else this.#unfoldOnce(Buffer.concat(this.#whole));
+      else this.#unfoldOnce(withoutByteOrderMark(Buffer.concat(this.#whole)));
       if (this.error === undefined) this.close();
     } catch (error) {
       this.error = GatewayError.from(error);
@@ -144,7 +145,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   /** Tells a stream from a page of HTML and from an answer that came in one piece. */
   #recognize(chunk: Buffer): void {
     for (const byte of chunk) {
-      if (byte <= SPACE) continue;
+      if (byte <= SPACE || isByteOrderMark(byte)) continue;
       this.#isFresh = false;
       if (byte === LESS_THAN) {
         this.error = unreadable("it answered with a page in place of a stream");

@@ -98,9 +98,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
   private start(chunk: JsonObject): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    // All of the first chunk: where an answer has no id, its counts and words still tell it from others.
     this.head = { modelVersion: chunk["modelVersion"], responseId: chunk["responseId"] };
-    this.answerId = JSON.stringify(chunk);
+    // Where an answer has no id, the counts and words of its first chunk still tell it from others.
+    this.answerId = textOf(chunk["responseId"]) || JSON.stringify(chunk);
     this.toolUses = [];
     this.servedModel = textOf(chunk["modelVersion"]);
     if (!this.isTyped) return;

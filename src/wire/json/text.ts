@@ -11,6 +11,12 @@ export function objectText(members: MemberTexts): string {
   return `{${texts.join(",")}}`;
 }
 
+/** False where nothing in the JSON can be the text, which a string may spell by the numbers of its signs. */
+export function mayHold(json: Buffer | string, text: Buffer | string): boolean {
+  const holds = typeof json === "string" ? json.includes(text.toString()) : json.includes(text);
+  return holds || json.includes("\\u");
+}
+
 export function arrayText(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }

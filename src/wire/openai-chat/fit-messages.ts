@@ -1,6 +1,7 @@
 /** A client's own messages on the way to an upstream that wants some of their members otherwise. */
 import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
+import { mayHold } from "../json/text.js";
 import { parsed, textOf } from "../json/value.js";
 import type { OpenAiChatDialect } from "./dialect.js";
 import { shortCallId } from "./names.js";
@@ -8,11 +9,11 @@ import { shortCallId } from "./names.js";
 type EditMap = Map<string, Buffer | string | undefined>;
 
 const DEVELOPER = Buffer.from("developer");
-const CALL_ID = Buffer.from('"tool_call');
+const CALL_ID = Buffer.from("tool_call");
 /** What upstreams of the wire call thinking; a client brings back what whoever answered last called it. */
 const THOUGHTS = ["reasoning_content", "reasoning"] as const;
-const A_THOUGHT = Buffer.from('"reasoning');
-const NAME = Buffer.from('"name"');
+const A_THOUGHT = Buffer.from("reasoning");
+const NAME = Buffer.from("name");
 
 /** The messages as the upstream wants them; undefined where they are so already. */
 export function fitMessages(messages: Buffer, dialect: OpenAiChatDialect): Buffer | undefined {
@@ -40,10 +41,10 @@ export function fitMessages(messages: Buffer, dialect: OpenAiChatDialect): Buffe
 /** A look at the bytes that spares most requests the reading of their messages. */
 function mayDiffer(messages: Buffer, dialect: OpenAiChatDialect): boolean {
   if (dialect.thinkingRequired || dialect.prefillField !== "") return true;
-  if (!dialect.developerRole && messages.includes(DEVELOPER)) return true;
-  if (dialect.shortCallIds && messages.includes(CALL_ID)) return true;
-  if (!dialect.messageNames && messages.includes(NAME)) return true;
-  return dialect.lacks.includes("reasoning_content") && messages.includes(A_THOUGHT);
+  if (!dialect.developerRole && mayHold(messages, DEVELOPER)) return true;
+  if (dialect.shortCallIds && mayHold(messages, CALL_ID)) return true;
+  if (!dialect.messageNames && mayHold(messages, NAME)) return true;
+  return dialect.lacks.includes("reasoning_content") && mayHold(messages, A_THOUGHT);
 }
 
 function fitMessage(message: Buffer, isLast: boolean, dialect: OpenAiChatDialect): Buffer | undefined {

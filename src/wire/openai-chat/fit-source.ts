@@ -2,6 +2,7 @@
 import { GatewayError } from "../../errors.js";
 import { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
+import { mayHold } from "../json/text.js";
 import { listOf, objectOf, parsed } from "../json/value.js";
 import type { ModelFacts } from "../wire.js";
 import type { CompleteDialect } from "./dialect.js";
@@ -73,9 +74,12 @@ function fitThinking(
 function fitChoice(textOf: (key: string) => string | undefined, { dialect }: FitContext, edits: EditMap): void {
   const choice = textOf("tool_choice");
   const required = JSON.stringify(dialect.requiredChoice);
-  if (choice === '"required"' && dialect.requiredChoice !== "required") edits.set("tool_choice", required);
-  if (choice === undefined || dialect.allowedTools || !choice.includes('"allowed_tools"')) return;
-  const allowed = objectOf(objectOf(parsed(choice))?.["allowed_tools"]);
+  if (choice === undefined) return;
+  if (dialect.requiredChoice !== "required" && parsed(choice) === "required") edits.set("tool_choice", required);
+  if (dialect.allowedTools || !mayHold(choice, "allowed_tools")) return;
+  const chosen = objectOf(parsed(choice));
+  if (chosen?.["type"] !== "allowed_tools") return;
+  const allowed = objectOf(chosen["allowed_tools"]);
   const names = new Set(listOf(allowed?.["tools"]).map(nameOf));
   const offered = toolsIn(textOf("tools") ?? "[]").filter((tool) => names.has(nameOf(parsed(tool.toString()))));
   edits.set("tools", `[${offered.join(",")}]`);
@@ -100,7 +104,7 @@ function toolsIn(tools: string): Buffer[] {
 }
 
 function refuseCustomTools(tools: string | undefined, { model }: FitContext): void {
-  if (tools === undefined || !tools.includes('"custom"')) return;
+  if (tools === undefined || !mayHold(tools, "custom")) return;
   const place = toolsIn(tools).findIndex((tool) => objectOf(parsed(tool.toString()))?.["type"] === "custom");
   if (place === -1) return;
   const problem = "it knows no tools that take free text";

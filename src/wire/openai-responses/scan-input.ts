@@ -6,6 +6,7 @@ import type { JsonCursor } from "../json/cursor.js";
 import { mediaBytesIn, mediaBytesOf } from "../openai-media.js";
 import { MESSAGES_MAX, tooManyMessages } from "../json/field.js";
 import { wrongValue } from "../json/node.js";
+import { parsed, textOf } from "../json/value.js";
 import { TOOLS } from "./members.js";
 import { isOurs } from "./signature.js";
 import { keptItem } from "./stateless.js";
@@ -121,7 +122,8 @@ function scanItem(cursor: JsonCursor, found: Found, place: number): GatewayError
 function readStart(cursor: JsonCursor): string {
   const start = cursor.at;
   cursor.skip();
-  return cursor.bytes.toString("latin1", start + 1, Math.min(start + 33, cursor.at - 1));
+  const text = cursor.bytes.toString("latin1", start + 1, Math.min(start + 33, cursor.at - 1));
+  return text.includes("\\") ? textOf(parsed(cursor.bytes.toString("utf8", start, cursor.at))).slice(0, 32) : text;
 }
 
 function noteItem(item: Item, found: Found, place: number): GatewayError | undefined {

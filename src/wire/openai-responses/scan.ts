@@ -2,6 +2,7 @@
 import { scanBody } from "../json/body.js";
 import type { JsonCursor } from "../json/cursor.js";
 import type { Member } from "../json/splice.js";
+import { parsed } from "../json/value.js";
 import type { Held } from "../held-objects.js";
 import { type HostedTool, scanTools } from "../hosted-tools.js";
 import { Steering } from "../steering.js";
@@ -57,7 +58,9 @@ export function scanRequest(body: Buffer): Scan {
 
 /** A tool that must be called is not only offered. */
 function chosen(hosted: readonly HostedTool[], choice: string): readonly HostedTool[] {
-  if (hosted.length === 0 || choice === "" || choice === '"auto"' || choice === '"none"') return hosted;
+  if (hosted.length === 0 || choice === "") return hosted;
+  const chosenMode = parsed(choice);
+  if (chosenMode === "auto" || chosenMode === "none") return hosted;
   return hosted.map((tool) => ({ ...tool, isOfferedUnasked: false }));
 }
 

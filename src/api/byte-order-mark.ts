@@ -1,0 +1,13 @@
+/** The mark that some writers put before UTF-8. It is no part of what they wrote, and JSON has no place for it. */
+
+const MARK = [0xef, 0xbb, 0xbf] as const;
+
+export function isByteOrderMark(byte: number): boolean {
+  return byte === MARK[0] || byte === MARK[1] || byte === MARK[2];
+}
+
+/** The bytes behind the mark, where there is one. */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const hasMark = bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2];
+  return hasMark ? bytes.subarray(MARK.length) : bytes;
+}

@@ -1,0 +1,28 @@
+/** However a request or an answer is spelled, it means the same. `npm run fuzz:formatting` runs more cases. */
+import { expect, test } from "vitest";
+import { recordingsNote } from "../conformance/recorded.js";
+import { answers, requests } from "./corpus.js";
+import { runCase } from "./spelled-case.js";
+
+const CASES = Number(process.env["TOLLGATE_FORMATTING_CASES"] ?? 2_000);
+const SEED = Number(process.env["TOLLGATE_FORMATTING_SEED"] ?? 1);
+const TIME_LIMIT_MS = 120_000 + CASES * 60;
+const FAILURES_SHOWN = 12;
+
+const said = `${requests.length} requests and ${answers.length} answers, with ${recordingsNote}`;
+
+test(
+  `${CASES} spellings of ${said} make no difference`,
+  () => {
+    const failures: string[] = [];
+    for (let seed = SEED; seed < SEED + CASES && failures.length < FAILURES_SHOWN; seed++) {
+      try {
+        runCase(seed);
+      } catch (error) {
+        failures.push(`seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      }
+    }
+    expect(failures).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);
