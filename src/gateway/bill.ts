@@ -38,21 +38,23 @@ export function billOf(usage: Usage, report: AnswerReport | undefined, terms: Bi
   const serviceTier = told === "" ? plan.serviceTier : serviceTierOf(told);
   // An answer that cannot tell its calls is taken to have made all that it might.
   const toolUses = report?.toolUses ?? plan.toolCallsMax;
-  const served: Served = { serviceTier, toolUses: toolUses.length === 0 ? toolUses : priced(toolUses, price, plan) };
+  const rounds = report?.rounds;
+  const charged = toolUses.length === 0 ? toolUses : priced(toolUses, price, plan);
+  const served: Served = { serviceTier, toolUses: charged, rounds };
   const cost = answered === undefined ? terms.cost : (answered.cost ?? terms.cost);
   return {
     costNanos: hasServiceTier(price, serviceTier)
       ? costNanos(usage, price, served)
       : dearest(usage, price, served, plan),
-    operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, { serviceTier, toolUses }),
+    operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, { serviceTier, toolUses, rounds }),
     doubt: doubtOf(terms, serviceTier, toolUses, price),
   };
 }
 
 /** In a tier without a price: the dearer of those that the hold covered. */
-function dearest(usage: Usage, price: Price, { toolUses }: Served, { serviceTier }: BillTerms["plan"]): bigint {
-  const ordinary = costNanos(usage, price, { serviceTier: "", toolUses });
-  const asked = costNanos(usage, price, { serviceTier, toolUses });
+function dearest(usage: Usage, price: Price, { toolUses, rounds }: Served, { serviceTier }: BillTerms["plan"]): bigint {
+  const ordinary = costNanos(usage, price, { serviceTier: "", toolUses, rounds });
+  const asked = costNanos(usage, price, { serviceTier, toolUses, rounds });
   return asked > ordinary ? asked : ordinary;
 }
 

@@ -104,11 +104,12 @@ export function chargeOf(
   if (basis === "free") return free(doubt === "missing" ? undefined : doubt);
   if (basis === "count" || usage === undefined) {
     // Of an answer that was cut, its report may not have come yet: that is no lie.
-    const output = outputOf(report, terms);
+    const output = outputOf(report, terms).then((tokens) => withWordless(tokens, report, terms));
     return counted(output, hasFinished || doubt !== "zero" ? doubt : undefined, terms);
   }
-  if (basis === "compare" && hasText(report)) return compared(usage, report, hasFinished, terms);
-  return believed(usage, report, terms);
+  if (basis === "compare" && (hasText(report) || wordlessOf(report) > 0))
+    return compared(usage, report, hasFinished, terms);
+  return withinLimit(reported(usage), terms);
 }
 
 function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
@@ -127,20 +128,26 @@ function reported(usage: Usage): Charge {
   return { usage, usageSource: UsageSource.USAGE_SOURCE_REPORTED, doubt: undefined };
 }
 
-/** The report; where it tells more output than was asked for, as far as what came can explain it. */
-function believed(usage: Usage, report: AnswerReport, terms: ChargeTerms): Charge | Promise<Charge> {
-  const { outputTokensMax } = terms;
-  if (outputTokensMax === undefined || generatedTokens(usage) <= BigInt(outputTokensMax)) return reported(usage);
-  return outputOf(report, terms).then((tokens) => {
-    const most = Math.max(tokens, outputTokensMax);
-    if (generatedTokens(usage) <= BigInt(most)) return reported(usage);
-    const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
-    return { usage: withOutputWithin(usage, most), usageSource, doubt: "above_limit" };
-  });
+/** An upstream that ignores the limit is charged as one that keeps it, so that no hold is too small for its answer. */
+function withinLimit(charge: Charge, { outputTokensMax }: ChargeTerms): Charge {
+  const { usage, doubt } = charge;
+  if (outputTokensMax === undefined || generatedTokens(usage) <= BigInt(outputTokensMax)) return charge;
+  const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
+  return { usage: withOutputWithin(usage, outputTokensMax), usageSource, doubt: doubt ?? "above_limit" };
 }
 
 function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<number> {
   return countOutput?.() ?? countTokens(report.text, modelId, { account: accountId, lane: "settlement" });
+}
+
+function wordlessOf({ wordlessTokens = 0 }: AnswerReport): number {
+  return wordlessTokens;
+}
+
+/** What came in all. What is no text is an estimate, so it never takes an answer past its limit. */
+function withWordless(textTokens: number, report: AnswerReport, { outputTokensMax }: ChargeTerms): number {
+  const tokens = textTokens + wordlessOf(report);
+  return outputTokensMax === undefined ? tokens : Math.max(textTokens, Math.min(tokens, outputTokensMax));
 }
 
 async function counted(
@@ -149,18 +156,16 @@ async function counted(
   terms: ChargeTerms,
 ): Promise<Charge> {
   const usage = await countUsage(terms.request, output, terms.modelId, terms.inputTokensMax, terms.accountId);
-  return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
+  return withinLimit({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
 }
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
-  const tokens = await outputOf(report, terms);
-  if (!isTooLow(usage, tokens)) return believed(usage, report, terms);
-  return {
-    usage: withCountedOutput(usage, BigInt(tokens)),
-    usageSource: UsageSource.USAGE_SOURCE_COUNTED,
-    doubt: hasFinished ? "missing" : undefined,
-  };
+  const tokens = withWordless(await outputOf(report, terms), report, terms);
+  if (!isTooLow(usage, tokens)) return withinLimit(reported(usage), terms);
+  const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
+  const doubt = hasFinished ? "missing" : undefined;
+  return withinLimit({ usage: withCountedOutput(usage, BigInt(tokens)), usageSource, doubt }, terms);
 }
 
 /** A report of vectors that is missing is made good by a count. */

@@ -1,8 +1,9 @@
 /** Sees everything that a model answers on its way to the caller, and knows at any moment what to charge for it. */
 import { type Embedding, type Finish, type StreamGenerateResponse, type Usage, UsageSource } from "../api/index.js";
+import { serviceTierOf } from "../api/service-tier.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
-import { type Attempt, encodeAttempts } from "../ledger/attempt-log.js";
+import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
 import type { ServedModel, Target } from "../routing/model.js";
@@ -109,7 +110,20 @@ export class Meter implements AnswerReceiver {
 
   /** What the ledger keeps of the attempts, once all are over. */
   get attemptLog(): string {
-    return encodeAttempts(this.#ended, { upstream: this.upstream, model: this.options.model.id });
+    return encodeAttempts(this.#ended, { upstream: this.upstream, model: this.options.model.id }, this.#servedAs);
+  }
+
+  /** As the answer tells it, and as the bill took what it does not tell. */
+  get #servedAs(): ServedAs | undefined {
+    const report = this.#report;
+    if (report === undefined || report.made === "nothing") return undefined;
+    const { servedModel = "", serviceTier = "", toolUses } = report;
+    const { plan } = this.options;
+    return {
+      model: servedModel === this.#modelId ? "" : servedModel,
+      serviceTier: serviceTier === "" ? plan.serviceTier : serviceTierOf(serviceTier),
+      toolUses: toolUses ?? plan.toolCallsMax,
+    };
   }
 
   dropped(params: readonly string[]): void {
@@ -144,6 +158,10 @@ export class Meter implements AnswerReceiver {
 
   /** More came than the caller, who left, takes: it is read for its usage. */
   missed(): void {
+    if (this.options.stream) this.#see(performance.now());
+  }
+
+  waits(): void {
     if (this.options.stream) this.#see(performance.now());
   }
 
@@ -240,8 +258,9 @@ export class Meter implements AnswerReceiver {
     this.#notes.see(this.#report, nowMs);
   }
 
-  #note(usage: Usage): void {
-    const { hold } = this.options;
+  #note(delivered: Usage): void {
+    const { hold, outputTokensMax } = this.options;
+    const usage = outputTokensMax === undefined ? delivered : withOutputWithin(delivered, outputTokensMax);
     const { costNanos, operatorCostNanos } = this.#bill(usage);
     hold.checkpoint({
       usage,

@@ -55,6 +55,8 @@ export class Notes {
   /** How long the text must be before there can be enough to note. */
   #lookAt = NOTE_BYTES / CHARACTER_BYTES_MAX;
   #noteMs: number;
+  /** An estimate of what came and is no text. */
+  #wordless = 0;
   /** What was read, once it is known. */
   #input: Usage | undefined;
 
@@ -62,18 +64,31 @@ export class Notes {
     this.#noteMs = options.startMs;
   }
 
-  /** Called when the answer grew; notes it where enough came, or enough time passed. */
+  /** Called as the answer grows, and now and then while it does not; notes it where enough came, or time passed. */
   see(report: AnswerReport | undefined, nowMs: number): void {
     const text = report?.grown;
-    if (text === undefined) return;
-    const isTime = nowMs - this.#noteMs >= NOTE_MS && text.length > this.#noted;
+    if (report === undefined || text === undefined) return;
+    const isTime = nowMs - this.#noteMs >= NOTE_MS;
     if (!isTime && text.length < this.#lookAt) return;
+    if (isTime && text.length === this.#noted) return this.#seeWordless(report, nowMs);
     this.#look(text);
     if (!isTime && this.#open < NOTE_BYTES && text.keptLength < KEPT_CHARACTERS_MAX) return;
     this.#noteMs = nowMs;
+    this.#wordless = report.wordlessTokens ?? 0;
     // Once it is older than what a crash may lose; so a short stream never pays for reading its input again.
-    if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report?.usage);
+    if (nowMs - this.options.startMs >= NOTE_MS && this.#input === undefined) this.#readInput(report.usage);
     this.#take(text);
+  }
+
+  /** No text came since: it thinks in secret, or makes what is no text. A crash charges its input, and that. */
+  #seeWordless(report: AnswerReport, nowMs: number): void {
+    this.#noteMs = nowMs;
+    const { made, wordlessTokens = 0 } = report;
+    if (made === "nothing" || (this.#input !== undefined && wordlessTokens === this.#wordless)) return;
+    this.#wordless = wordlessTokens;
+    if (this.#input === undefined) this.#readInput(report.usage);
+    // An input that is counted is noted once it is.
+    if (this.#input !== NO_USAGE) this.#note();
   }
 
   /** So many tokens came at least. */
@@ -159,7 +174,7 @@ export class Notes {
   }
 
   #note(): void {
-    this.options.note({ ...(this.#input ?? NO_USAGE), outputTokens: BigInt(this.#tokens) });
+    this.options.note({ ...(this.#input ?? NO_USAGE), outputTokens: BigInt(this.#tokens + this.#wordless) });
   }
 }
 

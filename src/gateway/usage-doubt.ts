@@ -6,7 +6,7 @@ import { generatedTokens, totalTokens } from "./count.js";
 /**
  * What is wrong with a report: none came with a whole answer, or none after its text; a side of it is zero although
  * something was read and generated; it holds what can be no count; it is beyond what any model can read or write.
- * `above_limit` tells more output than was asked for and than came, or more came: no more than either is charged.
+ * `above_limit` tells more output than was asked for, or more came: no more than that is charged.
  * `above_hold` is believed all the same: the account pays what was held, and the operator the rest.
  */
 export type UsageDoubt = "missing" | "zero" | "broken" | "absurd" | "above_limit" | "above_hold";

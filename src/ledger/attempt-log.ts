@@ -20,25 +20,56 @@ export interface Attempt {
 /** What the record of a request says beside its log: a name that stands there is empty in the log. */
 export type Recorded = Pick<Attempt, "upstream" | "model">;
 
+/** How the answer was served, as it tells itself: what its price went by. */
+export interface ServedAs {
+  /** The model as the upstream names it; empty where it did not tell, or told the one it was asked for. */
+  readonly model: string;
+  /** As `serviceTierOf` says it: empty for the ordinary tier. */
+  readonly serviceTier: string;
+  /** Calls of tools that the upstream ran. */
+  readonly toolUses: readonly { readonly name: string; readonly calls: bigint }[];
+}
+
 /** What one log keeps at most: far more attempts than a request may make, and the names that settings may give. */
 const ATTEMPTS_MAX = 16;
 const CHARACTERS_MAX = 256;
+const TOOLS_MAX = 16;
 
 const text = z.string().max(CHARACTERS_MAX);
 const whole = z.int().min(0);
-const LOG = z.array(z.tuple([text, text, text, whole, whole, whole, whole.nullable()])).max(ATTEMPTS_MAX);
+const served = z.tuple([text, text, z.array(z.tuple([text, whole])).max(TOOLS_MAX)]);
+const tried = [text, text, text, whole, whole, whole, whole.nullable()] as const;
+/** What is told of the answer stands behind the attempt that it came from. */
+const LOG = z.array(z.union([z.tuple([...tried]), z.tuple([...tried, served])])).max(ATTEMPTS_MAX);
 
 /** The attempts as a list of lists, in JSON; empty where there are none. Nearly all logs are of one that answered. */
-export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded): string {
+export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded, as?: ServedAs): string {
   if (attempts.length === 0) return "";
-  const rows = attempts.slice(-ATTEMPTS_MAX).map((attempt) => {
+  const rows: unknown[][] = attempts.slice(-ATTEMPTS_MAX).map((attempt) => {
     const { upstream, model, reason, status, startMs, durationMs, firstBatchMs } = attempt;
     const firstMs = firstBatchMs === null ? null : wholeMs(firstBatchMs);
     const asked = upstream === recorded.upstream ? "" : cut(upstream);
     const named = model === recorded.model ? "" : cut(model);
     return [asked, named, cut(reason), status, wholeMs(startMs), wholeMs(durationMs), firstMs];
   });
+  if (as !== undefined && (as.model !== "" || as.serviceTier !== "" || as.toolUses.length > 0)) {
+    const uses = as.toolUses.slice(0, TOOLS_MAX).map(({ name, calls }) => [cut(name), Number(calls)]);
+    rows.at(-1)?.push([cut(as.model), cut(as.serviceTier), uses]);
+  }
   return JSON.stringify(rows);
+}
+
+/** How the answer of a log was served; undefined where the log tells of none. */
+export function decodeServed(log: string, recorded: Recorded): ServedAs | undefined {
+  const last = log === "" ? undefined : LOG.safeParse(parsed(log)).data?.at(-1);
+  // Where an attempt failed, what it began is told all the same: somebody may have paid for it.
+  if (last === undefined) return undefined;
+  const [, asked, reason, , , , , told] = last;
+  if (told === undefined)
+    return reason === "" ? { model: asked || recorded.model, serviceTier: "", toolUses: [] } : undefined;
+  const [model, serviceTier, uses] = told;
+  const toolUses = uses.map(([name, calls]) => ({ name, calls: BigInt(calls) }));
+  return { model: model || asked || recorded.model, serviceTier, toolUses };
 }
 
 /** The attempts of a log; undefined where it is none of ours, as in a database that was changed. */

@@ -41,6 +41,11 @@ export class Metrics {
     "upstream",
     "cause",
   ]);
+  readonly refusedAsOurs = new Tally(
+    "tollgate_upstream_refused_as_ours_total",
+    "Requests that upstreams refused by words, or with 402 or 403, as if our credential or account were at fault.",
+    ["upstream", "model"],
+  );
   /** What is set aside now; read when Prometheus asks. */
   readAsides: () => readonly UpstreamAside[] = () => [];
   readonly unknownMembers = new Tally(
@@ -90,6 +95,7 @@ export class Metrics {
     this.registry.registerMetric(this.unknownMembers);
     this.registry.registerMetric(this.firstTokenSeconds);
     this.registry.registerMetric(this.setAside);
+    this.registry.registerMetric(this.refusedAsOurs);
     this.#asides();
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);

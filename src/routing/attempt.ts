@@ -16,6 +16,8 @@ export interface BatchReceiver {
   watch(report: AnswerReport): void;
   /** Called in place of `take` where the caller left and the answer is read for its usage. */
   missed?(): void;
+  /** Called now and then while a stream says nothing. */
+  waits?(): void;
   /** True once more came than the request's limit of output can be: nothing more is to be relayed. */
   exceeds?(): boolean;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
@@ -321,7 +323,10 @@ class Attempt implements UpstreamHandler {
       return this.#exchange?.abort();
     }
     const [dueMs, phase] = this.#due();
-    if (nowMs < dueMs) return this.#arm();
+    if (nowMs < dueMs) {
+      if (this.#phase === "stream") this.#guard(() => this.receiver.waits?.());
+      return this.#arm();
+    }
     this.#fail(phase === "drain" ? abortReason(this.plan.signal) : this.#tooSlow(phase));
   }
 

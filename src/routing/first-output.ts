@@ -62,6 +62,10 @@ export class FirstOutput implements BatchReceiver {
     return this.receiver.exceeds?.() === true;
   }
 
+  waits(): void {
+    this.receiver.waits?.();
+  }
+
   missed(): void {
     this.receiver.missed?.();
   }

@@ -1,9 +1,15 @@
 /** The attempts of a request as a receipt shows them. */
-import type { Attempt } from "../api/index.js";
-import { decodeAttempts } from "../ledger/attempt-log.js";
+import type { Attempt, ServedAs } from "../api/index.js";
+import { decodeAttempts, decodeServed } from "../ledger/attempt-log.js";
 import type { RequestRow } from "../store/store.js";
 
 type Tried = Pick<RequestRow, "state" | "upstream" | "model" | "attempts" | "attemptLog">;
+
+/** How the answer was served; undefined where nothing answered, or where that was not kept. */
+export function servedOf(row: Tried): ServedAs | undefined {
+  const served = row.attemptLog === null ? undefined : decodeServed(row.attemptLog, row);
+  return served && { ...served, toolUses: [...served.toolUses] };
+}
 
 /** All that is known of each attempt, or of the last one where the request left no log of them. */
 export function attemptsOf(row: Tried): Attempt[] {

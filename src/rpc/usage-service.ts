@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { Price, type RequestRecord, type UsageSummary, type UsageServiceService } from "../api/index.js";
 import type { RequestRow, UsageSummaryRow } from "../store/store.js";
-import { attemptsOf } from "./attempt.js";
+import { attemptsOf, servedOf } from "./attempt.js";
 import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
@@ -79,6 +79,7 @@ function recordOf(row: RequestRow, forOperator: boolean): RequestRecord {
     overageNanos: row.overageNanos,
     refundedNanos: row.refundedNanos,
     attemptLog: attemptsOf(row),
+    served: servedOf(row),
     createTime: new Date(row.createTimeMs),
     endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
   };

@@ -27,6 +27,7 @@ import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
+import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import { HealthLog } from "./health-log.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
@@ -89,9 +90,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
   const ledger = startLedger(store, options);
   await ledger.start();
-  const routing = createRouting(metrics, log, nowMs);
-  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
+  const routing = createRouting(metrics, log, nowMs, healthLog);
+  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
     healthLog.note(upstream, model, change),
   );
@@ -227,7 +228,7 @@ function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, m
   });
 }
 
-function createRouting(metrics: Metrics, log: Log, nowMs: () => number): Routing {
+function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLog: HealthLog): Routing {
   return new Routing({
     nowMs: monotonicMs,
     random: Math.random,
@@ -236,6 +237,9 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number): Routing
     onAttempt: (target, error) => {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
       metrics.attempts.add(target.served.id, result);
+      const refusal = error?.cause;
+      if (refusal instanceof UpstreamRefusal && refusal.kind === "forbidden")
+        healthLog.refusedAsOurs(target.served.id, target.model, refusal);
     },
     onUnknownMember: (upstream, member, isFirst) => {
       metrics.unknownMembers.add(upstream, member);

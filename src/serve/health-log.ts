@@ -1,6 +1,7 @@
 /** Tells operators what becomes of their upstreams: one line for each change, and a count. */
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
+import type { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import type { EjectionCause, EjectionChange } from "../routing/ejection.js";
 
 /** A change that goes to and fro has a line at most this often. */
@@ -17,13 +18,16 @@ const ADVICE: Readonly<Record<EjectionCause, string | undefined>> = {
   model_unknown: "the upstream does not have the model: correct the target's model in the settings",
 };
 
+const REFUSED_AS_OURS =
+  "the upstream refused a request as if our credential or account were at fault: where it goes on, look at its credential, its funds and its access";
+
 export class HealthLog {
   /** When a line was last written, by what it was about. */
   readonly #toldMs = new Map<string, number>();
 
   constructor(
     private readonly log: Log,
-    private readonly metrics: Pick<Metrics, "setAside">,
+    private readonly metrics: Pick<Metrics, "setAside" | "refusedAsOurs">,
     private readonly nowMs: () => number,
   ) {}
 
@@ -38,6 +42,17 @@ export class HealthLog {
     const advice = ADVICE[cause];
     if (advice !== undefined) this.log.error(facts, advice);
     else this.log.warn(facts, "an upstream fails and is set aside");
+  }
+
+  /**
+   * A refusal that says by its words, or by its status alone, that our credential, our money or our access is at fault.
+   * Whoever sends a request can make an upstream say so, so it sets nothing aside; the operator decides what it is.
+   */
+  refusedAsOurs(upstream: string, model: string, refusal: UpstreamRefusal): void {
+    this.metrics.refusedAsOurs.add(upstream, model);
+    if (!this.#mayTell(`${upstream} ${model} forbidden`)) return;
+    const facts = { upstream, upstream_model: model, cause: "forbidden", status: refusal.status };
+    this.log.warn({ ...facts, said: refusal.message }, REFUSED_AS_OURS);
   }
 
   #mayTell(about: string): boolean {

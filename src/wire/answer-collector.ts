@@ -1,7 +1,7 @@
 /** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
 import type { Event, ToolUse } from "../api/index.js";
 import { GrowingText } from "./growing-text.js";
-import type { Made } from "./wire.js";
+import type { AnswerReport, Made } from "./wire.js";
 
 /** Where what reads a part of an answer puts what it finds. */
 export interface Collector {
@@ -9,8 +9,13 @@ export interface Collector {
   readonly isTyped: boolean;
   add(event: Event): void;
   addText(text: string): void;
-  /** Something came that is no text: a picture, a call that the upstream ran itself, a sealed thought. */
-  noteContent(): void;
+  /**
+   * Something came that is no text: a picture, a call that the upstream ran itself, a sealed thought. `tokens` is an
+   * estimate of what of it was generated and is not added as text.
+   */
+  noteContent(tokens: number): void;
+  /** A thought came of which nothing can be seen, as it is when its answer has nothing else: no content by itself. */
+  noteSealed(tokens: number): void;
 }
 
 export class AnswerCollector implements Collector {
@@ -18,10 +23,14 @@ export class AnswerCollector implements Collector {
   /** True once the upstream told anything of what it generates. */
   protected hasBegun = false;
   private hasContent = false;
+  /** An estimate of what was generated and is no text. */
+  wordlessTokens = 0;
   /** How the answer was served, as far as it tells. */
   servedModel = "";
   serviceTier = "";
   toolUses: ToolUse[] | undefined;
+  /** Calls that the model went on behind, since the upstream ran them. */
+  private hostedCalls = 0;
   private events: Event[] = [];
 
   /** `isTyped` says whether steps are kept; the text is gathered either way. */
@@ -44,8 +53,22 @@ export class AnswerCollector implements Collector {
     this.grown.add(text);
   }
 
-  noteContent(): void {
+  noteContent(tokens: number): void {
     this.hasContent = true;
+    this.wordlessTokens += tokens;
+  }
+
+  noteSealed(tokens: number): void {
+    this.wordlessTokens += tokens;
+  }
+
+  get rounds(): AnswerReport["rounds"] {
+    return this.hostedCalls === 0 ? undefined : { countMax: this.hostedCalls + 1 };
+  }
+
+  /** The upstream ran a tool, and let the model go on with what it gave back. */
+  noteHosted(): void {
+    this.hostedCalls += 1;
   }
 
   /** A tool that the upstream ran was called once more. */

@@ -242,12 +242,19 @@ export interface AnswerReport {
   readonly text: string;
   /** The same while it grows; absent of an answer that is read whole. */
   readonly grown?: GrownText | undefined;
+  /** An estimate of the tokens that came and are no text, for an answer that never tells its usage. Absent: none. */
+  readonly wordlessTokens?: number;
   /** The model that answered, as the upstream names it. Absent or empty: it did not tell. */
   readonly servedModel?: string | undefined;
   /** The service tier that answered, as the upstream names it. Absent or empty: it did not tell. */
   readonly serviceTier?: string | undefined;
   /** Calls of tools that the upstream ran. Absent: the answer cannot tell. */
   readonly toolUses?: readonly ToolUse[] | undefined;
+  /**
+   * How many rounds the usage can be the sum of, where the model went on behind calls of tools that the upstream ran;
+   * and each of them, where the upstream told. Absent: one.
+   */
+  readonly rounds?: { readonly countMax: number; readonly usages?: readonly Usage[] | undefined } | undefined;
   /** The wire's own bytes that end the answer, held back until it is settled; absent where `streamEnd` ends it. */
   readonly ending?: Buffer | undefined;
 }

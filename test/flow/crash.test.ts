@@ -80,6 +80,43 @@ describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
   );
 });
 
+// The timer of an attempt, which sees what thinks in secret, wakes each 5 s.
+const NOTED_MS = 9_000;
+
+test.concurrent(
+  "a process killed while a model thinks in secret charges what was read",
+  { timeout: 55_000 },
+  async () => {
+    const upstream = await startFakeUpstream();
+    const settings = settingsFor(upstream.url);
+    const before = await startGateway({ settings });
+    const operator = new Management(before);
+    await operator.account("acme", 10_000_000n);
+    const { secret } = await operator.makeKey("acme");
+    const body = chat(script({ stallAfter: 1 }), { stream: true });
+    const asking = postChat(before, secret, body).catch(() => undefined);
+    await upstream.waitFor((request) => request.method === "POST");
+    await new Promise((resolve) => setTimeout(resolve, NOTED_MS));
+    await before.kill();
+    await asking;
+
+    const after = await startGateway({ settings, dataDirectory: before.dataDirectory });
+    const management = new Management(after);
+    await eventually(async () => (await management.balance("acme")).heldNanos === 0n, "no hold is left");
+    const { requests } = (await management.call("GET", "/requests")).body as { requests: Json[] };
+    const request = requests[0] ?? {};
+    expect(request).toMatchObject({ state: "settled", usage_source: "USAGE_SOURCE_RECOVERED" });
+    const { input_tokens: input, output_tokens: output } = request["usage"] as Json;
+    expect([Number(input) > 0, output]).toEqual([true, "0"]);
+    const { spentNanos } = await management.balance("acme");
+    expect(spentNanos).toBe(BigInt(String(input)) * PRICE.inputNanos);
+    expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
+    await after.stop();
+    await upstream.close();
+    rmSync(before.dataDirectory, { recursive: true });
+  },
+);
+
 /** One stream as its client saw it. */
 interface Seen {
   requestId: string;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text as bodyText } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AWS_REGION, messagesOf } from "../support/fake-bedrock.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 
@@ -14,8 +15,8 @@ const RELAYED_BYTES_MAX = 2_000_000;
 /** The events of one wire that begin an answer, and the one that is told for ever. */
 interface Endless {
   readonly path: RegExp;
-  readonly start: readonly string[];
-  readonly more: string;
+  readonly start: readonly (string | Buffer)[];
+  readonly more: string | Buffer;
 }
 
 const named = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
@@ -28,7 +29,11 @@ const usage = { input_tokens: 10, output_tokens: 1 };
 const item = { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] };
 const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
 
+// The first says who speaks, the second a piece of the text.
+const [converseStart, converseMore] = messagesOf({ content: [{ text: WORDS }] });
+
 const ENDLESS: readonly Endless[] = [
+  { path: /\/converse-stream$/, start: [converseStart ?? ""], more: converseMore ?? "" },
   {
     path: /\/chat\/completions$/,
     start: [chunk("chat.completion.chunk", { delta: { role: "assistant", content: "" } })],
@@ -108,7 +113,25 @@ const CLIENTS: readonly Client[] = [
   },
 ];
 
-const MODELS = ["chat-1", "text-1", "claude-sonnet-4-5", "gemini-2.5-flash", "native-1"];
+const MODELS = ["chat-1", "text-1", "claude-sonnet-4-5", "gemini-2.5-flash", "native-1", "bedrock-1"];
+
+const LONG_WORDS = 2_000;
+const LONG_TEXT = WORDS.repeat(Math.ceil(LONG_WORDS / 11));
+
+/** Whole answers that are longer than they may be, as each wire tells them. */
+function wholeAnswer(url: string): object {
+  if (url.endsWith("/converse"))
+    return {
+      output: { message: { role: "assistant", content: [{ text: LONG_TEXT }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 10, outputTokens: LONG_WORDS, totalTokens: 10 + LONG_WORDS },
+    };
+  const content = [{ type: "text", text: LONG_TEXT }];
+  if (url.endsWith("/messages"))
+    return { ...message, content, stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: LONG_WORDS } };
+  const choice = { index: 0, message: { role: "assistant", content: LONG_TEXT }, finish_reason: "stop" };
+  return { id: "x", object: "chat.completion", model: "m", choices: [choice] };
+}
 
 let server: Server;
 let left = 0;
@@ -118,11 +141,17 @@ let secret: string;
 
 async function tellForEver(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const closed = new Promise<void>((resolve) => response.on("close", resolve));
-  await bodyText(request);
-  const endless = ENDLESS.find(({ path }) => path.test(request.url ?? ""));
-  response.writeHead(200, { "content-type": "text/event-stream" });
+  const body = JSON.parse(await bodyText(request)) as { readonly stream?: boolean };
+  const url = request.url ?? "";
+  if (body.stream !== true && !/stream/i.test(url)) {
+    response.writeHead(200, { "content-type": "application/json" });
+    return void response.end(JSON.stringify(wholeAnswer(url)));
+  }
+  const endless = ENDLESS.find(({ path }) => path.test(url));
+  const type = url.endsWith("/converse-stream") ? "application/vnd.amazon.eventstream" : "text/event-stream";
+  response.writeHead(200, { "content-type": type });
   for (const event of endless?.start ?? []) response.write(event);
-  const more = endless?.more.repeat(10) ?? "";
+  const more = Buffer.concat(Array.from({ length: 10 }, () => Buffer.from(endless?.more ?? "")));
   while (!response.destroyed) {
     const drained = response.write(more)
       ? new Promise((resolve) => setImmediate(resolve))
@@ -145,7 +174,9 @@ beforeAll(async () => {
     `  native: { family: openai, base_url: "${url}/v1", api_key: "sk-upstream-secret-0123456789" }`,
     `  claude: { family: anthropic, base_url: "${url}", api_key: "sk-ant-upstream-secret" }`,
     `  google: { family: gemini, base_url: "${url}", api_key: "AIza-upstream-secret" }`,
+    `  aws: { family: bedrock, base_url: "${url}", api_key: "AKIDOFTHISTEST:secret/of+this/test0123456789abcdef" }`,
     "models:",
+    `  bedrock-1: { targets: [{ upstream: aws, model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" }], ${limits} }`,
     `  chat-1: { targets: [{ upstream: compatible }], ${limits} }`,
     `  text-1: { targets: [{ upstream: compatible }], kind: completion, ${limits} }`,
     `  claude-sonnet-4-5: { targets: [{ upstream: claude }], ${limits} }`,
@@ -153,7 +184,7 @@ beforeAll(async () => {
     `  native-1: { targets: [{ upstream: native }], ${limits} }`,
     "",
   ].join("\n");
-  gateway = await startGateway({ settings });
+  gateway = await startGateway({ settings, env: { AWS_REGION } });
   management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
   ({ secret } = await management.makeKey("acme"));
@@ -189,6 +220,25 @@ test.each(CASES)(
       Object((await management.call("GET", `/requests/${id}`)).body["request"]);
     await expect.poll(async () => (await state())["state"], { timeout: 10_000 }).toBe("settled");
     const record = await state();
+    expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+    expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
+  },
+);
+
+test.each(["chat-1", "claude-sonnet-4-5", "bedrock-1"])(
+  "a whole answer of %s past the limit is passed on, and charged no more than its hold",
+  async (model) => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model, messages, max_tokens: LIMIT_TOKENS }),
+    });
+    const answer = await response.text();
+    expect(response.status, answer).toBe(200);
+    expect(answer).toContain(LONG_TEXT.trim());
+    const id = String(response.headers.get("x-request-id"));
+    const { body } = await management.call("GET", `/requests/${id}`);
+    const record = Object(body["request"]) as Readonly<Record<string, unknown>>;
     expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
     expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
   },

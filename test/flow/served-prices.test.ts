@@ -1,8 +1,10 @@
 /** Whatever passed, the answer decides: another model, another tier and tools are charged at their own price. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { credentials, Metadata } from "@grpc/grpc-js";
+import { type GetRequestResponse, UsageServiceClient } from "../../src/api/index.js";
 import { postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
 
@@ -86,6 +88,10 @@ describe.each([false, true])("an answer is charged, streamed: %s,", (stream) => 
     const operatorCost = (BigInt(input + 10) * TOKEN_NANOS) / 2n;
     expect(shownCost(ended)).toEqual([String(operatorCost), String(cost * TOKEN_NANOS - operatorCost)]);
     await expect.poll(() => doubtOf(id)).toBe(doubt);
+    const { model = "fake", service_tier: tier = "" } = members as { model?: string; service_tier?: string };
+    const served = ended["served"] as Json;
+    expect([served["service_tier"], served["tool_uses"]]).toEqual([tier, []]);
+    if (model !== "fake") expect(served["model"]).toBe(model);
   });
 });
 
@@ -113,6 +119,24 @@ test("the searches that an upstream tells are charged, though nobody asked for t
   expect(response.headers.get("x-tollgate-cost-nanos")).toBe(String(2n * 10_000_000n + 110n * TOKEN_NANOS));
   const id = String(response.headers.get("x-request-id"));
   await expect.poll(() => doubtOf(id)).toBe("other_tool");
+  const { request } = (await management.call("GET", `/requests/${id}`)).body as { request: Json };
+  expect(request["served"]).toEqual({
+    model: "cheap",
+    service_tier: "",
+    tool_uses: [{ name: "web_search", calls: "2" }],
+  });
+  const service = new UsageServiceClient(gateway.grpc, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${OPERATOR_KEY}`);
+  const told = await new Promise<GetRequestResponse>((resolve, reject) => {
+    service.getRequest({ id }, metadata, (error, answer) => (error === null ? resolve(answer) : reject(error)));
+  });
+  service.close();
+  expect(told.request?.served).toEqual({
+    model: "cheap",
+    serviceTier: "",
+    toolUses: [{ name: "web_search", calls: 2n }],
+  });
 });
 
 function doubtOf(id: string): unknown {

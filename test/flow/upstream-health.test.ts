@@ -42,6 +42,23 @@ beforeEach(async () => {
   for (const id of ["fake", "spare", "gone"]) await management.call("POST", `/upstreams/${id}:reset`, {});
 });
 
+test("a credential that is refused in words alone is told to the operator, and sets nothing aside", async () => {
+  const words = "Incorrect API key provided: sk-***. You can obtain an API key from https://console.x.ai.";
+  const body = JSON.stringify({ code: "invalid-argument", error: words });
+  for (let call = 0; call < 3; call += 1) {
+    const refused = await ask(hostile, script({ status: 400, body }), "alone");
+    expect(refused.status).toBe(502);
+    expect(await refused.text()).not.toContain("x.ai");
+  }
+  const lines = (): string[] => gateway.log.filter((text) => text.includes('"cause":"forbidden"'));
+  await expect.poll(() => lines().length).toBe(1);
+  expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ upstream: "fake", status: 400, said: expect.any(String) });
+  expect(lines()[0]).toMatch(/look at its credential/);
+  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  expect(metrics).toMatch(/^tollgate_upstream_refused_as_ours_total\{upstream="fake",model="alone"\} 3$/m);
+  expect(metrics).not.toMatch(/^tollgate_upstream_set_aside_total\{upstream="fake"/m);
+});
+
 const told = (code: string): string =>
   JSON.stringify({ error: { message: "invalid api key, insufficient balance", type: code, param: code, code } });
 

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Price } from "../../src/api/index.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { type BillTerms, billOf } from "../../src/gateway/bill.js";
+import { wire as anthropic } from "../../src/wire/anthropic/index.js";
+import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
 import type { AnswerReport } from "../../src/wire/wire.js";
 import { FREE, priceOf } from "../pricing/prices.js";
 
@@ -144,4 +146,62 @@ test.each([
   { name: "as the other model's", terms: { answered: { price: undefined, cost: DEAR } }, want: 2_000n },
 ])("the operator's cost is known beside it: $name", ({ terms, want }) => {
   expect(billOf(USAGE, reportOf({}), { ...TERMS, ...terms }).operatorCostNanos).toBe(want);
+});
+
+describe("an answer of several rounds is charged by the length of each", () => {
+  // One nano-USD a token up to 100 tokens of input, ten above.
+  const tiered: Price = {
+    ...priceOf({ input: 1_000n, output: 1_000n }),
+    tiers: [{ aboveInputTokens: 100n, prices: priceOf({ input: 10_000n, output: 10_000n }) }],
+  };
+  const body = (usage: object, calls: number): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        id: "m",
+        type: "message",
+        role: "assistant",
+        content: [
+          ...Array.from({ length: calls }, (_, at) => ({ type: "server_tool_use", id: `s${at}`, name: "web_search" })),
+          { type: "text", text: "hi" },
+        ],
+        usage,
+      }),
+    );
+  const round = (input: number, output: number): object => ({ input_tokens: input, output_tokens: output });
+
+  test.each([
+    { name: "one round, at its tier", usage: round(240, 10), calls: 0, costs: 2_500n },
+    {
+      name: "four short rounds, told one by one",
+      usage: { ...round(60, 5), iterations: [round(50, 5), round(60, 5), round(65, 5), round(65, 5)] },
+      calls: 3,
+      costs: 260n,
+    },
+    {
+      name: "a short and a long round, told one by one",
+      usage: { ...round(200, 5), iterations: [round(40, 5), round(200, 5)] },
+      calls: 1,
+      costs: 45n + 2_050n,
+    },
+    { name: "only their sum, which short rounds can be", usage: round(240, 20), calls: 3, costs: 260n },
+    { name: "only their sum, of which one must be long", usage: round(240, 20), calls: 1, costs: 2_600n },
+  ])("$name", ({ usage, calls, costs }) => {
+    const { report } = anthropic.decodeAnswer(body(usage, calls));
+    const plan = { serviceTier: "", toolCallsMax: [] };
+    const told = { ...TERMS, price: { ...tiered, tools: [{ name: "web_search", callPicos: 0n }] }, plan };
+    expect(billOf(report.usage ?? NO_USAGE, report, told).costNanos).toBe(costs);
+  });
+
+  test("a sum of OpenAI's, behind searches that it ran", () => {
+    const search = { type: "web_search_call", status: "completed", action: { type: "search" } };
+    const answer = {
+      id: "r",
+      object: "response",
+      status: "completed",
+      output: [search, search],
+      usage: round(240, 20),
+    };
+    const { report } = openAiResponses.decodeAnswer(Buffer.from(JSON.stringify(answer)));
+    expect(billOf(report.usage ?? NO_USAGE, report, { ...TERMS, price: tiered }).costNanos).toBe(260n);
+  });
 });

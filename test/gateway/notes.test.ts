@@ -119,3 +119,26 @@ test("what was counted piece by piece and forgotten is counted as the whole text
   const pieces = Array.from({ length: 3_000 }, (_, place) => words[place % words.length] ?? "");
   expect((await grow(pieces, START_MS)).output).toBe(encode(pieces.join("")).length);
 });
+
+test.each([
+  { name: "thinks in secret", made: "begun", wordlessTokens: undefined, noted: true },
+  { name: "made a picture", made: "content", wordlessTokens: 1_056, noted: true },
+  { name: "only said that it will begin", made: "nothing", wordlessTokens: undefined, noted: false },
+] as const)("an answer that $name is noted by its input, once, and by what came", (row) => {
+  const noted: Usage[] = [];
+  const options = { request, modelId: MODEL, inputTokensMax: INPUT_TOKENS_MAX, accountId: "acme", startMs: START_MS };
+  const notes = new Notes({ ...options, note: (what) => noted.push(what) });
+  const report = {
+    usage: undefined,
+    made: row.made,
+    complete: false,
+    text: "",
+    grown: new GrowingText(),
+    ...(row.wordlessTokens === undefined ? {} : { wordlessTokens: row.wordlessTokens }),
+  };
+  for (const afterMs of [10, 1_999, 2_000, 2_100, 9_000]) notes.see(report, START_MS + afterMs);
+  expect(noted.length).toBe(row.noted ? 1 : 0);
+  if (!row.noted) return;
+  expect(noted[0]?.inputTokens).toBeGreaterThan(0n);
+  expect(noted[0]?.outputTokens).toBe(BigInt(row.wordlessTokens ?? 0));
+});

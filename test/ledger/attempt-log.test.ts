@@ -1,7 +1,7 @@
 /** The log of a request's attempts comes back as it was written, and stays small. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Attempt, decodeAttempts, encodeAttempts } from "../../src/ledger/attempt-log.js";
+import { type Attempt, decodeAttempts, decodeServed, encodeAttempts } from "../../src/ledger/attempt-log.js";
 
 const RECORDED = { upstream: "first", model: "gpt-1" };
 const PLAIN: Attempt = { ...RECORDED, reason: "", status: 200, startMs: 1, durationMs: 20, firstBatchMs: 5 };
@@ -23,6 +23,19 @@ test("any attempts come back as they were", () => {
     expect(decodeAttempts(encodeAttempts(attempts, RECORDED), RECORDED)).toEqual(attempts);
   };
   fc.assert(fc.property(fc.array(attempt, { maxLength: 16 }), check), { numRuns: 500 });
+});
+
+test("how the answer was served comes back with its attempt, and takes no room where it says nothing new", () => {
+  const served = { model: "gpt-1-2026", serviceTier: "priority", toolUses: [{ name: "web_search", calls: 3n }] };
+  const log = encodeAttempts([PLAIN, PLAIN], RECORDED, served);
+  expect(decodeServed(log, RECORDED)).toEqual(served);
+  expect(decodeAttempts(log, RECORDED)).toEqual([PLAIN, PLAIN]);
+  const nothingNew = { model: "", serviceTier: "", toolUses: [] };
+  const plain = encodeAttempts([PLAIN], RECORDED, nothingNew);
+  expect(plain).toBe(encodeAttempts([PLAIN], RECORDED));
+  expect(decodeServed(plain, RECORDED)).toEqual({ ...nothingNew, model: RECORDED.model });
+  expect(decodeServed(encodeAttempts([{ ...PLAIN, reason: "x" }], RECORDED), RECORDED)).toBeUndefined();
+  expect(decodeServed("", RECORDED)).toBeUndefined();
 });
 
 test("one that answered takes few characters, since its record has its names", () => {

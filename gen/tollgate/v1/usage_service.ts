@@ -20,7 +20,7 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Entry } from "./account_service.js";
-import { Price, Usage, UsageSource } from "./usage.js";
+import { Price, ToolUse, Usage, UsageSource } from "./usage.js";
 
 /** RequestRecord is what the gateway keeps of one request. */
 export interface RequestRecord {
@@ -84,7 +84,21 @@ export interface RequestRecord {
    * What the charge leaves of the operator's cost, in nano-USD, before refunds; below zero where it is less. Only
    * operators see it. Absent: it is not known, or the request runs.
    */
-  marginNanos?: bigint | undefined;
+  marginNanos?:
+    | bigint
+    | undefined;
+  /** How the answer was served, as it told itself: what its price went by. Absent: nothing answered, or it is not known. */
+  served: ServedAs | undefined;
+}
+
+/** ServedAs is how an upstream served an answer, which may differ from what was asked. */
+export interface ServedAs {
+  /** The model as the upstream names it; the one that it was asked for where it told none. */
+  model: string;
+  /** The service tier, such as priority. Empty: the ordinary one. */
+  serviceTier: string;
+  /** Calls of tools that the upstream ran. Of an answer that cannot tell them, the most that were held for. */
+  toolUses: ToolUse[];
 }
 
 /** Attempt is one try of one upstream for a request. */
@@ -255,6 +269,7 @@ function createBaseRequestRecord(): RequestRecord {
     refundedNanos: 0n,
     operatorCostNanos: undefined,
     marginNanos: undefined,
+    served: undefined,
   };
 }
 
@@ -343,6 +358,9 @@ export const RequestRecord: MessageFns<RequestRecord> = {
         throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
       }
       writer.uint32(320).int64(message.marginNanos);
+    }
+    if (message.served !== undefined) {
+      ServedAs.encode(message.served, writer.uint32(330).fork()).join();
     }
     return writer;
   },
@@ -526,6 +544,82 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.marginNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 41: {
+            if (tag !== 330) {
+              break;
+            }
+
+            message.served = ServedAs.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseServedAs(): ServedAs {
+  return { model: "", serviceTier: "", toolUses: [] };
+}
+
+export const ServedAs: MessageFns<ServedAs> = {
+  encode(message: ServedAs, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.serviceTier !== "") {
+      writer.uint32(18).string(message.serviceTier);
+    }
+    for (const v of message.toolUses) {
+      ToolUse.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServedAs {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServedAs();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.serviceTier = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.toolUses.push(ToolUse.decode(reader, reader.uint32()));
             continue;
           }
         }

@@ -42,6 +42,10 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
     return this.counts.usage;
   }
 
+  override get rounds(): AnswerReport["rounds"] {
+    return this.counts.rounds ?? super.rounds;
+  }
+
   get usageBroken(): boolean {
     return this.counts.broken;
   }
@@ -117,7 +121,9 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
 
   /** Counts a call of a tool that the upstream ran; where the usage tells how many were charged, that counts. */
   private countHosted(block: JsonObject): void {
+    if (block["type"] === "mcp_tool_use") this.noteHosted();
     if (block["type"] !== "server_tool_use") return;
+    this.noteHosted();
     const name = textOf(block["name"]);
     const hosted = HOSTED_TOOLS.find((known) => name.endsWith(known));
     if (hosted !== undefined) this.countCall(hosted);
@@ -151,7 +157,6 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   }
 
   addPart(part: Part): void {
-    this.noteContent();
     if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
   }
 

@@ -4,6 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { type CallCollector, type ClaudeCall, ClaudeCalls, tellText } from "../claude/calls.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import { partOf } from "../part.js";
+import { jsonTokens, sealedTokens } from "../wordless.js";
 import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -27,6 +28,8 @@ interface Block {
 export class BlockReader {
   private readonly open = new Map<unknown, Block>();
   private blocks = 0;
+  /** True where anything of the thought that is open was shown. */
+  private isThoughtShown = false;
   private readonly calls: ClaudeCalls;
 
   constructor(private readonly to: BlockCollector) {
@@ -44,6 +47,7 @@ export class BlockReader {
     const type = textOf(start["type"]);
     const call = type === "tool_use" ? this.calls.begin(textOf(start["name"]), textOf(start["id"])) : undefined;
     this.open.set(index, { type, start, call, input: "" });
+    this.isThoughtShown = false;
     if (type === "text") tellText(this.to, textOf(start["text"]));
     else if (type === "thinking") this.thinking(textOf(start["thinking"]), textOf(start["signature"]));
   }
@@ -69,9 +73,11 @@ export class BlockReader {
     this.open.delete(index);
     const { type, start } = block;
     if (block.call !== undefined) block.call.end(objectOf(start["input"]) ?? {});
-    else if (type === "redacted_thinking")
-      this.to.addPart(partOf({ $case: "redactedThinking", value: { data: textOf(start["data"]) } }));
-    else if (type !== "text" && type !== "thinking" && type !== "") this.opaque(block);
+    else if (type === "redacted_thinking") {
+      const data = textOf(start["data"]);
+      this.to.noteContent(sealedTokens(data));
+      this.to.addPart(partOf({ $case: "redactedThinking", value: { data } }));
+    } else if (type !== "text" && type !== "thinking" && type !== "") this.opaque(block);
   }
 
   /** One whole block. `inputJson` is its input as the upstream wrote it, with all digits. */
@@ -101,15 +107,17 @@ export class BlockReader {
       return;
     }
     this.to.addText(text);
+    this.isThoughtShown ||= text !== "";
+    if (!this.isThoughtShown) this.to.noteSealed(sealedTokens(wire));
     if (!this.to.isTyped || (text === "" && proof.signature === undefined)) return;
     const value = { candidate: 0, text, signature: proof.signature };
     this.to.add({ kind: { $case: "thinking", value } });
   }
 
   /** A block that only the wire understands, with the input that came after its beginning. */
-  private opaque({ start, input }: Block): void {
+  private opaque({ type, start, input }: Block): void {
     this.to.addText(input);
-    this.to.noteContent();
+    this.to.noteContent(writtenTokens(type, start));
     if (!this.to.isTyped) return;
     const json = JSON.stringify(input === "" ? start : { ...start, input: parsed(input) ?? {} });
     this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json } }));
@@ -120,4 +128,9 @@ function input(block: Block | undefined, fragment: string): void {
   if (block === undefined) return;
   if (block.call === undefined) block.input += fragment;
   else block.call.push(fragment);
+}
+
+/** What the model wrote of a block that only the wire understands; what a tool gave back was not generated. */
+function writtenTokens(type: string, start: JsonObject): number {
+  return type.endsWith("_tool_result") ? 0 : jsonTokens(start["input"] ?? start);
 }

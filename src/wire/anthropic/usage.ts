@@ -5,6 +5,9 @@ import { hasBrokenCount, TOKENS_MAX, tokenCount } from "../token-count.js";
 
 const COUNTS = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"] as const;
 
+/** No answer has more; a longer list is none of ours to walk. */
+const ROUNDS_MAX = 1_000;
+
 /** The counts of an answer as they come. A later report overwrites an earlier one, count by count. */
 export class UsageReader {
   private told: Record<string, unknown> = {};
@@ -18,6 +21,13 @@ export class UsageReader {
   /** True where a count was told that can be none, so that nothing of it is to be believed. */
   get broken(): boolean {
     return hasBrokenCount(this.told, COUNTS);
+  }
+
+  /** The rounds of an answer that had several, where they were told one by one. */
+  get rounds(): { readonly countMax: number; readonly usages: readonly Usage[] } | undefined {
+    const rounds = listOf(this.told["iterations"]);
+    if (rounds.length < 2 || rounds.length > ROUNDS_MAX) return undefined;
+    return { countMax: rounds.length, usages: rounds.map((round) => normal(objectOf(round) ?? {})) };
   }
 
   note(value: unknown): void {

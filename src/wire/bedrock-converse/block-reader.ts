@@ -3,6 +3,7 @@ import { GatewayError } from "../../errors.js";
 import { type CallCollector, type ClaudeCall, ClaudeCalls, tellText } from "../claude/calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { partOf } from "../part.js";
+import { sealedTokens } from "../wordless.js";
 
 const BLOCKS_MAX = 10_000;
 
@@ -16,6 +17,8 @@ interface Block {
 export class BlockReader {
   private readonly open = new Map<unknown, Block>();
   private blocks = 0;
+  /** True where anything of the answer's thoughts was shown. */
+  private isThoughtShown = false;
   private readonly calls: ClaudeCalls;
 
   constructor(private readonly to: CallCollector) {
@@ -88,13 +91,15 @@ export class BlockReader {
   private thinking(text: string, signature: string): void {
     if (text === "" && signature === "") return;
     this.to.addText(text);
+    this.isThoughtShown ||= text !== "";
+    if (!this.isThoughtShown) this.to.noteSealed(sealedTokens(signature));
     if (!this.to.isTyped) return;
     const value = { candidate: 0, text, signature: signature === "" ? undefined : signature };
     this.to.add({ kind: { $case: "thinking", value } });
   }
 
   private redacted(data: string): void {
-    this.to.noteContent();
+    this.to.noteContent(sealedTokens(data));
     if (!this.to.isTyped) return;
     const part = partOf({ $case: "redactedThinking", value: { data } });
     this.to.add({ kind: { $case: "part", value: { candidate: 0, part } } });

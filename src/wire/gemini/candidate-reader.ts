@@ -6,6 +6,7 @@ import type { Collector } from "../answer-collector.js";
 import { unwrappedText } from "../free-text.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { partOf } from "../part.js";
+import { PICTURE_TOKENS, sealedTokens, soundTokens } from "../wordless.js";
 import { decodeFinish } from "./finish.js";
 import { decodeLogprobs } from "./logprobs.js";
 import { PartialArguments } from "./partial-arguments.js";
@@ -34,6 +35,7 @@ export class CandidateReader {
   private reason = "";
   private calls = 0;
   private hasEnded = false;
+  private isThoughtShown = false;
   private openCall: OpenCall | undefined;
 
   constructor(
@@ -71,6 +73,8 @@ export class CandidateReader {
 
   private readPart(part: JsonObject): void {
     const signature = textOf(part["thoughtSignature"]) || undefined;
+    if (part["thought"] === true) this.isThoughtShown = true;
+    else if (signature !== undefined && !this.isThoughtShown) this.collector.noteSealed(sealedTokens(signature));
     const call = objectOf(part["functionCall"]);
     if (call !== undefined) return this.readCall(call, signature);
     const { text } = part;
@@ -145,7 +149,7 @@ export class CandidateReader {
     const data = objectOf(part["inlineData"]);
     if (data === undefined) return false;
     const mediaType = textOf(data["mimeType"]);
-    this.collector.noteContent();
+    this.collector.noteContent(mediaTokens(mediaType, textOf(data["data"])));
     if (!this.collector.isTyped) return true;
     const inline = { mediaType, data: Buffer.from(textOf(data["data"]), "base64") };
     const source = { $case: "inline" as const, value: inline };
@@ -163,12 +167,18 @@ export class CandidateReader {
     const json = JSON.stringify(part);
     // What a server's program printed was not generated.
     if (part["codeExecutionResult"] === undefined) this.collector.addText(json);
-    else this.collector.noteContent();
+    else this.collector.noteContent(0);
     if (this.collector.isTyped) this.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json } }));
   }
 
   private addPart(part: Part): void {
-    this.collector.noteContent();
+    this.collector.noteContent(0);
     this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
   }
+}
+
+/** What made a sound, a picture, or a file, which is as a rule text. */
+function mediaTokens(mediaType: string, base64: string): number {
+  if (mediaType.startsWith("image/")) return PICTURE_TOKENS;
+  return mediaType.startsWith("audio/") ? soundTokens(base64) : sealedTokens(base64);
 }

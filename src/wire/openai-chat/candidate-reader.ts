@@ -5,6 +5,7 @@ import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeLogprobs } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens, soundTokens } from "../wordless.js";
 import { AnswerAudio } from "./answer-audio.js";
 import { CallsReader } from "./calls-reader.js";
 import { WIRE_NAME } from "./schema.js";
@@ -71,7 +72,7 @@ export class CandidateReader {
   finish(isDone: boolean): void {
     this.calls.finish();
     const audio = this.audio?.part();
-    if (audio !== undefined) this.addPart(audio);
+    if (audio !== undefined) this.addPart(audio, 0);
     this.audio = undefined;
     if (this.hasEnded || (!this.isFinished && !isDone)) return;
     this.hasEnded = true;
@@ -103,7 +104,7 @@ export class CandidateReader {
     const audio = objectOf(delta["audio"]);
     if (audio !== undefined) {
       this.audio ??= new AnswerAudio();
-      this.collector.noteContent();
+      this.collector.noteContent(soundTokens(textOf(audio["data"])));
       this.collector.addText(this.audio.read(audio));
     }
     const { images } = delta;
@@ -114,7 +115,7 @@ export class CandidateReader {
     if (Array.isArray(annotations) && annotations.length > 0) {
       // Citations have a place in a part alone, so the text that has them comes as one.
       this.collector.addText(text);
-      this.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }));
+      this.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }), 0);
     } else this.addText(text);
   }
 
@@ -134,7 +135,8 @@ export class CandidateReader {
       const proof = proofOf(detail);
       if (proof !== "") (this.proofs ??= new Set()).add(proof);
       if (detail?.["type"] === "reasoning.encrypted") {
-        if (proof !== "") this.addPart(partOf({ $case: "redactedThinking", value: { data: proof } }));
+        const part = partOf({ $case: "redactedThinking", value: { data: proof } });
+        if (proof !== "") this.addPart(part, sealedTokens(proof));
         continue;
       }
       const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
@@ -156,8 +158,11 @@ export class CandidateReader {
       this.addThinking(text, textOf(piece["signature"]) || undefined);
     } else if (type === "image_url") {
       const url = textOf(objectOf(piece["image_url"])?.["url"]) || textOf(piece["image_url"]);
-      this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }));
-    } else this.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(piece) } }));
+      this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }), PICTURE_TOKENS);
+    } else {
+      const part = partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(piece) } });
+      this.addPart(part, jsonTokens(piece));
+    }
   }
 
   private readLogprobs(value: unknown): void {
@@ -185,8 +190,8 @@ export class CandidateReader {
       this.collector.add({ kind: { $case: "thinking", value: { candidate: this.index, text, signature } } });
   }
 
-  private addPart(part: Part): void {
-    this.collector.noteContent();
+  private addPart(part: Part, tokens: number): void {
+    this.collector.noteContent(tokens);
     if (this.collector.isTyped) this.collector.add({ kind: { $case: "part", value: { candidate: this.index, part } } });
   }
 }

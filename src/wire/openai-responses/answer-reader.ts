@@ -104,8 +104,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     this.hasBegun = true;
   }
 
-  addPart(part: Part): void {
-    this.noteContent();
+  addPart(part: Part, tokens: number): void {
+    this.noteContent(tokens);
     this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
   }
 

@@ -5,6 +5,7 @@ import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeTokens } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../wordless.js";
 import type { AskedTools } from "./asked-tools.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
@@ -14,8 +15,10 @@ export interface ItemCollector extends Collector {
   readonly tools: AskedTools;
   /** An item began: the model generates. */
   begun(): void;
-  addPart(part: Part): void;
+  /** `tokens` is an estimate of what of it was generated and is not added as text. */
+  addPart(part: Part, tokens: number): void;
   countCall(name: string): void;
+  noteHosted(): void;
 }
 
 /** Items that are calls of tools that the upstream runs, by the name that their price has. */
@@ -25,6 +28,9 @@ const HOSTED_CALLS: ReadonlyMap<string, string> = new Map([
   ["code_interpreter_call", "code_interpreter"],
   ["image_generation_call", "image_generation"],
 ]);
+
+/** Members of items that the model writes; the rest of an item says how it went, and what a tool gave back. */
+const WRITTEN = ["name", "action", "queries", "code", "arguments", "input", "operation"];
 
 const ITEMS_MAX = 10_000;
 const PARAGRAPH = "\n\n";
@@ -86,6 +92,7 @@ export class ItemsReader {
     item.hasEnded = true;
     const hosted = HOSTED_CALLS.get(item.type);
     if (hosted !== undefined && isCharged(whole)) this.to.countCall(hosted);
+    if (hosted !== undefined || item.type === "mcp_call") this.to.noteHosted();
     switch (item.type) {
       case "message":
         if (item.told === "") for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
@@ -163,7 +170,7 @@ export class ItemsReader {
     const annotations = listOf(content?.["annotations"]);
     if (annotations.length === 0) return this.text(item, text, content?.["logprobs"]);
     this.to.addText(text);
-    this.to.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }));
+    this.to.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }), 0);
   }
 
   /** A thought goes on; each part of it is a paragraph. */
@@ -178,18 +185,23 @@ export class ItemsReader {
   }
 
   private endThought(item: Item, whole: JsonObject): void {
-    const proof = decodeProof(textOf(whole["id"]), textOf(whole["encrypted_content"]));
+    const sealed = textOf(whole["encrypted_content"]);
+    const proof = decodeProof(textOf(whole["id"]), sealed);
     if (proof.kind === "call") {
       this.state = proof.signature;
       return;
     }
     if (proof.kind === "redacted")
-      return this.to.addPart(partOf({ $case: "redactedThinking", value: { data: proof.data } }));
+      return this.to.addPart(
+        partOf({ $case: "redactedThinking", value: { data: proof.data } }),
+        sealedTokens(proof.data),
+      );
     const summary = listOf(whole["summary"]);
     if (item.told === "")
       (summary.length > 0 ? summary : listOf(whole["content"])).forEach((part, index) =>
         this.thought(item, textOf(objectOf(part)?.["text"]), index),
       );
+    if (item.told === "") this.to.noteSealed(sealedTokens(sealed));
     if (proof.signature === undefined) return;
     this.to.add({ kind: { $case: "thinking", value: { candidate: 0, text: "", signature: proof.signature } } });
   }
@@ -197,14 +209,15 @@ export class ItemsReader {
   private image(whole: JsonObject): void {
     const mediaType = `image/${textOf(whole["output_format"]) || "png"}`;
     const value = { mediaType, data: Buffer.from(textOf(whole["result"]), "base64") };
-    this.to.addPart(partOf({ $case: "image", value: { source: { $case: "inline", value }, detail: undefined } }));
+    const source = { $case: "inline" as const, value };
+    this.to.addPart(partOf({ $case: "image", value: { source, detail: undefined } }), PICTURE_TOKENS);
   }
 
   private opaque(whole: JsonObject): void {
     if (textOf(whole["type"]) === "") return;
-    this.to.noteContent();
-    if (!this.to.isTyped) return;
-    this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(whole) } }));
+    const tokens = writtenTokens(whole);
+    if (!this.to.isTyped) return this.to.noteContent(tokens);
+    this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json: JSON.stringify(whole) } }), tokens);
   }
 }
 
@@ -212,4 +225,11 @@ export class ItemsReader {
 function isCharged(call: JsonObject): boolean {
   const action = textOf(objectOf(call["action"])?.["type"]);
   return action === "" || action === "search";
+}
+
+/** Of a call that the upstream ran, and of what only the wire understands. */
+function writtenTokens(whole: JsonObject): number {
+  let tokens = 0;
+  for (const name of WRITTEN) if (whole[name] !== undefined) tokens += jsonTokens(whole[name]);
+  return tokens;
 }

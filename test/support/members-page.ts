@@ -1,0 +1,74 @@
+/** The part of docs/members.md that is made from the tables of the wires. */
+import { readdirSync } from "node:fs";
+import type { MemberRule, MemberTable } from "../../src/wire/members.js";
+import type { ToolRule } from "../../src/wire/hosted-tools.js";
+
+/** What stands before it is written by hand. */
+export const MARK = "<!-- From here on the page is made from the tables: npm test says how. -->\n";
+
+const WIRES = new URL("../../src/wire/", import.meta.url);
+
+interface Tables {
+  readonly MEMBERS: MemberTable;
+  readonly TOOLS?: ReadonlyMap<string, ToolRule>;
+  readonly BOUNDED?: ReadonlySet<string>;
+}
+
+/** One section for each wire that has a table, by name. */
+export async function membersSections(): Promise<string> {
+  const sections: string[] = [];
+  for (const entry of readdirSync(WIRES, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const path = new URL(`${entry.name}/members.ts`, WIRES);
+    const tables = await import(path.href).then(
+      (found: Tables) => found,
+      () => undefined,
+    );
+    if (tables !== undefined) sections.push(sectionOf(entry.name, tables));
+  }
+  return sections.join("\n");
+}
+
+function sectionOf(wire: string, { MEMBERS, TOOLS, BOUNDED }: Tables): string {
+  const rows = [...kindsOf(MEMBERS.rules, "")].map(([kind, names]) => `| ${kind} | ${names.join(", ")} |`);
+  for (const [header, values] of MEMBERS.headers) rows.push(`| plain values of \`${header}\` | ${quoted(values)} |`);
+  for (const [kind, names] of toolKinds(TOOLS ?? new Map())) rows.push(`| ${kind} | ${names.join(", ")} |`);
+  if (BOUNDED !== undefined) rows.push(`| tools whose calls are bounded on the wire | ${quoted(BOUNDED)} |`);
+  return [`## ${wire}`, "", "| what | names |", "|---|---|", ...rows, ""].join("\n");
+}
+
+function kindsOf(rules: ReadonlyMap<string, MemberRule>, path: string): Map<string, string[]> {
+  const kinds = new Map<string, string[]>();
+  const add = (kind: string, name: string): void => {
+    kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
+  };
+  for (const [name, rule] of rules) {
+    const shown = `\`${path}${name}\``;
+    if (rule.kind === "tool") add("priced as a tool", `${shown} (\`${rule.tool}\`)`);
+    else if (rule.kind === "tier") add("priced as a service tier", shown);
+    else if (rule.kind === "object") {
+      for (const [kind, names] of kindsOf(rule.members.rules, `${path}${name}.`))
+        for (const inner of names) add(kind, inner);
+    } else add(rule.kind, shown);
+  }
+  return kinds;
+}
+
+function toolKinds(tools: ReadonlyMap<string, ToolRule>): Map<string, string[]> {
+  const kinds = new Map<string, string[]>();
+  for (const [name, rule] of tools) {
+    const kind = {
+      client: "tools of the client",
+      free: "free tools",
+      priced: "priced tools",
+      refused: "refused tools",
+    };
+    const shown = rule.kind === "priced" ? `\`${name}\` (\`${rule.name}\`)` : `\`${name}\``;
+    kinds.set(kind[rule.kind], [...(kinds.get(kind[rule.kind]) ?? []), shown]);
+  }
+  return kinds;
+}
+
+function quoted(names: Iterable<string>): string {
+  return [...names].map((name) => `\`${name}\``).join(", ");
+}
