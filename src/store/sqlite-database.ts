@@ -13,14 +13,15 @@ import { SqliteEntries } from "./sqlite-entries.js";
 import { SqliteKeys } from "./sqlite-keys.js";
 import { SqliteRequests } from "./sqlite-requests.js";
 import { SqliteSeeds } from "./sqlite-seeds.js";
+import type { Witness } from "./witness.js";
 
 /** What is kept from batch to batch at most. Beyond that it is read again where it is needed. */
 const OPEN_HOLDS_MAX = 10_000;
 const ACCOUNTS_MAX = 10_000;
 const BUDGETS_MAX = 50_000;
 
-/** The calls over an open database. */
-export function sqliteCalls(database: Sqlite): SqliteCalls {
+/** The calls over an open database. Its witness hears of each commit. */
+export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const reader = new BookReader(database);
   const writer = new BookWriter(database);
   const accounts = new SqliteAccounts(database);
@@ -47,6 +48,7 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
       const [book, results] = commit.immediate(readOperations(operations));
       kept = book.accounts.size > ACCOUNTS_MAX || book.budgetCount > BUDGETS_MAX ? undefined : book;
       kept?.forgetChanges(OPEN_HOLDS_MAX);
+      witness?.wrote(book.head);
       failpoint("after_commit");
       return flattenResults(results);
     },
@@ -75,19 +77,10 @@ export function sqliteCalls(database: Sqlite): SqliteCalls {
     account: (id) => accounts.get(id),
     accounts: (count, afterId) => accounts.list(count, afterId),
     ...keyCalls(keys),
-    request: (id) => requests.get(id),
-    receipt: (id) => {
-      const request = requests.get(id);
-      return request && { request, entries: entries.ofRequest(id) };
-    },
-    requests: (accountId, count, before) => requests.list(accountId, count, before),
-    summarize: (accountId, days, count, after) => ({
-      rows: requests.summarize(accountId, days, count, after),
-      total: requests.total(accountId, days),
-    }),
-    outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
+    ...requestCalls(requests, entries),
     seed: (rows) => {
       kept = undefined;
+      witness?.wrote(undefined);
       return seeds.apply(rows);
     },
     check: () => void probe.run(),
@@ -103,5 +96,23 @@ function keyCalls(keys: SqliteKeys): KeyCalls {
     keyByDigest: (digest) => keys.findByDigest(digest),
     keys: (accountId, count, before) => keys.list(accountId, count, before),
     replaceKey: (key) => keys.replace(key),
+  };
+}
+
+type RequestCalls = Pick<SqliteCalls, "request" | "receipt" | "requests" | "summarize" | "outputOf">;
+
+function requestCalls(requests: SqliteRequests, entries: SqliteEntries): RequestCalls {
+  return {
+    request: (id) => requests.get(id),
+    receipt: (id) => {
+      const request = requests.get(id);
+      return request && { request, entries: entries.ofRequest(id) };
+    },
+    requests: (accountId, count, before) => requests.list(accountId, count, before),
+    summarize: (accountId, days, count, after) => ({
+      rows: requests.summarize(accountId, days, count, after),
+      total: requests.total(accountId, days),
+    }),
+    outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
   };
 }

@@ -25,7 +25,7 @@ function serve(port: MessagePort, file: ServedFile, calls: object): void {
 function run(port: MessagePort, task: WorkerTask): void {
   if (task.kind === "serve") {
     const file = openSqliteFile(task.directory, task.databaseBytesMax, task.check);
-    serve(port, file, sqliteCalls(file.database));
+    serve(port, file, sqliteCalls(file.database, file.witness));
     return;
   }
   if (task.kind === "answers") {

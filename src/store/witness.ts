@@ -46,6 +46,7 @@ export class Witness {
   readonly #bytes = Buffer.alloc(NOTE_BYTES, " ");
   #file: number | undefined;
   #noted = -1;
+  #written: ChainHead | undefined;
 
   constructor(path: string, database: Sqlite, keyCheck: string) {
     this.#path = path;
@@ -62,8 +63,14 @@ export class Witness {
     this.#replace(this.newest());
   }
 
+  /** What the last commit ended with, so that nobody need ask the database; undefined where that is not at hand. */
+  wrote(head: ChainHead | undefined): void {
+    this.#written = head;
+  }
+
   /** The newest transfer, to be noted once it is on the disk. */
   newest(): ChainHead {
+    if (this.#written !== undefined) return this.#written;
     const row = this.#newest.get();
     return row === undefined ? CHAIN_START : { sequence: Number(row.sequence), hash: row.hash.toString("hex") };
   }
