@@ -42,11 +42,11 @@ export interface KeySettings {
   tokensPerMinute: bigint;
   /** The most requests at once. */
   concurrency: bigint;
-  /** The most it may spend in a UTC day, in nano-USD. */
+  /** The most that it, with all keys that it made, may spend in a UTC day, in nano-USD. */
   budgetDayNanos: bigint;
-  /** The most it may spend in a UTC month, in nano-USD. */
+  /** The most that it, with all keys that it made, may spend in a UTC month, in nano-USD. */
   budgetMonthNanos: bigint;
-  /** The most it may spend at all, in nano-USD. */
+  /** The most that it, with all keys that it made, may spend at all, in nano-USD. */
   budgetTotalNanos: bigint;
   /** The most that one request may cost, in nano-USD. */
   requestCostMaxNanos: bigint;
