@@ -10,7 +10,10 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.management.verify();
+  await world.close();
+});
 
 const trace = (): Promise<Trace> => traceOf(world);
 let before: Trace;

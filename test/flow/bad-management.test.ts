@@ -12,7 +12,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   before = await trace();
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.management.verify();
+  await world.close();
+});
 
 const trace = (): Promise<Trace> => traceOf(world);
 

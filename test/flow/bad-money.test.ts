@@ -41,6 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   accounts.close();
   usage.close();
+  await world.management.verify();
   await world.close();
 });
 

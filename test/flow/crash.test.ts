@@ -51,9 +51,9 @@ describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
     async () => {
       const upstream = await startFakeUpstream();
       const settings = settingsFor(upstream.url);
-      const env: Record<string, string> =
+      const failpoints: Record<string, string> =
         moment.failpoint === undefined ? {} : { TOLLGATE_FAILPOINTS: moment.failpoint };
-      const before = await startGateway({ settings, env });
+      const before = await startGateway({ settings, env: failpoints });
       const crash = new Crash(before, upstream, moment);
       await crash.run();
 
@@ -66,11 +66,11 @@ describe.concurrent.each(MOMENTS)("a process killed $name", (moment) => {
       const balance = await management.balance("acme");
       expect(balance.availableNanos + balance.spentNanos).toBe(balance.grantedNanos);
       expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
-      const command = await tollgate(["ledger", "verify"], {
-        TOLLGATE_GATEWAY: after.grpc,
-        TOLLGATE_KEY: OPERATOR_KEY,
-      });
-      expect(command).toMatchObject({ code: 0, stderr: "" });
+      // The command asks for the same proof, so that one of them is enough.
+      if (moment === MOMENTS[0]) {
+        const env = { TOLLGATE_GATEWAY: after.grpc, TOLLGATE_KEY: OPERATOR_KEY };
+        expect(await tollgate(["ledger", "verify"], env)).toMatchObject({ code: 0, stderr: "" });
+      }
       // The process that comes after serves and charges as before.
       expect((await postChat(after, crash.secret, chat("Hello"))).status).toBe(200);
       await after.stop();

@@ -92,14 +92,17 @@ interface Damage {
   readonly from?: string;
   /** What no flag makes good. */
   readonly final?: true;
+  /** Where the whole program is started, rather than its store. */
+  readonly program?: true;
 }
 
 const DAMAGES: readonly Damage[] = [
-  { name: "the root secret is removed", damage: remove("secret"), says: /root secret .* is gone/ },
+  { name: "the root secret is removed", damage: remove("secret"), says: /root secret .* is gone/, program: true },
   {
     name: "the root secret is another",
     damage: (directory) => writeFileSync(join(directory, "secret"), "x".repeat(64)),
     says: /root secret is not the one that was used here/,
+    program: true,
   },
   { name: "the database is removed", damage: remove("tollgate.db", WAL), says: /database is gone, and it had 41 tr/ },
   {
@@ -107,7 +110,12 @@ const DAMAGES: readonly Damage[] = [
     damage: (directory) => truncateSync(join(directory, "tollgate.db")),
     says: /database is empty, and it had 41 transfers/,
   },
-  { name: "the log is halved", damage: (directory) => halve(directory, WAL), says: /ends at transfer \d+, but tra/ },
+  {
+    name: "the log is halved",
+    damage: (directory) => halve(directory, WAL),
+    says: /ends at transfer \d+, but tra/,
+    program: true,
+  },
   { name: "the log is removed", damage: remove(WAL), says: /ends at transfer 1, but transfer 41 was written/ },
   { name: "an older backup is put back", damage: putBack(stopped), says: /ends at transfer 1, but transfer 41 was/ },
   { name: "another database is put there", damage: putBack(foreign), says: /not the one that was here/ },
@@ -141,15 +149,35 @@ function expectRefusal({ code, stderr, stdout }: CommandResult, says: RegExp): v
   expect(code).not.toBeNull();
 }
 
-describe.each(DAMAGES)("where $name", ({ damage, says, from = killed, final }) => {
+describe.each(DAMAGES)("where $name", ({ damage, says, from = killed, final, program }) => {
   test("the start is refused and says what to do, each time", { timeout: 60_000 }, async () => {
     const directory = copyOf(from);
     damage(directory);
-    const result = await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory });
-    expectRefusal(result, says);
-    if (final !== true) expect(result.stderr).toContain("tollgate serve --accept-loss");
+    const remedy = final === true ? /Restore it/ : /tollgate serve --accept-loss/;
+    if (program === true) {
+      const result = await tollgate(["serve"], { ...FAST, TOLLGATE_DATA: directory });
+      expectRefusal(result, says);
+      expect(result.stderr).toMatch(remedy);
+      return;
+    }
+    for (let time = 1; time <= 2; time += 1) {
+      const refusal = refusalOf(directory);
+      expect(refusal).toMatch(says);
+      expect(refusal).toMatch(remedy);
+      expect(refusal).not.toContain("\n");
+    }
   });
 });
+
+/** What a start says of the directory, where it does not look at the secret. */
+function refusalOf(directory: string): string {
+  try {
+    openSqliteFile(directory, undefined).close();
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+}
 
 test.each([
   { name: "an older backup", damage: putBack(stopped), granted: 1_000n },
@@ -248,12 +276,7 @@ const UNUSABLE: readonly { name: string; make: (parent: string) => string; says:
 
 test.each(UNUSABLE)("a data directory $name is refused in one line", ({ make, says }) => {
   const directory = make(mkdtempSync(join(base, "case-")));
-  let refusal = "";
-  try {
-    openSqliteFile(directory, undefined).close();
-  } catch (error) {
-    refusal = error instanceof Error ? error.message : "";
-  }
+  const refusal = refusalOf(directory);
   expect(refusal).toMatch(says);
   expect(refusal).toContain(directory);
   expect(refusal).not.toContain("\n");
