@@ -83,13 +83,9 @@ const FOUND = readdirSync("src/formats")
   .map((file) => file.replace(/\.ts$/, ""));
 const SERVED = FORMATS.filter(({ file }) => FOUND.includes(file));
 const PAIRS = SERVED.flatMap((format) => UPSTREAMS.map((upstream) => ({ format, upstream })));
-const CUTS = PAIRS.flatMap(({ format, upstream }) =>
-  Array.from({ length: stepsOf(upstream.wire).length + 1 }, (_, events) => ({
-    name: `${format.file} over ${upstream.family}`,
-    format,
-    upstream,
-    events,
-  })),
+const EVENTS_MAX = Math.max(...UPSTREAMS.map(({ wire }) => stepsOf(wire).length));
+const CUTS = SERVED.flatMap((format) =>
+  Array.from({ length: EVENTS_MAX + 1 }, (_, events) => ({ name: format.file, format, events })),
 );
 
 let stepped: SteppedUpstream;
@@ -191,30 +187,51 @@ const REPORTED = {
 };
 const FREE = { state: "voided", usage_source: "USAGE_SOURCE_NONE", cost_nanos: "0" };
 
-describe.each(CUTS)("$name, left after $events events", ({ format, upstream, events }) => {
-  const name = `case-${format.file}-${upstream.wire}-${events}`;
-  test("is charged once, to the token", async () => {
-    const drained = await drains(upstream.wire);
-    await callAndLeave(name, { format, upstream }, true, events);
-    const stop = stepped.stops.get(name);
-    if (upstream.streamsBillOn) {
-      await expect.poll(() => drains(upstream.wire), SOON).toBe(drained + 1);
-      expect(stop?.left).toBe(false);
-      stop?.release();
-      expect(await endedRequest(name)).toMatchObject(REPORTED);
-      return;
-    }
-    // It is aborted at once: nobody released it.
-    await expect.poll(() => stop?.left, SOON).toBe(true);
-    const record = await endedRequest(name);
-    expect(await drains(upstream.wire)).toBe(drained);
-    const text = piecesOf(upstream.wire, events).join("");
-    // From the first event on the upstream generates, so the input is charged although no text came.
-    if (events === 0) expect(record).toMatchObject(FREE);
-    else if (record["usage_source"] === "USAGE_SOURCE_REPORTED") expectReported(record, text);
-    else expectCounted(record, text);
+/** Each upstream at the same time: what is told of one tells nothing of another. */
+describe.each(CUTS)("$name, left after $events events", ({ format, events }) => {
+  test("is charged once, to the token, whatever the upstream", async () => {
+    const reached = UPSTREAMS.filter(
+      (upstream) => events <= stepsOf(upstream.wire).length - (staysOpen(upstream) ? 1 : 0),
+    );
+    await Promise.all(reached.map((upstream) => expectChargedOnce(format, upstream, events)));
   });
 });
+
+/** True where the last word is said on a connection that stays open, which is left only after a while. */
+function staysOpen({ streamsBillOn }: UpstreamRow): boolean {
+  return !streamsBillOn;
+}
+
+test("a stream that has said its last word is charged once, though its connection stays open", async () => {
+  const open = PAIRS.filter(({ upstream }) => staysOpen(upstream));
+  expect(open.length).toBeGreaterThan(SERVED.length);
+  await Promise.all(
+    open.map(({ format, upstream }) => expectChargedOnce(format, upstream, stepsOf(upstream.wire).length)),
+  );
+});
+
+async function expectChargedOnce(format: FormatRow, upstream: UpstreamRow, events: number): Promise<void> {
+  const name = `case-${format.file}-${upstream.wire}-${events}`;
+  const drained = await drains(upstream.wire);
+  await callAndLeave(name, { format, upstream }, true, events);
+  const stop = stepped.stops.get(name);
+  if (upstream.streamsBillOn) {
+    await expect.poll(() => drains(upstream.wire), SOON).toBe(drained + 1);
+    expect(stop?.left).toBe(false);
+    stop?.release();
+    expect(await endedRequest(name), name).toMatchObject(REPORTED);
+    return;
+  }
+  // It is aborted at once: nobody released it.
+  await expect.poll(() => stop?.left, SOON).toBe(true);
+  const record = await endedRequest(name);
+  expect(await drains(upstream.wire)).toBe(drained);
+  const text = piecesOf(upstream.wire, events).join("");
+  // From the first event on the upstream generates, so the input is charged although no text came.
+  if (events === 0) expect(record, name).toMatchObject(FREE);
+  else if (record["usage_source"] === "USAGE_SOURCE_REPORTED") expectReported(record, text);
+  else expectCounted(record, text);
+}
 
 /** A report that came before the client left is the whole answer's, or as near as a first one can be. */
 function expectReported(record: Json, text: string): void {
