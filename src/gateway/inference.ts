@@ -7,11 +7,13 @@ import {
   type Generation,
   type GenerateRequest,
   type GenerateResponse,
+  type Source,
   type StreamGenerateRequest,
   type StreamGenerateResponse,
   TokenSource,
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
+import { TYPED_FORM } from "../api/typed-form.js";
 import { AnswerFold } from "../api/fold.js";
 import { GatewayError } from "../errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
@@ -135,12 +137,13 @@ function readGeneration(
   }
   if (input.$case === "prompt")
     return { request: typedRequest(generation, input.value, stream, steps.wires), generation, acceptWire };
+  if (input.value.wire === TYPED_FORM) return readTyped(generation, input.value, acceptWire, call, steps, purpose);
   const wire = steps.wires.get(input.value.wire);
   if (wire === undefined) {
     const problem = `must be one of ${[...steps.wires.keys()].join(", ")}`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.source.wire", problem });
   }
-  const body = Buffer.from(input.value.body.buffer, input.value.body.byteOffset, input.value.body.byteLength);
+  const body = bytesOf(input.value);
   if (body.length > BODY_BYTES_MAX) {
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
@@ -151,4 +154,22 @@ function readGeneration(
   }
   const request = wire.readRequest(source, purpose);
   return { request, generation, acceptWire };
+}
+
+/** A long request in the typed form, which came as bytes. */
+async function readTyped(
+  generation: Generation,
+  { wire, body, headers }: Source,
+  acceptWire: string,
+  call: GatewayCall,
+  steps: Steps,
+  purpose: "generate" | "count",
+): Promise<Asked> {
+  const source = { wire, body: bytesOf({ body }), headers };
+  const request = await steps.longBodies.read(source, purpose, call.caller.accountId);
+  return { request, generation, acceptWire };
+}
+
+function bytesOf({ body }: Pick<Source, "body">): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

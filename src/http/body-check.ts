@@ -12,7 +12,8 @@ declare module "fastify" {
   }
 }
 
-const LONG_BYTES = 256 * 1024;
+/** A longer body is long: it is read beside the event loop. */
+export const LONG_BYTES = 256 * 1024;
 
 /** What is wrong with the body as its headers announce it; undefined where nothing is, or where there is none. */
 export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayError | undefined {
@@ -95,7 +96,7 @@ export function serverProblem(error: unknown, bytesMax: number): GatewayError | 
   }
 }
 
-function tooLarge(bytesMax: number): GatewayError {
+export function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(bytesMax) });
 }
 

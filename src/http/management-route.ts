@@ -3,8 +3,12 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
+import { tooLarge } from "./body-check.js";
 import { type Front, goneSignal } from "./front.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";
+
+/** No message of management is nearly as long; one that is takes the event loop's time from everybody. */
+const BODY_BYTES_MAX = 256 * 1024;
 
 export interface ManagementRoute {
   readonly front: Front;
@@ -30,7 +34,10 @@ export async function answerMessage(
   route: ManagementRoute,
 ): Promise<FastifyReply> {
   const { front, desc, method } = route;
-  const bytes = await orRefuseCaller(request, route, () => requestBytes(desc, input));
+  const bytes = await orRefuseCaller(request, route, () => {
+    if ((input.body?.length ?? 0) > BODY_BYTES_MAX) throw tooLarge(BODY_BYTES_MAX);
+    return requestBytes(desc, input);
+  });
   const options = front.callOptions(request, goneSignal(reply));
   const { message, head } = await front.channel.unary(method, method.requestDeserialize(bytes), options);
   return reply

@@ -1,7 +1,6 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
-import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
@@ -10,6 +9,7 @@ import type { Format, FormatRoute } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
 import { answerBrokenRequest, answerTooSlow, refuseBrokenPath, refuseError } from "./broken-request.js";
 import { BodyGate } from "./body-gate.js";
+import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
@@ -123,7 +123,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
   });
   const connections = connectionsOf(app, options, slowMs, nowMs);
-  readBodiesAsBytes(app);
+  readBodiesAsBytes(app, bodyBytesMax);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
@@ -219,14 +219,6 @@ function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationP
     case "embed":
       return (request, reply) => answerEmbedding(request, reply, format, parts);
   }
-}
-
-/** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
-function readBodiesAsBytes(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) =>
-    done(null, Buffer.isBuffer(body) ? withoutByteOrderMark(body) : body),
-  );
 }
 
 function noSchemas(): never {

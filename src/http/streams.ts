@@ -55,7 +55,7 @@ class ResumedGeneration extends Generation {
         if (batch !== undefined) return this.data(batch);
         const format = this.formats.find(({ wire }) => wire.name === source?.wire);
         if (source === undefined || format === undefined) this.stop(typedForm());
-        else this.adopt(format, { ...source, body: Buffer.from(source.body) });
+        else this.adopt(format, source);
         return true;
       },
       onDrain: (callback) => this.onDrain(callback),

@@ -12,6 +12,7 @@ import type {
 } from "../wire/wire.js";
 import type { Prompt } from "../api/index.js";
 import type { SharedSource } from "./protocol.js";
+import { keepOutline } from "../wire/outline.js";
 import { readers } from "./readers.js";
 import { ReadingThread } from "./reading-thread.js";
 
@@ -77,6 +78,7 @@ async function read(
   const source: SharedSource = { wire, body: shared, headers, purpose };
   const { value } = await thread.ask({ source, task: { kind: "read" } }, account, "read");
   const outline = { wire, body: Buffer.from(value.outline), headers };
+  keepOutline(shared, outline.body);
   const reader = readers.get(wire);
   if (reader === undefined) throw new Error(`no wire is called ${wire}`);
   const long = new ThreadBody(thread, source, account);

@@ -1,14 +1,47 @@
-/** The wires that clients' bodies come in, by name. */
+/** The wires that clients' bodies come in, by name, and the typed form of a request among them. */
+import { TYPED_FORM } from "../api/typed-form.js";
+import { Generation } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { typedRequest } from "../gateway/typed-request.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
 import { wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
-import type { ClientWire, EmbeddingWire } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, SourceBody, WireRequest } from "../wire/wire.js";
 
 type Reader = Pick<ClientWire | EmbeddingWire, "name"> & { readonly readRequest: ClientWire["readRequest"] };
 
-const ALL: readonly Reader[] = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini, openAiEmbeddings];
+const CLIENT_WIRES: readonly ClientWire[] = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini];
+const TOOL_WIRES: ReadonlyMap<string, ClientWire> = new Map(CLIENT_WIRES.map((wire) => [wire.name, wire]));
+
+/** Reads the typed form. Whether its answer streams is known where it was asked for. */
+function readTyped({ body }: SourceBody): WireRequest {
+  const generation = decoded(body);
+  const prompt = generation.input?.$case === "prompt" ? generation.input.value : undefined;
+  if (prompt === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
+  return typedRequest(generation, prompt, true, TOOL_WIRES);
+}
+
+function decoded(body: Buffer): Generation {
+  try {
+    return Generation.decode(body);
+  } catch (cause) {
+    throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it is no message of the method" }, { cause });
+  }
+}
+
+/** The same without what was said. */
+export function typedOutline(body: Buffer): Uint8Array {
+  const generation = decoded(body);
+  if (generation.input?.$case === "prompt") {
+    const [first] = generation.input.value.messages;
+    generation.input.value.messages = first === undefined ? [] : [{ ...first, parts: [], extraJson: undefined }];
+  }
+  return Generation.encode(generation).finish();
+}
+
+const ALL: readonly Reader[] = [...CLIENT_WIRES, openAiEmbeddings, { name: TYPED_FORM, readRequest: readTyped }];
 
 export const readers: ReadonlyMap<string, Reader> = new Map(ALL.map((wire) => [wire.name, wire]));

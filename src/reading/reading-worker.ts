@@ -10,20 +10,24 @@ import { bodyFor, checkSource } from "../routing/question.js";
 import { outlined } from "../wire/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
 import type { Answer, Question, ReadBody, SharedSource, WrittenBody } from "./protocol.js";
-import { readers } from "./readers.js";
+import { readers, typedOutline } from "./readers.js";
 
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
   const reader = readers.get(wire);
   assert(reader !== undefined, `no wire is called ${wire}`);
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes = bytesOf({ body });
   return reader.readRequest({ wire, body: bytes, headers }, purpose === "count" ? "count" : "generate");
 }
 
-function read(request: WireRequest): ReadBody {
+function bytesOf({ body }: Pick<SharedSource, "body">): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
+function read(request: WireRequest, asked: SharedSource): ReadBody {
   const { facts, source, embedding } = request;
-  assert(source !== undefined, "only a body is read here");
   const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
-  return { facts, outline: outlined(source).body, embedding: known };
+  const outline = source === undefined ? typedOutline(bytesOf(asked)) : outlined(source).body;
+  return { facts, outline, embedding: known };
 }
 
 function write(request: WireRequest, order: BodyOrder): WrittenBody {
@@ -49,7 +53,7 @@ function answerOf({ source, task }: Question): Answer {
     const request = requestOf(source);
     switch (task.kind) {
       case "read":
-        return { kind: "read", value: read(request) };
+        return { kind: "read", value: read(request, source) };
       case "write":
         return { kind: "written", value: write(request, task.order) };
       case "text":

@@ -7,7 +7,7 @@ import { type GetCallerRequest, KeyServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { credentialOf } from "../keys/credential.js";
 import { CLIENT_ADDRESS_HEADER } from "./address.js";
-import { beginsRequest } from "./begins-request.js";
+import { beginsRequest, mayComeAgain } from "./begins-request.js";
 
 /** The core asks again on every call; here it is only about whose bytes are read. */
 const BELIEVED_MS = 30_000;
@@ -28,7 +28,8 @@ export class Admissions {
     const secret = credentialOf(metadata);
     const id = `${scope} ${metadata[CLIENT_ADDRESS_HEADER]} ${secret}`;
     // A short body costs less than the question; before its message the core looks at the limits anyway.
-    const asksLimits = isLong && beginsRequest(method, metadata);
+    // Where an answer may come again only the core knows of it, once it has the message.
+    const asksLimits = isLong && beginsRequest(method) && !mayComeAgain(metadata);
     const known = secret === undefined || asksLimits ? undefined : this.#known.get(id);
     return known ?? this.#ask(id, { scope, beginsRequest: asksLimits }, secret ?? "", metadata);
   }

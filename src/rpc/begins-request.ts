@@ -10,8 +10,11 @@ const BEGINNING: ReadonlySet<string> = new Set([
   InferenceServiceService.embed.path,
 ]);
 
-/** False also where an answer may come again: that takes nothing of the limits, and only its body tells. */
-export function beginsRequest(path: string, metadata: CallMetadata): boolean {
-  if (!BEGINNING.has(path) || metadata[IDEMPOTENCY_HEADER] !== undefined) return false;
-  return (metadata[RETRY_HEADER] ?? "0") === "0";
+export function beginsRequest(path: string): boolean {
+  return BEGINNING.has(path);
+}
+
+/** True where an answer may come again: that takes nothing of the limits. */
+export function mayComeAgain(metadata: CallMetadata): boolean {
+  return metadata[IDEMPOTENCY_HEADER] !== undefined || (metadata[RETRY_HEADER] ?? "0") !== "0";
 }

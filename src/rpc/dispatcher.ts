@@ -9,7 +9,7 @@ import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { Admitted } from "./admitted.js";
-import { beginsRequest } from "./begins-request.js";
+import { beginsRequest, mayComeAgain } from "./begins-request.js";
 import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
@@ -118,9 +118,9 @@ export class Dispatcher {
       address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
       requirePermission(permission, caller, address);
       const admitted = new Admitted(caller.keyId, address);
-      if (!beginsRequest(method, origin.metadata)) return admitted;
+      if (!beginsRequest(method)) return admitted;
       requireUnfrozen(caller);
-      const looking = this.#core.limits.check(caller);
+      const looking = this.#checkLimits(caller, origin.metadata);
       return looking instanceof Promise ? looking.then(() => admitted) : admitted;
     };
     try {
@@ -130,6 +130,20 @@ export class Dispatcher {
       return admitted instanceof Promise ? admitted.catch(refuse) : admitted;
     } catch (error) {
       return refuse(error);
+    }
+  }
+
+  /** Throws or rejects where the key's limits take no request, unless the call may get an answer that is there. */
+  #checkLimits(caller: Caller, metadata: CallMetadata): Promise<void> | undefined {
+    const { limits, replays } = this.#core;
+    if (replays === undefined || !mayComeAgain(metadata)) return limits.check(caller);
+    const orReplayed = async (refusal: unknown): Promise<void> => {
+      if (!(await replays.isAtHand(metadata, caller))) throw refusal;
+    };
+    try {
+      return limits.check(caller)?.catch(orReplayed);
+    } catch (refusal) {
+      return orReplayed(refusal);
     }
   }
 

@@ -16,7 +16,7 @@ import { readMetadata } from "./metadata.js";
 import { Receiving } from "./receiving.js";
 import { statusOf } from "./status.js";
 
-/** A message with its size, which grpc-js tells only where it is read. */
+/** A message, or why it is refused, with its size, which grpc-js tells only where it is read. */
 export class Sized {
   constructor(
     readonly message: unknown,
@@ -96,6 +96,7 @@ export class Gate {
       if (!(received instanceof Sized)) return refuse(new Error("a message came without its size"));
       try {
         message?.arrived(received.bytes);
+        if (received.message instanceof GatewayError) throw received.message;
         next(received.message);
       } catch (error) {
         refuse(error);

@@ -84,7 +84,7 @@ export function replayMethods({
       if (request.body.length > UNDELIVERED_BYTES_MAX) throw bodyTooLarge();
       const { path } = InferenceServiceService.streamGenerate;
       const ask = new Ask<unknown, unknown>(methodAt(path), request.request ?? { acceptWire: "" }, {});
-      replays?.keepUndelivered(requestId, caller, ask, request.headers, lostAnswer(request));
+      await replays?.keepUndelivered(requestId, caller, ask, request.headers, lostAnswer(request));
       return {};
     },
   };

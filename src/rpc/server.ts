@@ -21,6 +21,7 @@ import type { Dispatcher, ServerCall } from "./dispatcher.js";
 import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
 import { Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
+import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
 import { SERVICES } from "./dispatch.js";
 import { type StatusParts, statusOf } from "./status.js";
@@ -124,13 +125,23 @@ function addMethods(
   for (const { path } of paths) {
     const method = serviceMethod(path);
     if (method === undefined) throw new Error(`the protocol has no method ${path}`);
-    const requestDeserialize = (bytes: Buffer): Sized => new Sized(method.requestDeserialize(bytes), bytes.length);
+    const requestDeserialize = (bytes: Buffer): Sized => sizedOf(method, bytes);
     definition[method.path] = { ...method, requestDeserialize, requestStream: false };
     handlers[method.path] = method.responseStream
       ? streamHandler(method, options, gate)
       : unaryHandler(method, options, gate);
   }
   server.addService(definition, handlers);
+}
+
+/** What cannot be decoded at all fails here, and grpc-js tells it; what is refused is told by the gate. */
+function sizedOf(method: Method<unknown, unknown>, bytes: Buffer): Sized {
+  try {
+    return new Sized(decodeRequest(method, bytes), bytes.length);
+  } catch (error) {
+    if (error instanceof GatewayError) return new Sized(error, bytes.length);
+    throw error;
+  }
 }
 
 function unaryHandler(

@@ -6,6 +6,7 @@ import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, Refused, ServerCall } from "./dispatcher.js";
+import { decodeRequest } from "./long-message.js";
 import { responseBytes } from "./message-bytes.js";
 import { writeHeaderLines } from "./metadata.js";
 import { statusBytes } from "./status.js";
@@ -146,8 +147,9 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
 
   #request(bytes: Buffer): unknown {
     try {
-      return this.#method.requestDeserialize(bytes);
+      return decodeRequest(this.#method, bytes);
     } catch (cause) {
+      if (cause instanceof GatewayError) throw cause;
       const problem = "it is no message of the method";
       throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem }, { cause });
     }

@@ -70,6 +70,11 @@ export function joinedEvent(data: Buffer, raw: Buffer): { readonly data: Buffer;
 export abstract class StreamEncoder {
   protected readonly out = new EventWriter();
 
+  /** Characters of the answer that it keeps because the end of the stream repeats them. */
+  get keptLength(): number {
+    return 0;
+  }
+
   /** The bytes that tell these events; may be empty. */
   push(events: readonly Event[]): Buffer {
     this.tell(events);

@@ -48,6 +48,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/routing/question.ts",
     "src/routing/permits.ts",
     "src/gateway/count.ts",
+    "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
   ],
   "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],

@@ -1,6 +1,7 @@
 /** Requests whose answers are recorded: they go on while their client is away, and it may come back to them. */
-import { InferenceServiceService, type Source, StreamGenerateRequest } from "../../api/index.js";
+import { InferenceServiceService, type Source } from "../../api/index.js";
 import type { Sink } from "../../api/channel.js";
+import { TYPED_FORM } from "../../api/typed-form.js";
 import { GatewayError } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
@@ -80,7 +81,8 @@ export class KeptRuns {
   ): Promise<void> {
     const { ask, tape } = await this.#find(requestId, call.caller);
     if (!tape.isWhole) throw gone(requestId);
-    return this.follow(requestId, begin(sourceOf(ask)), call, skip);
+    const { source } = ask;
+    return this.follow(requestId, begin(source?.wire === TYPED_FORM ? undefined : source), call, skip);
   }
 
   /** Ends it where it runs, and forgets its answer. */
@@ -151,10 +153,4 @@ export class KeptRuns {
 
 function gone(requestId: string): GatewayError {
   return new GatewayError("ERROR_REASON_STREAM_GONE", { request: requestId });
-}
-
-/** The client's own body, where the request came as one. */
-function sourceOf(ask: Ask<unknown, unknown>): Source | undefined {
-  const { generation } = StreamGenerateRequest.decode(ask.method.requestSerialize(ask.request));
-  return generation?.input?.$case === "source" ? generation.input.value : undefined;
 }

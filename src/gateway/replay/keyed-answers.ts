@@ -55,33 +55,41 @@ export class KeyedAnswers {
     checkKey(key);
     const seal = sealOf(this.parts.rootSecret, call.caller.keyId, key);
     const id = seal.id.toString("base64");
+    const printing = ask.print();
+    const print = printing instanceof Promise ? await printing : printing;
     for (;;) {
       const open = this.#open.get(id);
-      if (open !== undefined) return this.#attach(open, ask, call, sink);
+      if (open !== undefined) return this.#attach(open, print, call, sink);
       const stored = await this.#lookUp(id, seal);
       // Another request with the key may have begun meanwhile.
       if (this.#open.has(id)) continue;
       if (stored === undefined) break;
-      if (!ask.print.equals(stored.print)) throw keyReused(stored.requestId);
+      if (!print.equals(stored.print)) throw keyReused(stored.requestId);
       if (stored.record !== null) return this.#replay(seal, stored.requestId, stored.record, ask, call, sink);
       await this.#checkUncharged(stored.requestId);
       if (!this.#open.has(id)) break;
     }
     // What begins here outlives its call, so nothing begins of one that ended meanwhile, with its key for example.
     call.signal.throwIfAborted();
-    this.#begin(id, seal, ask, call, work, stays);
+    this.#begin({ id, seal, print }, ask, call, work, stays);
     return this.kept.follow(call.requestId, sink, call);
   }
 
+  /** True where an answer to this key of the caller's is kept, or being made. */
+  isKnown(key: string, keyId: string): boolean | Promise<boolean> {
+    if (!KEY_PATTERN.test(key)) return false;
+    const seal = sealOf(this.parts.rootSecret, keyId, key);
+    const id = seal.id.toString("base64");
+    return this.#open.has(id) || this.#lookUp(id, seal).then((stored) => stored !== undefined);
+  }
+
   #begin(
-    id: string,
-    seal: Seal,
+    { id, seal, print }: { readonly id: string; readonly seal: Seal; readonly print: Buffer },
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
     work: Work<unknown>,
     stays: boolean,
   ): void {
-    const { print } = ask;
     const { requestId } = call;
     const { accountId } = call.caller;
     const tape = this.kept.newTape(ask, accountId);
@@ -108,9 +116,9 @@ export class KeyedAnswers {
     this.kept.watch(run, tape, ask, stays, done);
   }
 
-  async #attach(open: Open, ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
+  async #attach(open: Open, asked: Buffer, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
     const { run, tape, print } = open;
-    if (!ask.print.equals(print)) throw keyReused(run.requestId);
+    if (!asked.equals(print)) throw keyReused(run.requestId);
     if (!tape.isWhole) {
       await run.ended;
       throw await this.#answerGone(run.requestId);

@@ -89,10 +89,19 @@ export class Replays {
     ask: Ask<unknown, unknown>,
     headers: CallMetadata,
     message: unknown,
-  ): void {
-    if (caller.settings.retriesRunAnew) return;
-    if (message === undefined) this.#retried.lose(requestId, caller, ask);
-    else this.#retried.keep(requestId, caller, ask, headers, message);
+  ): Promise<void> {
+    if (caller.settings.retriesRunAnew) return Promise.resolve();
+    return this.#retried.keep(requestId, caller, ask, headers, message);
+  }
+
+  /**
+   * True where the call may get an answer that is there, which takes nothing of its key's limits. Which one it is only
+   * its body tells.
+   */
+  isAtHand(metadata: CallMetadata, caller: Caller): boolean | Promise<boolean> {
+    const key = metadata[IDEMPOTENCY_HEADER];
+    if (key !== undefined) return this.#keyed.isKnown(key, caller.keyId);
+    return !caller.settings.retriesRunAnew && this.#retried.hasLeft(caller);
   }
 
   /** The callers of what may run without a client. */

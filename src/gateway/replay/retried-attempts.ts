@@ -51,27 +51,38 @@ export class RetriedAttempts {
     work: Work<unknown>,
   ): Promise<void> {
     if (retryCount === "0" || this.#left.size + this.#lost.size === 0) return this.#first(ask, call, sink, work);
-    const { keyId } = call.caller;
-    const attempt = this.#take(call.caller, ask.print);
-    if (attempt !== undefined) return this.#attach(attempt, call, sink);
-    const lost = this.#lost.take(keyId, ask.print);
-    return this.#first(ask, call, lost === undefined ? sink : withHead(sink, { [LOST_HEADER]: lost }), work);
+    const again = (print: Buffer): Promise<void> => this.#again(print, ask, call, sink, work);
+    const printing = ask.print();
+    return printing instanceof Promise ? printing.then(again) : again(printing);
   }
 
-  /** An answer that its client lost, and that is too large to be kept. */
-  lose(requestId: string, asker: Asker, ask: Ask<unknown, unknown>): void {
-    this.#lost.add(asker, ask.print, requestId);
+  /** True where something waits for a retry of the caller's. */
+  hasLeft({ keyId, accountId }: Asker): boolean {
+    for (const attempt of this.#left.of(accountId)) if (attempt.keyId === keyId) return true;
+    return false;
   }
 
-  /** A whole answer that a client lost while it was sent. */
-  keep(requestId: string, asker: Asker, ask: Ask<unknown, unknown>, headers: CallMetadata, message: unknown): void {
+  #lose(requestId: string, asker: Asker, print: Buffer): void {
+    this.#lost.add(asker, print, requestId);
+  }
+
+  /** A whole answer that a client lost while it was sent; undefined where it was too large to come. */
+  async keep(
+    requestId: string,
+    asker: Asker,
+    ask: Ask<unknown, unknown>,
+    headers: CallMetadata,
+    message: unknown,
+  ): Promise<void> {
     const { keyId, accountId } = asker;
+    const print = await ask.print();
+    if (message === undefined) return this.#lose(requestId, asker, print);
     const tape = this.#newTape(ask, accountId);
     tape.head(headers);
     tape.data(message);
     tape.close();
-    if (tape.isWhole) this.#leave({ requestId, keyId, accountId, print: ask.print, tape });
-    else this.lose(requestId, asker, ask);
+    if (tape.isWhole) this.#leave({ requestId, keyId, accountId, print, tape });
+    else this.#lose(requestId, asker, print);
   }
 
   /** The callers of what runs without a client. */
@@ -91,6 +102,19 @@ export class RetriedAttempts {
     await Promise.all(all.map((run) => run.ended));
   }
 
+  #again(
+    print: Buffer,
+    ask: Ask<unknown, unknown>,
+    call: GatewayCall,
+    sink: Sink<unknown>,
+    work: Work<unknown>,
+  ): Promise<void> {
+    const attempt = this.#take(call.caller, print);
+    if (attempt !== undefined) return this.#attach(attempt, call, sink);
+    const lost = this.#lost.take(call.caller.keyId, print);
+    return this.#first(ask, call, lost === undefined ? sink : withHead(sink, { [LOST_HEADER]: lost }), work);
+  }
+
   /** Nothing is recorded while the client is there: what it has begun to read, it does not ask for again. */
   #first(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
     const out = new Redirected(sink);
@@ -106,7 +130,10 @@ export class RetriedAttempts {
         const tape = this.#newTape(ask, accountId);
         out.redirect(tape);
         this.#runAlone(run, tape);
-        this.#leave({ requestId, keyId, accountId, print: ask.print, tape, run });
+        const left = (print: Buffer): void => this.#leave({ requestId, keyId, accountId, print, tape, run });
+        const printing = ask.print();
+        if (printing instanceof Promise) void printing.then(left);
+        else left(printing);
         reject(reason);
       };
       call.signal.addEventListener("abort", leave, { once: true });

@@ -3,6 +3,7 @@ import type { Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { type CallCollector, type ClaudeCall, ClaudeCalls, tellText } from "../claude/calls.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
+import { kept } from "../kept-text.js";
 import { partOf } from "../part.js";
 import { jsonTokens, sealedTokens } from "../wordless.js";
 import { decodeProof } from "./signature.js";
@@ -62,7 +63,7 @@ export class BlockReader {
       case "signature_delta":
         return this.thinking("", textOf(delta["signature"]));
       case "input_json_delta":
-        return input(block, textOf(delta["partial_json"]));
+        return this.input(block, textOf(delta["partial_json"]));
       default:
     }
   }
@@ -114,20 +115,20 @@ export class BlockReader {
     this.to.add({ kind: { $case: "thinking", value } });
   }
 
+  private input(block: Block | undefined, fragment: string): void {
+    if (block === undefined) return;
+    if (block.call !== undefined) return block.call.push(fragment);
+    this.to.addText(fragment);
+    if (this.to.isTyped) block.input = kept(block.input, fragment);
+  }
+
   /** A block that only the wire understands, with the input that came after its beginning. */
   private opaque({ type, start, input }: Block): void {
-    this.to.addText(input);
     this.to.noteContent(writtenTokens(type, start));
     if (!this.to.isTyped) return;
     const json = JSON.stringify(input === "" ? start : { ...start, input: parsed(input) ?? {} });
     this.to.addPart(partOf({ $case: "opaque", value: { wire: WIRE_NAME, json } }));
   }
-}
-
-function input(block: Block | undefined, fragment: string): void {
-  if (block === undefined) return;
-  if (block.call === undefined) block.input += fragment;
-  else block.call.push(fragment);
 }
 
 /** What the model wrote of a block that only the wire understands; what a tool gave back was not generated. */

@@ -1,6 +1,7 @@
 /** The calls of tools in an answer of Claude's, as their pieces come, on whichever of its wires. */
 import type { Collector } from "../answer-collector.js";
 import { unwrappedText } from "../free-text.js";
+import { kept } from "../kept-text.js";
 import type { JsonObject } from "../json/value.js";
 import type { AskedTools } from "./answer-tool.js";
 
@@ -64,7 +65,7 @@ export class ClaudeCall {
     this.hasInput = true;
     if (this.kind === "answer") return tellText(this.to, fragment);
     this.to.addText(fragment);
-    if (this.kind === "custom") this.freeText += fragment;
+    if (this.kind === "custom") this.freeText = kept(this.freeText, fragment);
     else this.tell(fragment);
   }
 

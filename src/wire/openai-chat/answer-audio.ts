@@ -12,10 +12,14 @@ export class AnswerAudio {
   private readonly pieces: Buffer[] = [];
   private characters = 0;
 
+  /** `isKept` says whether it is told as a part in the end. */
+  constructor(private readonly isKept: boolean) {}
+
   /** Reads one fragment. Returns what is said in it. */
   read(fragment: JsonObject): string {
     this.id ||= textOf(fragment["id"]);
     const data = textOf(fragment["data"]);
+    if (!this.isKept) return textOf(fragment["transcript"]);
     if (data !== "" && this.characters + data.length <= AUDIO_CHARACTERS_MAX) {
       this.characters += data.length;
       this.pieces.push(Buffer.from(data, "base64"));

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../../errors.js";
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import { kept } from "../kept-text.js";
 import type { CandidateCollector } from "./candidate-reader.js";
 
 const CALLS_MAX = 1024;
@@ -97,7 +98,7 @@ export class CallsReader {
     this.collector.addText(fragment);
     if (!this.collector.isTyped) return;
     if (!call.hasStarted && call.name !== "") this.start(call);
-    if (!call.hasStarted) call.pending += fragment;
+    if (!call.hasStarted) call.pending = kept(call.pending, fragment);
     else this.addArguments(call, fragment);
   }
 

@@ -4,6 +4,7 @@ import { GatewayError } from "../../errors.js";
 import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { decodeLogprobs } from "../openai-logprobs.js";
+import { TextPrint } from "../kept-text.js";
 import { partOf } from "../part.js";
 import { jsonTokens, PICTURE_TOKENS, sealedTokens, soundTokens } from "../wordless.js";
 import { AnswerAudio } from "./answer-audio.js";
@@ -38,7 +39,7 @@ export class CandidateReader {
   private stopString: string | undefined;
   private hasEnded = false;
   /** The thought so far that has no proof yet, and the proofs that came. */
-  private thought = "";
+  private readonly thought = new TextPrint();
   private proofs: Set<string> | undefined;
   private readonly calls: CallsReader;
   private audio: AnswerAudio | undefined;
@@ -103,7 +104,7 @@ export class CandidateReader {
     if (call !== undefined) this.calls.readFunctionCall(call);
     const audio = objectOf(delta["audio"]);
     if (audio !== undefined) {
-      this.audio ??= new AnswerAudio();
+      this.audio ??= new AnswerAudio(this.collector.isTyped);
       this.collector.noteContent(soundTokens(textOf(audio["data"])));
       this.collector.addText(this.audio.read(audio));
     }
@@ -140,7 +141,7 @@ export class CandidateReader {
         continue;
       }
       const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
-      const isWhole = proof !== "" && text === this.thought;
+      const isWhole = proof !== "" && this.thought.equals(text);
       this.addThinking(isWhole ? "" : text, proof || undefined);
     }
   }
@@ -184,7 +185,8 @@ export class CandidateReader {
 
   private addThinking(text: string, signature: string | undefined): void {
     if (text === "" && signature === undefined) return;
-    this.thought = signature === undefined ? this.thought + text : "";
+    if (signature === undefined) this.thought.add(text);
+    else this.thought.clear();
     this.collector.addText(text);
     if (this.collector.isTyped)
       this.collector.add({ kind: { $case: "thinking", value: { candidate: this.index, text, signature } } });

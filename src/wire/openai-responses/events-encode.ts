@@ -48,9 +48,29 @@ const MALFORMED = { code: "server_error", message: "The model's answer was malfo
 type Kind = NonNullable<Event["kind"]>;
 type Step = Exclude<Kind, { $case: "start" | "finish" }>;
 
+/** About what a token with its probability takes as JSON, beside those of the tokens that were likely in its place. */
+const LOGPROB_CHARACTERS = 100;
+
+/** How much of a step the end of the stream repeats. */
+function lengthOf(kind: Step): number {
+  switch (kind.$case) {
+    case "text":
+    case "refusal":
+    case "thinking":
+      return kind.value.text.length;
+    case "toolCallDelta":
+      return kind.value.arguments.length;
+    case "logprobs":
+      return kind.value.content.reduce((sum, { top }) => sum + (1 + top.length) * LOGPROB_CHARACTERS, 0);
+    default:
+      return 0;
+  }
+}
+
 export class ResponsesStreamEncoder extends StreamEncoder {
   private head: ResponseHead | undefined;
   private sequence = 0;
+  private kept = 0;
   /** What the ids of items end in. */
   private tail = "";
   /** The items that ended, by their place. */
@@ -72,6 +92,10 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     super();
     const { source } = asked ?? {};
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
+  }
+
+  override get keptLength(): number {
+    return this.kept;
   }
 
   protected override tell(events: readonly Event[]): void {
@@ -122,6 +146,7 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     // The wire has one answer.
     if (kind.value.candidate !== 0) return;
     this.begin();
+    this.kept += lengthOf(kind);
     switch (kind.$case) {
       case "text":
         return this.message().addText(kind.value.text, logprobs?.content ?? []);

@@ -3,6 +3,7 @@ import type { Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import type { Collector } from "../answer-collector.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
+import { TextPrint } from "../kept-text.js";
 import { decodeTokens } from "../openai-logprobs.js";
 import { partOf } from "../part.js";
 import { jsonTokens, PICTURE_TOKENS, sealedTokens } from "../wordless.js";
@@ -41,7 +42,7 @@ interface Item {
   /** Of a call: its number among the calls. */
   readonly call: number;
   /** What of its text, thought or arguments was told. */
-  told: string;
+  readonly told: TextPrint;
   /** Of a thought: which part of its summary was told last. */
   part: unknown;
   hasEnded: boolean;
@@ -95,14 +96,15 @@ export class ItemsReader {
     if (hosted !== undefined || item.type === "mcp_call") this.to.noteHosted();
     switch (item.type) {
       case "message":
-        if (item.told === "") for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
+        if (item.told.length === 0)
+          for (const content of listOf(whole["content"])) this.content(item, objectOf(content));
         return;
       case "reasoning":
         return this.endThought(item, whole);
       case "function_call":
       case "custom_tool_call": {
         const text = textOf(whole[item.type === "function_call" ? "arguments" : "input"]);
-        if (text.startsWith(item.told)) this.arguments(item, text.slice(item.told.length));
+        if (item.told.begins(text)) this.arguments(item, text.slice(item.told.length));
         return;
       }
       case "image_generation_call":
@@ -123,7 +125,13 @@ export class ItemsReader {
     const type = textOf(start["type"]);
     const custom = type === "custom_tool_call";
     const isCall = custom || type === "function_call";
-    const item: Item = { type, call: isCall ? this.calls++ : -1, told: "", part: undefined, hasEnded: false };
+    const item: Item = {
+      type,
+      call: isCall ? this.calls++ : -1,
+      told: new TextPrint(),
+      part: undefined,
+      hasEnded: false,
+    };
     this.items.set(place, item);
     this.to.begun();
     if (isCall) this.startCall(item, start, custom);
@@ -141,7 +149,7 @@ export class ItemsReader {
 
   private arguments(item: Item, fragment: string): void {
     if (fragment === "" || item.call < 0) return;
-    item.told += fragment;
+    item.told.add(fragment);
     this.to.addText(fragment);
     const value = { candidate: 0, index: item.call, arguments: fragment };
     this.to.add({ kind: { $case: "toolCallDelta", value } });
@@ -149,7 +157,7 @@ export class ItemsReader {
 
   private text(item: Item, text: string, logprobs: unknown): void {
     if (text === "") return;
-    item.told += text;
+    item.told.add(text);
     this.to.addText(text);
     this.to.add({ kind: { $case: "text", value: { candidate: 0, text } } });
     const content = this.to.isTyped ? decodeTokens(logprobs) : [];
@@ -158,7 +166,7 @@ export class ItemsReader {
 
   private refusal(item: Item, text: string): void {
     if (text === "") return;
-    item.told += text;
+    item.told.add(text);
     this.to.addText(text);
     this.to.add({ kind: { $case: "refusal", value: { candidate: 0, text } } });
   }
@@ -176,10 +184,10 @@ export class ItemsReader {
   /** A thought goes on; each part of it is a paragraph. */
   private thought(item: Item, text: string, part: unknown): void {
     if (text === "") return;
-    const isNext = item.told !== "" && item.part !== part;
+    const isNext = item.told.length > 0 && item.part !== part;
     const told = isNext ? PARAGRAPH + text : text;
     item.part = part;
-    item.told += told;
+    item.told.add(told);
     this.to.addText(told);
     this.to.add({ kind: { $case: "thinking", value: { candidate: 0, text: told, signature: undefined } } });
   }
@@ -197,7 +205,7 @@ export class ItemsReader {
         sealedTokens(proof.data),
       );
     const summary = listOf(whole["summary"]);
-    if (item.told === "")
+    if (item.told.length === 0)
       (summary.length > 0 ? summary : listOf(whole["content"])).forEach((part, index) =>
         this.thought(item, textOf(objectOf(part)?.["text"]), index),
       );

@@ -1,0 +1,71 @@
+/** Reads a body as it comes. A long one is put into memory that other threads see, piece by piece as it arrives. */
+import type { FastifyInstance } from "fastify";
+import type { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { withoutByteOrderMark } from "../api/byte-order-mark.js";
+import { LONG_BYTES, tooLarge } from "./body-check.js";
+import { GatewayError } from "../errors.js";
+
+/** How much is copied in one turn of the event loop: under a millisecond. */
+const COPIED_BYTES = 1024 * 1024;
+
+/** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
+export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", ({ headers }, payload, done) => {
+    const announced = headers["content-length"];
+    const bytes = announced === undefined ? undefined : Number(announced);
+    read(payload, bytes, bytesMax, (error, body) => done(error, body && withoutByteOrderMark(body)));
+  });
+}
+
+type Done = (error: Error | null, body?: Buffer) => void;
+
+/** Calls back with a refusal where it has more bytes than it may, or others than were announced. */
+function read(payload: Readable, announcedBytes: number | undefined, bytesMax: number, done: Done): void {
+  const body = announcedBytes !== undefined && announcedBytes > LONG_BYTES ? shared(announcedBytes) : undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const onData = (chunk: Buffer): void => {
+    const start = bytes;
+    bytes += chunk.length;
+    if (bytes > Math.min(bytesMax, announcedBytes ?? bytesMax)) over(tooLarge(bytesMax));
+    else if (body === undefined) chunks.push(chunk);
+    else body.set(chunk, start);
+  };
+  const over = (error: Error | undefined): void => {
+    payload.off("data", onData).off("end", onEnd).off("error", over);
+    if (error !== undefined) done(error);
+    else if (announcedBytes !== undefined && bytes !== announcedBytes) done(endedEarly());
+    else if (body !== undefined) done(null, body);
+    else if (bytes <= LONG_BYTES) done(null, Buffer.concat(chunks, bytes));
+    else joined(chunks, bytes).then((whole) => done(null, whole), done);
+  };
+  const onEnd = (): void => over(undefined);
+  payload.on("data", onData).on("end", onEnd).on("error", over);
+  payload.resume();
+}
+
+/** The memory is the system's until it is written to, so that what is only announced takes none. */
+function shared(bytes: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(bytes));
+}
+
+async function joined(chunks: readonly Buffer[], bytes: number): Promise<Buffer> {
+  const body = shared(bytes);
+  let at = 0;
+  let copiedBytes = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+    copiedBytes += chunk.length;
+    if (copiedBytes < COPIED_BYTES) continue;
+    copiedBytes = 0;
+    await setImmediate();
+  }
+  return body;
+}
+
+function endedEarly(): GatewayError {
+  return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it ended early" });
+}

@@ -1,0 +1,129 @@
+/**
+ * Messages that are too long to be decoded on the event loop: of them only the outermost fields are read here, a body
+ * stays where it is, and the typed form of a request stays bytes for the thread that reads long bodies.
+ */
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { EmbedRequest, EstimateCostRequest, Generation, InferenceServiceService, Source } from "../api/index.js";
+import type { Method } from "../api/channel.js";
+import { TYPED_BYTES_MAX, TYPED_FORM } from "../api/typed-form.js";
+import { GatewayError } from "../errors.js";
+
+/** The longest message that is nothing else than fields of management. */
+const PLAIN_BYTES_MAX = 256 * 1024;
+/** The longest list of texts in the typed form. */
+const TEXTS_BYTES_MAX = 2 * 1024 * 1024;
+const TEXTS_MAX = 4_096;
+
+/** Numbers of fields in the protocol. */
+const GENERATION = 1;
+const PROMPT = 2;
+const SOURCE = 3;
+const SOURCE_BODY = 2;
+const EMBED_TEXTS = 2;
+const EMBED_SOURCE = 4;
+const ESTIMATE_EMBEDDING = 2;
+
+const { streamGenerate, generate, countTokens, embed, estimateCost, reportUndelivered } = InferenceServiceService;
+const GENERATING: ReadonlySet<string> = new Set([streamGenerate.path, generate.path, countTokens.path]);
+
+/** Throws BODY_TOO_LARGE, and what a broken message throws. */
+export function decodeRequest(
+  method: Pick<Method<unknown, unknown>, "path" | "requestDeserialize">,
+  bytes: Buffer,
+): unknown {
+  if (bytes.length <= TYPED_BYTES_MAX) return method.requestDeserialize(bytes);
+  if (GENERATING.has(method.path)) {
+    const { rest, fields } = split(bytes, [GENERATION]);
+    const message = method.requestDeserialize(short(rest));
+    return Object.assign({}, message, { generation: generationOf(fields.get(GENERATION)) });
+  }
+  switch (method.path) {
+    case embed.path:
+      return embeddingOf(bytes);
+    case estimateCost.path: {
+      const { rest, fields } = split(bytes, [GENERATION, ESTIMATE_EMBEDDING]);
+      const embedding = fields.get(ESTIMATE_EMBEDDING);
+      return {
+        ...EstimateCostRequest.decode(short(rest)),
+        generation: generationOf(fields.get(GENERATION)),
+        embedding: embedding && embeddingOf(embedding),
+      };
+    }
+    // Only our own front ends hand answers back, and they bound them.
+    case reportUndelivered.path:
+      return method.requestDeserialize(bytes);
+    default:
+      if (bytes.length > PLAIN_BYTES_MAX) throw tooLarge(PLAIN_BYTES_MAX);
+      return method.requestDeserialize(bytes);
+  }
+}
+
+function generationOf(bytes: Buffer | undefined): Generation | undefined {
+  if (bytes === undefined) return undefined;
+  const { rest, fields } = split(bytes, [PROMPT, SOURCE]);
+  const generation = Generation.decode(short(rest));
+  const [prompt, source] = [fields.get(PROMPT), fields.get(SOURCE)];
+  // Of a choice the last that came counts.
+  const isPrompt = prompt !== undefined && (source === undefined || prompt.byteOffset > source.byteOffset);
+  if (isPrompt) {
+    const value = { wire: TYPED_FORM, body: bytes, headers: {} };
+    generation.input = prompt.length <= TYPED_BYTES_MAX ? Generation.decode(bytes).input : { $case: "source", value };
+  } else if (source !== undefined) generation.input = { $case: "source", value: sourceOf(source) };
+  return generation;
+}
+
+function sourceOf(bytes: Buffer): Source {
+  const { rest, fields } = split(bytes, [SOURCE_BODY]);
+  const source = Source.decode(short(rest));
+  source.body = fields.get(SOURCE_BODY) ?? source.body;
+  return source;
+}
+
+function embeddingOf(bytes: Buffer): EmbedRequest {
+  const { rest, fields, count } = split(bytes, [EMBED_SOURCE]);
+  if (rest.length > TEXTS_BYTES_MAX || count(EMBED_TEXTS) > TEXTS_MAX) throw tooLarge(TEXTS_BYTES_MAX);
+  const request = EmbedRequest.decode(rest);
+  const source = fields.get(EMBED_SOURCE);
+  if (source !== undefined) request.source = sourceOf(source);
+  return request;
+}
+
+interface Split {
+  /** All other fields, as they came. */
+  readonly rest: Buffer;
+  /** What each of the wanted fields holds; of one that comes twice, the last. */
+  readonly fields: ReadonlyMap<number, Buffer>;
+  /** How often another field comes. */
+  readonly count: (field: number) => number;
+}
+
+/** Takes the wanted fields out. Nothing is copied of them. */
+function split(bytes: Buffer, wanted: readonly number[]): Split {
+  const reader = new BinaryReader(bytes);
+  const fields = new Map<number, Buffer>();
+  const counts = new Map<number, number>();
+  const others: Buffer[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const [field, type] = reader.tag();
+    if (type === WireType.LengthDelimited && wanted.includes(field)) {
+      const value = reader.bytes();
+      fields.set(field, Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+      continue;
+    }
+    reader.skip(type, field);
+    counts.set(field, (counts.get(field) ?? 0) + 1);
+    // Small fields by the million would take as long as what they are kept from.
+    if (others.push(bytes.subarray(start, reader.pos)) > TEXTS_MAX) throw tooLarge(TYPED_BYTES_MAX);
+  }
+  return { rest: Buffer.concat(others), fields, count: (field) => counts.get(field) ?? 0 };
+}
+
+function short(rest: Buffer): Buffer {
+  if (rest.length > TYPED_BYTES_MAX) throw tooLarge(TYPED_BYTES_MAX);
+  return rest;
+}
+
+function tooLarge(bytesMax: number): GatewayError {
+  return new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(bytesMax) });
+}
