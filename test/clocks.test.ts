@@ -1,7 +1,14 @@
 /** The time of day is for dates alone: a clock that is set must neither end nor prolong anything that lasts. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { chat, postChat, readAll } from "./support/chat-call.js";
+import { script, startFakeUpstream } from "./support/fake-upstream.js";
+import { startGateway } from "./support/gateway-process.js";
+import { Management } from "./support/management.js";
+import { settingsFor } from "./support/world.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -28,4 +35,73 @@ test("every reader of the time of day is known, and makes a date of it", () => {
     .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith("src/console/"))
     .filter((path) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(`${ROOT}${path}`, "utf8")));
   expect(readers.toSorted()).toEqual(Object.keys(DATES).toSorted());
+});
+
+const HOUR_MS = 3_600_000;
+
+test("a gateway whose clock is set by an hour, on and back, holds, limits, cools down and ends keys as before", async () => {
+  const upstream = await startFakeUpstream();
+  const jumpPath = join(tmpdir(), `clock-jump-${process.pid}`);
+  writeFileSync(jumpPath, "0");
+  const preload = new URL("./support/clock-jump.mjs", import.meta.url).href;
+  const env = { NODE_OPTIONS: `--import ${preload}`, CLOCK_JUMP: jumpPath };
+  const gateway = await startGateway({ settings: settingsFor(upstream.url), env });
+  const management = new Management(gateway);
+  await management.account("acme", 100_000_000_000n);
+  const inHalfAnHour = new Date(Date.now() + HOUR_MS / 2).toISOString();
+  const { secret } = await management.makeKey("acme");
+  const ending = await management.makeKey("acme", { expire_time: inHalfAnHour });
+  const limited = await management.makeKey("acme", { requests_per_minute: 1 });
+  const statusWith = async (key: { secret: string }): Promise<number> => {
+    const response = await postChat(gateway, key.secret, chat("Hello"));
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const coolingMs = async (): Promise<number> => {
+    const { body } = await management.call("GET", "/upstreams");
+    const found = (body["upstreams"] as { id: string; cooling_ms: string }[]).find(({ id }) => id === "gone");
+    return Number(found?.cooling_ms);
+  };
+  /** What an expiring key is told shows which time the gateway takes it to be. */
+  const jumpTo = async (jumpMs: number, told: number): Promise<void> => {
+    writeFileSync(jumpPath, String(jumpMs));
+    process.kill(gateway.pid, "SIGUSR2");
+    await expect.poll(() => statusWith(ending), { timeout: 20_000 }).toBe(told);
+  };
+
+  // Two streams are under way: their holds live through all that follows.
+  const open = (): Promise<Response> =>
+    postChat(gateway, secret, chat(script({ words: 150, eventDelayMs: 40 }), { stream: true }));
+  const streams = await Promise.all([open(), open()]);
+  expect(await statusWith(limited)).toBe(200);
+  expect(await statusWith(limited)).toBe(429);
+  for (let index = 0; index < 6; index++) await postChat(gateway, secret, chat("Hello", { model: "gone-1" }));
+  const cooledMs = performance.now();
+  const firstMs = await coolingMs();
+  expect(firstMs).toBeGreaterThan(0);
+  /** No longer than at first, and no shorter than the time that passed can make it. */
+  const expectCooling = async (): Promise<void> => {
+    const leftMs = await coolingMs();
+    expect(leftMs).toBeLessThanOrEqual(firstMs);
+    expect(leftMs).toBeGreaterThanOrEqual(Math.floor(firstMs - (performance.now() - cooledMs)) - 1);
+  };
+  for (const [jumpMs, told] of [
+    [HOUR_MS, 401],
+    [-HOUR_MS, 200],
+    [0, 200],
+  ] as const) {
+    await jumpTo(jumpMs, told);
+    expect(await statusWith(limited)).toBe(429);
+    await expectCooling();
+    expect((await management.balance("acme")).heldNanos).toBeGreaterThan(0n);
+  }
+  for (const text of await Promise.all(streams.map(readAll))) expect(text).toContain("[DONE]");
+  await expect.poll(async () => (await management.balance("acme")).heldNanos, { timeout: 20_000 }).toBe(0n);
+  for (const stream of streams) {
+    const { body } = await management.call("GET", `/requests/${stream.headers.get("x-request-id")}`);
+    expect(body["request"]).toMatchObject({ state: "settled" });
+  }
+  await management.verify();
+  await gateway.stop();
+  await upstream.close();
 });

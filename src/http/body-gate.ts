@@ -52,7 +52,7 @@ export class BodyGate {
 
   /** First what is wrong with the body, then whether there is room for it. */
   #enter(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
-    const problem = bodyProblem(request, this.#bytesMax);
+    const problem = bodyProblem(request, request.routeOptions.config.bodyBytesMax ?? this.#bytesMax);
     if (problem !== undefined) throw problem;
     if (this.#budget !== undefined) BodyLease.take(request, reply, this.#budget, admission);
   }

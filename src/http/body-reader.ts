@@ -12,10 +12,11 @@ const COPIED_BYTES = 1024 * 1024;
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", ({ headers }, payload, done) => {
+  app.addContentTypeParser("*", ({ headers, routeOptions }, payload, done) => {
     const announced = headers["content-length"];
     const bytes = announced === undefined ? undefined : Number(announced);
-    read(payload, bytes, bytesMax, (error, body) => done(error, body && withoutByteOrderMark(body)));
+    const most = routeOptions.config.bodyBytesMax ?? bytesMax;
+    read(payload, bytes, most, (error, body) => done(error, body && withoutByteOrderMark(body)));
   });
 }
 

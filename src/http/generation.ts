@@ -20,6 +20,7 @@ import {
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
+import type { ByteBudget } from "../api/byte-budget.js";
 import type { LostAnswers } from "./lost-answers.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
@@ -39,6 +40,8 @@ export interface GenerationParts {
   readonly front: Front;
   readonly running: Running;
   readonly lost: LostAnswers;
+  /** The memory for what the ends of streams repeat. */
+  readonly kept: ByteBudget;
   readonly pulse: Pulse;
   readonly blockedMsMax: number;
 }
@@ -79,6 +82,9 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   readonly #front: Front;
   readonly #running: Running;
   readonly #lost: LostAnswers;
+  readonly #kept: ByteBudget;
+  /** What it has taken of the budget. */
+  #keptBytes = 0;
   readonly #abort = new Cancellation();
   #source: SourceBody = NO_SOURCE;
   readonly #framing: StreamFraming | undefined;
@@ -105,6 +111,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#front = parts.front;
     this.#running = parts.running;
     this.#lost = parts.lost;
+    this.#kept = parts.kept;
     // Only a stream of the wire's own events has events that can be numbered.
     const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
@@ -155,6 +162,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
 
   /** A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end. */
   #close(): void {
+    this.#kept.give(this.#holder, this.#keptBytes);
+    this.#keptBytes = 0;
     if (!this.#reply.raw.writableFinished) this.#abort.abort(new GatewayError("ERROR_REASON_CANCELLED"));
     // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
     if (this.#over) this.#running.remove(this);
@@ -199,8 +208,25 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   #bytesOf(message: StreamGenerateResponse): Buffer {
     this.#finished = isFinish(message.events.at(-1));
     if (message.source.length > 0) this.#sourceSeen = true;
-    if (!this.#sourceSeen) return message.events.length === 0 ? NO_BYTES : this.#encode().push(message.events);
+    if (!this.#sourceSeen) return message.events.length === 0 ? NO_BYTES : this.#encoded(message.events);
     return this.#finished ? Buffer.concat([message.source, this.#format.wire.streamEnd]) : message.source;
+  }
+
+  /** Throws where what the end of the stream must repeat finds no room. */
+  #encoded(events: readonly Event[]): Buffer {
+    const encoder = this.#encode();
+    const bytes = encoder.push(events);
+    const { keptLength = 0 } = encoder;
+    if (keptLength > this.#keptBytes && !this.#reply.raw.closed) {
+      this.#kept.take(this.#holder, keptLength - this.#keptBytes);
+      this.#keptBytes = keptLength;
+    }
+    return bytes;
+  }
+
+  /** Whose request it is: names one key. */
+  get #holder(): string {
+    return this.#request.admission?.holder ?? "";
   }
 
   /** The bytes as the client wants its stream. */
@@ -262,9 +288,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;
     const bytes = kept.length + this.#source.body.length;
-    const { socket, admission } = this.#request;
-    const holder = admission?.holder ?? "";
-    this.#lost.wrote({ socket, response, holder, bytes, onLost: () => this.#handBack(kept) });
+    const { socket } = this.#request;
+    this.#lost.wrote({ socket, response, holder: this.#holder, bytes, onLost: () => this.#handBack(kept) });
   }
 
   /** The client lost the answer on its way: the service keeps it for a retry, where it is not too large. */

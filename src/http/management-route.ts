@@ -8,7 +8,7 @@ import { type Front, goneSignal } from "./front.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";
 
 /** No message of management is nearly as long; one that is takes the event loop's time from everybody. */
-const BODY_BYTES_MAX = 256 * 1024;
+export const BODY_BYTES_MAX = 256 * 1024;
 
 export interface ManagementRoute {
   readonly front: Front;

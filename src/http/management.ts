@@ -6,7 +6,7 @@ import { AccountServiceService, InferenceServiceService } from "../api/index.js"
 import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
-import { answerMessage, type ManagementAnswer } from "./management-route.js";
+import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
 import { answerStatement } from "./statement.js";
@@ -40,7 +40,7 @@ function addRoute(
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),
-    config: { permission: { scope } },
+    config: OWN_FORMS.has(path) ? { permission: { scope } } : { permission: { scope }, bodyBytesMax: BODY_BYTES_MAX },
     handler: (request, reply) => {
       const params = flatRecord(request.params);
       const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };

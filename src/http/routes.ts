@@ -14,6 +14,8 @@ export type RoutePermission =
 declare module "fastify" {
   interface FastifyContextConfig {
     readonly permission?: RoutePermission;
+    /** Of a route whose bodies are never as long as those of requests to models. */
+    readonly bodyBytesMax?: number;
     /** The format whose route this is. */
     readonly format?: Format;
   }

@@ -1,7 +1,7 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
-import type { ByteBudget } from "../api/byte-budget.js";
+import { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
@@ -87,6 +87,8 @@ const CONNECTIONS_MAX = 16_384;
 const BLOCKED_MS_MAX = 30_000;
 const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
 const SLOW_MS = 15_000;
+/** Of all streams whose format repeats their text at their end, and a quarter of it for one key. */
+const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 /** How often slow requests are looked for. */
 const SWEEP_MS = 1_000;
 
@@ -95,14 +97,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { channel, formats, requestIds, log, frontToken, nowMs = () => performance.now() } = options;
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const slowMs = options.slowMs ?? SLOW_MS;
-  const front = new Front({
-    channel,
-    formats,
-    requestIds,
-    log,
-    frontToken,
-    clientAddressOf: options.clientAddressOf,
-  });
+  const { clientAddressOf } = options;
+  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;
@@ -148,6 +144,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     front,
     running,
     lost: connections.lost,
+    kept: new ByteBudget(KEPT_BYTES_MAX),
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };

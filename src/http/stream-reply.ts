@@ -7,6 +7,10 @@ import type { Pulse, Pulsed } from "./pulse.js";
 /** Of more bytes than this, a copy costs more than a write in pieces. */
 const COPIED_BYTES_MAX = 16_384;
 const LINE_END = "\r\n";
+/** What a connection is given at once: with the mark up to which it takes more, no stream has 256 KiB in its buffers. */
+const GIVEN_BYTES_MAX = 128 * 1024;
+
+const NO_BYTES = Buffer.alloc(0);
 
 export interface StreamReplyParts {
   readonly response: ServerResponse;
@@ -23,6 +27,10 @@ export class StreamReply implements Pulsed {
   #lastWriteMs = 0;
   /** Since when the reader is behind; undefined while it keeps up. */
   #blockedSinceMs: number | undefined;
+  /** True while the connection holds as much as it takes. */
+  #isFull = false;
+  /** What waits for it: the rest of a long batch, and one that was on its way when the connection became full. */
+  #waiting: Buffer[] = [];
   #begun = false;
   #flushed = false;
   #ended = false;
@@ -31,6 +39,9 @@ export class StreamReply implements Pulsed {
   #socket: Socket | undefined;
   readonly #drained = (): void => {
     this.#blockedSinceMs = undefined;
+    this.#isFull = false;
+    this.#give();
+    if (this.#isFull) return;
     this.#onDrain?.();
   };
 
@@ -70,9 +81,27 @@ export class StreamReply implements Pulsed {
     }
     this.#flushed = true;
     this.#lastWriteMs = pulse.nowMs();
-    const keepsUp = this.#send(bytes);
-    if (!keepsUp) this.#blockedSinceMs ??= this.#lastWriteMs;
-    return keepsUp;
+    if (this.#isFull || bytes.length > GIVEN_BYTES_MAX) {
+      this.#waiting.push(bytes);
+      this.#give();
+    } else this.#sendOrWait(bytes);
+    return !this.#isFull;
+  }
+
+  /** Gives the connection of what waits as much as it takes, and the end behind all of it. */
+  #give(): void {
+    while (!this.#isFull && this.#waiting.length > 0) {
+      const [bytes = NO_BYTES] = this.#waiting;
+      if (bytes.length <= GIVEN_BYTES_MAX) this.#waiting.shift();
+      else this.#waiting[0] = bytes.subarray(GIVEN_BYTES_MAX);
+      this.#sendOrWait(bytes.subarray(0, GIVEN_BYTES_MAX));
+    }
+    if (this.#ended && !this.#isFull && this.#waiting.length === 0) this.#parts.response.end();
+  }
+
+  #sendOrWait(bytes: Buffer): void {
+    this.#isFull = !this.#send(bytes);
+    if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.nowMs();
   }
 
   onDrain(callback: () => void): void {
@@ -101,7 +130,11 @@ export class StreamReply implements Pulsed {
     if (response.destroyed || this.#ended) return;
     this.#ended = true;
     this.#blockedSinceMs ??= pulse.nowMs();
-    if (bytes.length === 0) response.end();
+    if (this.#isFull || bytes.length > GIVEN_BYTES_MAX) {
+      // Nothing at all would be the mark of the end.
+      if (bytes.length > 0) this.#waiting.push(bytes);
+      this.#give();
+    } else if (bytes.length === 0) response.end();
     else response.end(bytes);
   }
 

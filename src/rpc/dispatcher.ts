@@ -105,6 +105,7 @@ export class Dispatcher {
    * runs.
    */
   admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
+    const { changeCount } = this.#core.keys;
     let known: Caller | undefined;
     let address: string | undefined;
     const refuse = (error: unknown): never => {
@@ -117,7 +118,7 @@ export class Dispatcher {
       known = caller;
       address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
       requirePermission(permission, caller, address);
-      const admitted = new Admitted(caller.keyId, address);
+      const admitted = new Admitted(caller, address, changeCount);
       if (!beginsRequest(method)) return admitted;
       requireUnfrozen(caller);
       const looking = this.#checkLimits(caller, origin.metadata);
@@ -241,8 +242,8 @@ export class Dispatcher {
   }
 
   /**
-   * Nothing waits where the caller is known. Never throws. However lately the call was let in, its caller is asked for
-   * again: the key may have been revoked, or have expired, while the message came.
+   * Nothing waits where the caller is known. Never throws. A caller that was let in is asked for again where anything
+   * changed since: its key may have been revoked, or have expired, while the message came.
    */
   #admitted<Value>(
     permission: MethodPermission,
@@ -266,6 +267,7 @@ export class Dispatcher {
     };
     try {
       signal.throwIfAborted();
+      if (admitted?.holds(this.#core.keys.changeCount) === true) return begin(admitted.caller);
       return this.#enter(credentialOf(call.metadata), begin);
     } catch (error) {
       return Promise.reject(error);

@@ -28,6 +28,8 @@ const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
 
 /** One connection, and what is on its way over it. */
 export class GrpcConnection {
+  /** Calls whose handlers run. */
+  running = 0;
   /** Calls whose message is not whole yet. */
   #receiving = 0;
   #settledBytes = 0;

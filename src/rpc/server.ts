@@ -16,11 +16,13 @@ import type { Method } from "../api/channel.js";
 import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
+import { AnswerEnd, AnswerWriter } from "./answer-writer.js";
+import { BlockedReaders } from "./blocked-readers.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, ServerCall } from "./dispatcher.js";
 import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
-import { Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
+import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
 import { SERVICES } from "./dispatch.js";
@@ -37,6 +39,8 @@ export interface GrpcServerOptions {
   readonly concurrentStreamsMax?: number | undefined;
   /** The most calls at once over one tunnel. 10,000. */
   readonly tunnelCallsMax?: number | undefined;
+  /** A reader that takes nothing for so long is cut. 30 s. */
+  readonly blockedMsMax?: number | undefined;
   /** How long a silent connection waits before we ask whether the client is there. 60 s. */
   readonly keepaliveTimeMs?: number | undefined;
   readonly nowMs?: (() => number) | undefined;
@@ -77,10 +81,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = new Listener(injector, options.connections ?? {});
-  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), options, gate);
+  const edge = { ...options, gate, listener, readers: new BlockedReaders(options.blockedMsMax) };
+  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), edge);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
     callsMax: options.tunnelCallsMax,
+    readers: edge.readers,
     log: options.log,
     onOpen: (peer) => {
       const connection = listener.connectionOf(peer);
@@ -114,12 +120,14 @@ function shutDown(server: Server): Promise<void> {
   });
 }
 
-function addMethods(
-  server: Server,
-  paths: readonly { readonly path: string }[],
-  options: GrpcServerOptions,
-  gate: Gate,
-): void {
+/** What the handlers of all methods share. */
+interface Edge extends GrpcServerOptions {
+  readonly gate: Gate;
+  readonly listener: Listener;
+  readonly readers: BlockedReaders;
+}
+
+function addMethods(server: Server, paths: readonly { readonly path: string }[], edge: Edge): void {
   const definition: Record<string, ServiceDefinition[string]> = {};
   const handlers: UntypedServiceImplementation = {};
   for (const { path } of paths) {
@@ -127,9 +135,7 @@ function addMethods(
     if (method === undefined) throw new Error(`the protocol has no method ${path}`);
     const requestDeserialize = (bytes: Buffer): Sized => sizedOf(method, bytes);
     definition[method.path] = { ...method, requestDeserialize, requestStream: false };
-    handlers[method.path] = method.responseStream
-      ? streamHandler(method, options, gate)
-      : unaryHandler(method, options, gate);
+    handlers[method.path] = method.responseStream ? streamHandler(method, edge) : unaryHandler(method, edge);
   }
   server.addService(definition, handlers);
 }
@@ -144,15 +150,12 @@ function sizedOf(method: Method<unknown, unknown>, bytes: Buffer): Sized {
   }
 }
 
-function unaryHandler(
-  method: Method<unknown, unknown>,
-  { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
-  gate: Gate,
-): handleUnaryCall<unknown, unknown> {
+function unaryHandler(method: Method<unknown, unknown>, edge: Edge): handleUnaryCall<unknown, unknown> {
+  const { dispatcher, log } = edge;
   const answer = async (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>): Promise<void> => {
-    const life = { isOver: false };
-    const outcome = await dispatcher.unary(method, call.request, serverCall(call, gate, nowMs, life));
-    life.isOver = true;
+    const life = new CallLife(call, edge);
+    const outcome = await dispatcher.unary(method, call.request, serverCall(call, edge, life));
+    life.end();
     if (outcome.kind === "refused") {
       done(statusOf(outcome.error, outcome.trailers));
       return;
@@ -165,22 +168,14 @@ function unaryHandler(
   };
 }
 
-function streamHandler(
-  method: Method<unknown, unknown>,
-  { dispatcher, nowMs = Date.now, log }: GrpcServerOptions,
-  gate: Gate,
-): handleServerStreamingCall<unknown, unknown> {
+function streamHandler(method: Method<unknown, unknown>, edge: Edge): handleServerStreamingCall<unknown, unknown> {
+  const { dispatcher, log } = edge;
   const answer = async (call: ServerWritableStream<unknown, unknown>): Promise<void> => {
-    const sink = {
-      head: (metadata: Readonly<Record<string, string>>) => call.sendMetadata(writeMetadata(metadata)),
-      data: (message: unknown) => call.write(message),
-      onDrain: (callback: () => void) => {
-        call.on("drain", callback);
-      },
-    };
-    const life = { isOver: false };
-    const outcome = await dispatcher.stream(method, call.request, serverCall(call, gate, nowMs, life), sink);
-    life.isOver = true;
+    const life = new CallLife(call, edge);
+    const writer = new AnswerWriter(call, edge.readers, life.gone);
+    const outcome = await dispatcher.stream(method, call.request, serverCall(call, edge, life), writer);
+    writer.over();
+    life.end();
     if (outcome.kind === "ended") call.end();
     else call.emit("error", statusOf(outcome.error, outcome.trailers));
   };
@@ -197,10 +192,35 @@ function failed(error: unknown, method: Method<unknown, unknown>, log: Log | und
 
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
 
-/** `life` tells when the call has its answer. */
-function serverCall(call: AnyCall, gate: Gate, nowMs: () => number, life: { readonly isOver: boolean }): ServerCall {
+/** A call until its handler is done, and after that its answer until it is out. */
+class CallLife {
+  readonly gone = new Cancellation();
+  readonly #call: AnyCall;
+  readonly #readers: BlockedReaders;
+  readonly #connection: GrpcConnection | undefined;
+  #isOver = false;
+
+  constructor(call: AnyCall, { listener, readers }: Edge) {
+    this.#call = call;
+    this.#readers = readers;
+    this.#connection = listener.connectionOf(call.getPeer());
+    if (this.#connection !== undefined) this.#connection.running += 1;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    if (this.#connection !== undefined) this.#connection.running -= 1;
+    AnswerEnd.watch(this.#call, this.#readers, this.#connection);
+  }
+}
+
+function serverCall(call: AnyCall, { gate, nowMs = Date.now }: Edge, life: CallLife): ServerCall {
   const { metadata, peer, admission } = gate.entered(call.metadata);
-  const gone = new Cancellation();
+  const { gone } = life;
   const deadline = Number(call.getDeadline());
   const timeoutMs = Number.isFinite(deadline) ? deadline - nowMs() : undefined;
   // The library tells a time of day, which may be set while the call runs.

@@ -5,6 +5,7 @@ import { TunnelFrameKind } from "../api/index.js";
 import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
+import type { BlockedReader, BlockedReaders } from "./blocked-readers.js";
 import type { Dispatcher, Refused, ServerCall } from "./dispatcher.js";
 import { decodeRequest } from "./long-message.js";
 import { responseBytes } from "./message-bytes.js";
@@ -30,11 +31,12 @@ export interface Opening {
 export interface CallPlace {
   readonly dispatcher: Pick<Dispatcher, "unary" | "stream">;
   readonly outbox: Outbox;
+  readonly readers: BlockedReaders;
   /** The call's last frame is on its way. */
   readonly onEnd: (callId: number) => void;
 }
 
-export class TunnelServerCall implements Sink<unknown>, ServerCall {
+export class TunnelServerCall implements Sink<unknown>, ServerCall, BlockedReader {
   readonly metadata: CallMetadata;
   readonly peer: string;
   readonly timeoutMs: number | undefined;
@@ -58,6 +60,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
     this.#place = place;
     this.#writer = new PieceWriter(opening.callId, place.outbox, opening.windowBytes, ANSWER_BYTES_MAX);
     this.#writer.onDrain(() => {
+      place.readers.moved(this);
       if (this.#ended) place.onEnd(this.#callId);
       else this.#onDrain?.();
     });
@@ -87,12 +90,24 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
   }
 
   grant(windowBytes: number): void {
+    // The reader took something, though there may be more than it takes now.
+    this.#place.readers.moved(this);
     this.#writer.grant(windowBytes);
+    if (this.#writer.behind) this.#place.readers.behind(this);
+  }
+
+  /** Its front end reads nothing of it: the call ends, and what waited is dropped. */
+  cut(): void {
+    const error = new GatewayError("ERROR_REASON_CANCELLED");
+    this.cancel();
+    this.#place.outbox.push(frameOf(this.#callId, TUNNEL_FRAME_KIND_ERROR, statusBytes(error)));
+    this.#place.onEnd(this.#callId);
   }
 
   /** The caller went away: nothing more goes out. */
   cancel(): void {
     this.#ended = true;
+    this.#place.readers.moved(this);
     this.#writer.close();
     this.#gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
   }
@@ -110,7 +125,14 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
   }
 
   data(message: unknown): boolean {
-    return this.#ended || this.#writer.write(responseBytes(this.#method, message));
+    return this.#send(responseBytes(this.#method, message));
+  }
+
+  #send(bytes: Buffer): boolean {
+    if (this.#ended) return true;
+    const keepsUp = this.#writer.write(bytes);
+    if (!keepsUp) this.#place.readers.behind(this);
+    return keepsUp;
   }
 
   onDrain(callback: () => void): void {
@@ -132,7 +154,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall {
     if (outcome.kind === "refused") return outcome;
     const answer = responseBytes(this.#method, outcome.message);
     const isOnePiece = this.#writer.takes(answer);
-    if (!isOnePiece && !this.#ended) this.#writer.write(answer);
+    if (!isOnePiece) this.#send(answer);
     const headers = writeHeaderLines(outcome.head);
     this.#end(frameOf(this.#callId, TUNNEL_FRAME_KIND_END, isOnePiece ? answer : NO_BYTES, false, headers));
     return undefined;

@@ -11,6 +11,7 @@ import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import { peerAddress } from "./address.js";
+import type { BlockedReaders } from "./blocked-readers.js";
 import type { Dispatcher } from "./dispatcher.js";
 import { readHeaderLines, readMetadata, writeMetadata } from "./metadata.js";
 import { statusBytes } from "./status.js";
@@ -32,6 +33,8 @@ export interface TunnelServerOptions {
   readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront">;
   /** The most calls at once over one tunnel. 10,000. */
   readonly callsMax?: number | undefined;
+  /** Those of all edges whose readers are behind. */
+  readonly readers: BlockedReaders;
   readonly log?: Log | undefined;
   /** A front end of ours opened a tunnel from this address and port. */
   readonly onOpen?: ((peer: string) => void) | undefined;
@@ -102,6 +105,7 @@ class ServerTunnel {
     this.#place = {
       dispatcher: options.dispatcher,
       outbox: this.#outbox,
+      readers: options.readers,
       onEnd: (callId) => this.#forget(callId),
     };
     stream.on("data", (message: TunnelRequest) => this.#take(message.frames));

@@ -136,6 +136,6 @@ keys:
   - account: other
     name: other
     secret: "${otherKey}"
-    scopes: [chat, models, embeddings]
+    scopes: [chat, models, embeddings, keys]
 `;
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { request } from "node:http";
 import { constants, setPriority } from "node:os";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chatBody } from "./bodies.mjs";
@@ -23,8 +24,7 @@ export async function measureWorst(scenario, subjects) {
     await sleep(10_000);
     const alone = gaps.take();
     await readDelaysMs(subject);
-    await attack(subject);
-    const { stallMs } = await readDelaysMs(subject);
+    const stallMs = await attack(subject);
     const beside = gaps.take();
     gaps.stop();
     const [aloneP99Ms, besideP99Ms] = [p99(alone), p99(beside)];
@@ -33,15 +33,26 @@ export async function measureWorst(scenario, subjects) {
   return turns;
 }
 
-/** @param {import("./subjects.mjs").Subject} subject */
-function attack({ host, port, otherKey = "" }) {
+/**
+ * The longest stall. Tells what each case did.
+ * @param {import("./subjects.mjs").Subject} subject
+ */
+async function attack(subject) {
+  const { host, port, grpc = "", otherKey = "" } = subject;
   const script = fileURLToPath(new URL("worst-attack.mjs", import.meta.url));
-  const child = spawn(process.execPath, [script, `http://${host}:${port}`, otherKey, OTHER_MODEL], {
-    stdio: "inherit",
+  const child = spawn(process.execPath, [script, `http://${host}:${port}`, grpc, otherKey, OTHER_MODEL], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
   // An attacker has a machine of its own: on this one it must not take the processor from what is measured.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  return new Promise((resolve) => child.once("exit", resolve));
+  let longestMs = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { stallMs } = await readDelaysMs(subject);
+    longestMs = Math.max(longestMs, stallMs);
+    process.stdout.write(`${JSON.stringify({ ...JSON.parse(line), stallMs })}\n`);
+    child.stdin.write("\n");
+  }
+  return longestMs;
 }
 
 /** @param {readonly number[]} sorted */

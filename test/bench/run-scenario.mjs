@@ -1,6 +1,7 @@
 /** Runs one scenario: starts its subjects, measures them, proves the ledger, and stops them, whatever happens. */
 import { Charges, measureLoad, servesFormat } from "./measure-load.mjs";
 import { measureSoak } from "./measure-soak.mjs";
+import { measureSlow } from "./measure-slow.mjs";
 import { measureStart } from "./measure-start.mjs";
 import { measureWorst } from "./measure-worst.mjs";
 import { resultOf } from "./result.mjs";
@@ -54,6 +55,7 @@ async function measure(scenario, subjects, bench, tools) {
   }
   // What an attacker is charged is not what is asked here.
   if (scenario.kind === "worst") return measureWorst(scenario, subjects);
+  if (scenario.kind === "slow") return measureSlow(scenario, subjects);
   const charges = new Charges();
   const run = scenario.kind === "soak" ? measureSoak : measureLoad;
   const turns = await run(scenario, subjects, charges, tools);

@@ -11,7 +11,7 @@
  * @typedef {object} Scenario
  * @property {string} name
  * @property {string} title
- * @property {"load" | "start" | "soak" | "worst"} kind
+ * @property {"load" | "start" | "soak" | "worst" | "slow"} kind
  * @property {string[]} subjects In the order of a round.
  * @property {string} base The subject that the ratios are to.
  * @property {string} [ratioOf] The metric that the ratios compare; cpuUs where absent.
@@ -164,6 +164,21 @@ export const SCENARIOS = [
       // The watch looks every 10 ms, and that wait is part of each value: the loop itself may be held for 20.
       { metric: "stallMs", atMost: 30 },
       { metric: "gapGrowth", atMost: 1.2 },
+    ],
+  },
+  {
+    ...streams,
+    name: "slow-readers",
+    title: "500 readers that read nothing of their long streams",
+    kind: "slow",
+    subjects: ["pass-through", "gateway"],
+    ratioOf: "rssGrowthMb",
+    callers: 500,
+    mock: { events: 100_000, perWrite: 20, input: 50, output: 99_998 },
+    goals: [
+      // A quarter of a MiB for each, and what a stream itself takes.
+      { metric: "readerKb", atMost: 400 },
+      { metric: "open", atLeast: 500 },
     ],
   },
   {

@@ -19,6 +19,7 @@ import { findNginx, startNginx } from "./nginx.mjs";
  * @property {boolean} translates True where it serves other formats than the upstream's.
  * @property {number} readyMs
  * @property {string} [otherKey] A key of another account.
+ * @property {string} [grpc] Where its gRPC is, host:port.
  * @property {string} [metricsUrl] Where its event loop's delay is told.
  * @property {(expectedNanos: bigint) => Promise<string[]>} prove What is wrong with what it charged.
  * @property {() => Promise<void>} stop
@@ -118,6 +119,7 @@ async function gatewaySubject(name, { mockPort, otherMockPort, options }, split)
     headers: { authorization: `Bearer ${gateway.key}` },
     translates: true,
     otherKey: gateway.otherKey,
+    grpc: gateway.grpc,
     readyMs: gateway.readyMs,
     metricsUrl: `http://${gateway.metrics}/metrics`,
     prove: (expectedNanos) => proveLedger(gateway, expectedNanos),

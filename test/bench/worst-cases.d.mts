@@ -4,6 +4,7 @@ export interface WorstCase {
   readonly wire: string;
   readonly path: string;
   readonly body: (model: string, bytes?: number) => Buffer;
+  readonly headers?: Record<string, string>;
 }
 export const WORST_BYTES_MAX: number;
 export const WORST_CASES: readonly WorstCase[];

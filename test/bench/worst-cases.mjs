@@ -9,6 +9,7 @@ export const WORST_BYTES_MAX = 32 * 1024 * 1024 - 4096;
  * @property {string} wire The wire that reads it.
  * @property {string} path Where it is posted.
  * @property {(model: string, bytes?: number) => Buffer} body
+ * @property {Record<string, string>} [headers]
  */
 
 /**
@@ -221,6 +222,29 @@ export const WORST_CASES = [
   ...casesOf("openai-completions", "/v1/completions", COMPLETIONS),
 ];
 
+/** @param {Record<string, string>} headers @param {string} how */
+function textWith(headers, how) {
+  const text = WORST_CASES.filter(({ name }) => name === "openai-chat: text of words");
+  return text.map(({ name, wire, path, body }) => ({ name: `${name}, ${how}`, wire, path, body, headers }));
+}
+
+/** Beside the bodies what else takes a look at them, and bodies where nobody expects long ones. */
+/** @type {readonly WorstCase[]} */
+export const WORST_REQUESTS = [
+  ...WORST_CASES,
+  ...textWith({ "idempotency-key": "worst" }, "with an Idempotency-Key"),
+  ...textWith({ "idempotency-key": "worst" }, "with that Idempotency-Key again"),
+  ...textWith({ "x-stainless-retry-count": "1" }, "as a retry"),
+  ...textWith({ "x-tollgate-resumable": "1" }, "to be resumed"),
+  ...casesOf("management", "/api/v1/keys", [
+    ["globs of a key", '"settings":{"models":[', '"a"', "]}}"],
+    ["members of a key", '"settings":{"metadata":{', (index) => `"m${index}":"v"`, "}}}"],
+  ]),
+  ...casesOf("management", "/api/v1/estimate", [
+    ["messages of an estimate", '"generation":{"prompt":{"messages":[', "{}", "]}}}"],
+  ]),
+];
+
 /**
  * @param {string} wire
  * @param {string} path
@@ -233,7 +257,7 @@ function casesOf(wire, path, rows) {
     wire,
     path,
     body: (model, bytes = WORST_BYTES_MAX) => {
-      const open = wire === "gemini" ? "{" : `{"model":"${model}",`;
+      const open = wire === "gemini" || wire === "management" ? "{" : `{"model":"${model}",`;
       return filled(open + head + (head.endsWith("]") && between === "," ? "," : ""), piece, between, tail, bytes);
     },
   }));

@@ -1,7 +1,12 @@
 /** One call as the replays see it: what is asked, by which method, and how its messages become bytes. */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { type EmbedRequest, InferenceServiceService, type Source, type StreamGenerateRequest } from "../../api/index.js";
+import {
+  type EmbedRequest,
+  InferenceServiceService,
+  type Source,
+  type StreamGenerateRequest,
+} from "../../api/index.js";
 import type { CallMetadata, Method, Sink } from "../../api/channel.js";
 
 /** In the head of an answer that another request made first: that request's id, under which it was charged. */
@@ -70,7 +75,10 @@ export class Ask<Request, Message> {
     if (source === undefined) return this.request;
     const value = { ...source, body: NO_BYTES };
     const { generation } = this.request as Partial<StreamGenerateRequest>;
-    const bare = generation === undefined ? { source: value } : { generation: { ...generation, input: { $case: "source", value } } };
+    const bare =
+      generation === undefined
+        ? { source: value }
+        : { generation: { ...generation, input: { $case: "source", value } } };
     return { ...this.request, ...bare };
   }
 }
