@@ -11,7 +11,7 @@ import { FLOOD_COUNT } from "./steered-gateway.js";
 import { HandTunnel } from "./tunnel-peer.js";
 
 const PATH = "/tollgate.v1.InferenceService/StreamGenerate";
-const BLOCKED_MS = 300;
+const BLOCKED_MS = 1_500;
 const FLOOD = StreamGenerateRequest.encode({
   generation: { model: "flood", input: undefined, outputTokensMax: undefined, clamp: undefined },
   acceptWire: "",
@@ -67,7 +67,7 @@ test("a gRPC stream that is read slowly goes on to its end", async () => {
   for await (const chunk of stream) {
     bytes += (chunk as Buffer).length;
     // Many times the bound in all, and never as long at once.
-    if (bytes < 2 * 1024 * 1024) await sleep(20);
+    if (bytes < 2 * 1024 * 1024) await sleep(30);
   }
   expect(signal.aborted).toBe(false);
   expect(core.gateway.pushedCount).toBe(FLOOD_COUNT);
