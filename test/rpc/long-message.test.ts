@@ -39,10 +39,11 @@ test("a client's own body is the same however long it is, and is not copied", ()
     fc.property(fc.integer({ min: 0, max: 3 * LONG }), fc.string(), (bytes, acceptWire) => {
       const asked = { generation: generation({ $case: "source", value: source(bytes) }), acceptWire };
       const message = streamGenerate.requestSerialize(asked);
-      const read = decodeRequest(streamGenerate, message);
-      expect(read).toEqual(streamGenerate.requestDeserialize(message));
+      const read = decodeRequest(streamGenerate, message) as StreamGenerateRequest;
+      // Whole bodies are compared as bytes: to walk them costs a second each.
+      expect(streamGenerate.requestSerialize(read).equals(message)).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   );
   const asked = { generation: generation({ $case: "source", value: source(LONG) }), acceptWire: "" };
   const message = streamGenerate.requestSerialize(asked);
@@ -57,19 +58,23 @@ test("a long typed prompt stays bytes, from which the same is read", () => {
   expect(read).toMatchObject({ acceptWire: "openai-chat", generation: { model: "fake-1", clamp: true } });
   const input = read.generation?.input;
   expect(input?.$case === "source" && input.value.wire).toBe(TYPED_FORM);
-  expect(input?.$case === "source" && Generation.decode(input.value.body)).toEqual(asked.generation);
+  const told = input?.$case === "source" ? Buffer.from(input.value.body) : undefined;
+  expect(told?.equals(Generation.encode(asked.generation).finish())).toBe(true);
   const counted = decodeRequest(countTokens, countTokens.requestSerialize({ generation: asked.generation }));
   expect(counted).toMatchObject({ generation: { input: { value: { wire: TYPED_FORM } } } });
 });
 
 test("requests for vectors and estimates are read as short ones are", () => {
   const asked: EmbedRequest = { model: "e", texts: ["a", "b"], dimensions: 3, source: source(LONG), acceptWire: "w" };
-  expect(decodeRequest(embed, embed.requestSerialize(asked))).toEqual(asked);
+  const again = decodeRequest(embed, embed.requestSerialize(asked)) as EmbedRequest;
+  expect(embed.requestSerialize(again).equals(embed.requestSerialize(asked))).toBe(true);
   const texts = Array.from({ length: 500 }, () => "x".repeat(1_000));
   const plain = { ...asked, texts, source: undefined };
   expect(decodeRequest(embed, embed.requestSerialize(plain))).toEqual(plain);
   const estimated: EstimateCostRequest = { generation: undefined, embedding: asked };
-  expect(decodeRequest(estimateCost, estimateCost.requestSerialize(estimated))).toEqual(estimated);
+  const bytes = estimateCost.requestSerialize(estimated);
+  const read = decodeRequest(estimateCost, bytes) as EstimateCostRequest;
+  expect(estimateCost.requestSerialize(read).equals(bytes)).toBe(true);
 });
 
 function field(number: number, bytes: Buffer): Buffer {
