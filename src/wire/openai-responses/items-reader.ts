@@ -209,7 +209,7 @@ export class ItemsReader {
       (summary.length > 0 ? summary : listOf(whole["content"])).forEach((part, index) =>
         this.thought(item, textOf(objectOf(part)?.["text"]), index),
       );
-    if (item.told === "") this.to.noteSealed(sealedTokens(sealed));
+    if (item.told.length === 0) this.to.noteSealed(sealedTokens(sealed));
     if (proof.signature === undefined) return;
     this.to.add({ kind: { $case: "thinking", value: { candidate: 0, text: "", signature: proof.signature } } });
   }
