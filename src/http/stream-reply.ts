@@ -7,7 +7,7 @@ import type { Pulse, Pulsed } from "./pulse.js";
 /** Of more bytes than this, a copy costs more than a write in pieces. */
 const COPIED_BYTES_MAX = 16_384;
 const LINE_END = "\r\n";
-/** What a connection is given at once: with the mark up to which it takes more, no stream has 256 KiB in its buffers. */
+/** What a connection is given at once: with the mark up to which it takes more, no stream holds 256 KiB. */
 const GIVEN_BYTES_MAX = 128 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);

@@ -12,8 +12,8 @@ export function kept(part: string, more: string): string {
 }
 
 /**
- * A text that grows, known by its length and a sum of its characters. Whether another begins with it can be told without
- * keeping it; texts that differ are taken for the same once in four billion times.
+ * A text that grows, known by its length and a sum of its characters. Whether another begins with it can be told
+ * without keeping it; texts that differ are taken for the same once in four billion times.
  */
 export class TextPrint {
   length = 0;

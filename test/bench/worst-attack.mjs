@@ -1,6 +1,6 @@
 /**
- * A tenant that means harm: sends every worst case once, in order, and tells what became of each. It goes on when a line
- * comes, so that what each did to the gateway can be read between them.
+ * A tenant that means harm: sends every worst case once, in order, and tells what became of each. It goes on when a
+ * line comes, so that what each did to the gateway can be read between them.
  */
 import { createInterface } from "node:readline";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
