@@ -107,6 +107,7 @@ beforeAll(async () => {
     "",
   ].join("\n");
   gateway = await startGateway({ settings });
+  gateway.expectOddAnswers();
   management = new Management(gateway);
 });
 afterAll(async () => {

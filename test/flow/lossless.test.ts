@@ -8,6 +8,7 @@ import { jsonText } from "../wire/openai-chat/bodies.js";
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
+  world.front.expectOddAnswers();
 });
 afterAll(async () => {
   await world.management.verify();

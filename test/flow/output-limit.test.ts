@@ -185,6 +185,7 @@ beforeAll(async () => {
     "",
   ].join("\n");
   gateway = await startGateway({ settings, env: { AWS_REGION } });
+  gateway.expectOddAnswers();
   management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
   ({ secret } = await management.makeKey("acme"));

@@ -36,6 +36,7 @@ models:
     { targets: [{ upstream: fake }], context_tokens: 100000, output_tokens_max: 20000, price: ${PRICE_YAML} }
 `;
     gateway = await startGateway({ settings });
+    gateway.expectOddAnswers();
     management = new Management(gateway);
     await management.account("acme", 100_000_000_000n);
     secret = (await management.makeKey("acme")).secret;

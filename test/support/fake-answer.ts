@@ -77,7 +77,7 @@ export function* streamEvents(script: AnswerScript, body: unknown): Generator<st
   }
   if (mode === "final" && asked) yield event([], true);
   yield "data: [DONE]\n\n";
-  if (mode === "late") yield `data: ${JSON.stringify({ id: ID, choices: [], usage: usageOf(script) })}\n\n`;
+  if (mode === "late") yield event([], true).replace(/\}\n\n$/, `,"usage":${JSON.stringify(usageOf(script))}}\n\n`);
 }
 
 function* deltas(script: AnswerScript, model: string): Generator<object, void> {

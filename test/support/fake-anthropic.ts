@@ -10,7 +10,7 @@ import { anthropicProblem } from "./anthropic-rules.js";
 
 /** What one request asks the server to do. All members are optional. */
 export interface AnthropicScript {
-  /** The blocks of the answer; default one text. */
+  /** The blocks of the answer; default one text. A call's `inputText` is its input as a stream spells it. */
   readonly blocks?: readonly Readonly<Record<string, unknown>>[];
   /** Default end_turn, or tool_use where a block is one. */
   readonly stop?: string;
@@ -47,15 +47,32 @@ export interface FakeAnthropic {
   /** The base address, without a path. */
   readonly url: string;
   readonly requests: readonly AnthropicRequest[];
+  /** Where set, it tells the script of every request, which then carries none. */
+  decide: ((body: AnthropicRequest["body"]) => AnthropicScript) | undefined;
   close(): Promise<void>;
 }
 
-const USAGE = { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 4 };
+const COUNTS = {
+  input_tokens: 10,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 4,
+  output_tokens_details: null,
+  server_tool_use: null,
+};
+/** What only the usage of a whole message says. */
+const BESIDE = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null };
 const MODELS = {
   data: [{ type: "model", id: "claude-opus-5", display_name: "Claude Opus 5", created_at: "2026-05-01T00:00:00Z" }],
   has_more: false,
   first_id: "claude-opus-5",
   last_id: "claude-opus-5",
+};
+
+/** What blocks of a kind always have. */
+const ALWAYS: Readonly<Record<string, object>> = {
+  tool_use: { caller: { type: "direct" } },
+  server_tool_use: { caller: { type: "direct" } },
 };
 
 /** The text of a user's turn that steers the server. */
@@ -66,22 +83,29 @@ export function steer(fake: AnthropicScript): string {
 export async function startFakeAnthropic(): Promise<FakeAnthropic> {
   const requests: AnthropicRequest[] = [];
   const server: Server = createServer((request, response) => {
-    serve(request, response, requests).catch(() => response.destroy());
+    serve(request, response, requests, fake).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const fake: FakeAnthropic = {
     url: `http://127.0.0.1:${port}`,
     requests,
+    decide: undefined,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+  return fake;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, requests: AnthropicRequest[]): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requests: AnthropicRequest[],
+  { decide }: Pick<FakeAnthropic, "decide">,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks).toString();
@@ -97,7 +121,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, request
   const problem = anthropicProblem(url, headers, body);
   if (problem !== undefined) return send(response, 400, errorOf("invalid_request_error", problem));
   if (url === "/v1/messages/count_tokens") return send(response, 200, { input_tokens: 17 });
-  const script = scriptIn(body);
+  const script = decide?.(body) ?? scriptIn(body);
   if (script.status !== undefined) return send(response, script.status, script.body, script.headers);
   if (body["stream"] !== true || script.whole === true) return send(response, 200, answerOf(script, body));
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
@@ -126,12 +150,14 @@ function eventText(event: object): string {
 }
 
 function blocksOf(script: AnthropicScript, body: AnthropicRequest["body"]): AnthropicScript["blocks"] & object {
-  return script.blocks ?? [{ type: "text", text: `Hello from ${String(body["model"])}.` }];
+  const blocks = script.blocks ?? [{ type: "text", text: `Hello from ${String(body["model"])}.` }];
+  return blocks.map((block) => Object.assign({}, ALWAYS[String(block["type"])], block));
 }
 
 function stopOf(script: AnthropicScript): object {
   const hasCalls = script.blocks?.some(({ type }) => type === "tool_use") === true;
   return {
+    container: null,
     stop_reason: script.stop ?? (hasCalls ? "tool_use" : "end_turn"),
     stop_sequence: script.stopSequence ?? null,
     stop_details: script.stopDetails ?? null,
@@ -139,12 +165,25 @@ function stopOf(script: AnthropicScript): object {
 }
 
 function answerOf(script: AnthropicScript, body: AnthropicRequest["body"]): object {
-  const head = { id: "msg_fake", type: "message", role: "assistant", model: body["model"], container: null };
-  return { ...head, content: blocksOf(script, body), ...stopOf(script), ...usageOf(script) };
+  const head = {
+    id: "msg_fake",
+    type: "message",
+    role: "assistant",
+    model: body["model"],
+    container: null,
+    diagnostics: null,
+  };
+  const content = blocksOf(script, body).map((block) => Object.assign({}, block, { inputText: undefined }));
+  return { ...head, content, ...stopOf(script), ...usageOf(script) };
 }
 
 function usageOf(script: AnthropicScript): object {
-  return script.usageAt === "never" ? {} : { usage: { ...USAGE, ...script.usage } };
+  return script.usageAt === "never" ? {} : { usage: { ...COUNTS, ...BESIDE, ...script.usage } };
+}
+
+/** The counts alone, as the end of a stream tells them. */
+function endUsageOf(script: AnthropicScript): object {
+  return script.usageAt === "never" ? {} : { usage: { ...COUNTS, ...script.usage } };
 }
 
 function* eventsOf(script: AnthropicScript, body: AnthropicRequest["body"]): Generator<object, void> {
@@ -159,7 +198,7 @@ function* eventsOf(script: AnthropicScript, body: AnthropicRequest["body"]): Gen
     for (const delta of deltas) yield { type: "content_block_delta", index, delta };
     yield { type: "content_block_stop", index };
   }
-  const end = { type: "message_delta", delta: stopOf(script), ...usageOf(script) };
+  const end = { type: "message_delta", delta: stopOf(script), ...endUsageOf(script) };
   if (usageAt === "twice") yield end;
   yield usageAt === "start" || usageAt === "late" ? { ...end, usage: {} } : end;
   yield { type: "message_stop" };
@@ -183,10 +222,10 @@ function piecesOf(block: Readonly<Record<string, unknown>>): { start: object; de
         ],
       };
     case "tool_use": {
-      const json = JSON.stringify(block["input"]);
+      const json = typeof block["inputText"] === "string" ? block["inputText"] : JSON.stringify(block["input"]);
       const fragments = ["", ...(json === "{}" ? [] : pieces(json))];
       const deltas = fragments.map((fragment) => ({ type: "input_json_delta", partial_json: fragment }));
-      return { start: { ...block, input: {} }, deltas };
+      return { start: { ...block, input: {}, inputText: undefined }, deltas };
     }
     default:
       return { start: block, deltas: [] };

@@ -40,6 +40,8 @@ export interface FakeGemini {
   /** The base address, without a path. */
   readonly url: string;
   readonly requests: readonly GeminiRequest[];
+  /** Where set, it tells the script of every request, which then carries none. */
+  decide: ((body: GeminiRequest["body"]) => GeminiScript) | undefined;
   close(): Promise<void>;
 }
 
@@ -59,22 +61,29 @@ export function steer(fake: GeminiScript): string {
 export async function startFakeGemini(): Promise<FakeGemini> {
   const requests: GeminiRequest[] = [];
   const server: Server = createServer((request, response) => {
-    serve(request, response, requests).catch(() => response.destroy());
+    serve(request, response, requests, fake).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const fake: FakeGemini = {
     url: `http://127.0.0.1:${port}`,
     requests,
+    decide: undefined,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+  return fake;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, requests: GeminiRequest[]): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requests: GeminiRequest[],
+  { decide }: Pick<FakeGemini, "decide">,
+): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const raw = Buffer.concat(chunks).toString();
@@ -84,7 +93,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, request
   requests.push({ url, headers, raw, body });
   if (requests.length > 1_000) requests.shift();
   if (url.includes(":countTokens")) return send(response, 200, { totalTokens: 17 });
-  const script = scriptIn(body);
+  const script = decide?.(body) ?? scriptIn(body);
   if (script.status !== undefined) return send(response, script.status, script.body);
   const model = decodeURIComponent(/models\/([^:]+):/.exec(url)?.[1] ?? "");
   if (!url.includes(":streamGenerateContent")) return send(response, 200, whole(script, body, model));

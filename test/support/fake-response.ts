@@ -15,7 +15,7 @@ export function responseJson(script: AnswerScript, body: unknown): string {
 export function* responseEvents(script: AnswerScript, body: unknown): Generator<string, void> {
   let sequence = 0;
   const event = (type: string, members: object): string =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members, obfuscation: "x1y" })}\n\n`;
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members, ...paddingOf(type) })}\n\n`;
   yield event("response.created", { response: whole(body, "in_progress", [], null) });
   yield event("response.in_progress", { response: whole(body, "in_progress", [], null) });
   const items = itemsOf(script, body);
@@ -28,12 +28,17 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
     if (item["type"] === "function_call") {
       for (const delta of String(item["arguments"]).match(/[^]{1,5}/g) ?? [])
         yield event("response.function_call_arguments.delta", { ...at, delta });
-      yield event("response.function_call_arguments.done", { ...at, arguments: item["arguments"] });
+      yield event("response.function_call_arguments.done", { ...at, name: item["name"], arguments: item["arguments"] });
     }
     yield event("response.output_item.done", { output_index: index, item });
   }
   const end = endOf(script);
   yield event(`response.${end}`, { response: whole(body, end, items, usageOf(script)) });
+}
+
+/** Only what comes in pieces is padded. */
+function paddingOf(type: string): object {
+  return type.endsWith(".delta") ? { obfuscation: "x1y" } : {};
 }
 
 function endOf(script: AnswerScript): string {
@@ -79,6 +84,11 @@ function whole(body: unknown, status: string, output: readonly Item[], usage: un
     error: null,
     background: false,
     billing: { payer: "fake" },
+    instructions: null,
+    metadata: {},
+    temperature: 1,
+    tool_choice: "auto",
+    top_p: 1,
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
     model: Reflect.get(Object(body), "model"),
     output,
@@ -92,7 +102,7 @@ function whole(body: unknown, status: string, output: readonly Item[], usage: un
 function usageOf(script: AnswerScript): object {
   return {
     input_tokens: 10,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
     output_tokens: 4,
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 14,

@@ -74,6 +74,8 @@ export interface FakeUpstream {
   readonly requests: readonly FakeRequest[];
   /** Where set, every request follows this script, whatever it carries. */
   override: FakeScript | undefined;
+  /** Where set, it tells the script of every request, which then carries none. */
+  decide: ((body: unknown) => FakeScript) | undefined;
   /** Connections that were opened so far: kept ones count once. */
   readonly connections: () => number;
   /** Resolves when a request that fits has come, or changed so that it fits; rejects after 10 s. */
@@ -104,6 +106,7 @@ export async function startFakeUpstream(): Promise<FakeUpstream> {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
     override: undefined,
+    decide: undefined,
     connections: () => connections,
     waitFor: (fits) => waitFor(requests, fits),
     close: () =>
@@ -132,7 +135,7 @@ async function serve(
   response: ServerResponse,
   requests: FakeRequest[],
   uses: Map<string, number>,
-  upstream: Pick<FakeUpstream, "override">,
+  upstream: Pick<FakeUpstream, "override" | "decide">,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -146,7 +149,7 @@ async function serve(
     seen.done = response.writableFinished;
   });
   if (url.split("?")[0] === "/v1/models") return sendJson(response, 200, MODELS);
-  const told = limitUses(upstream.override ?? readScript(seen), uses);
+  const told = limitUses(upstream.override ?? upstream.decide?.(seen.body) ?? readScript(seen), uses);
   if (told.hang) return;
   if (told.headDelayMs !== undefined) await sleep(told.headDelayMs);
   if (told.cutAfter === 0) return void response.destroy();

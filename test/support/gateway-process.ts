@@ -1,14 +1,16 @@
 /** The real gateway as a process of its own, started from the built program with settings of a test. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { misfitsIn } from "./answer-check.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
 const START_TIMEOUT_MS = 30_000;
+const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
 
 export interface GatewayProcess {
   /** Such as http://127.0.0.1:40123. */
@@ -23,8 +25,10 @@ export interface GatewayProcess {
   readonly log: readonly string[];
   /** Every line of its standard error so far: what it tells a person. */
   readonly told: readonly string[];
-  /** Ends it as an operator would, and returns its exit code. */
+  /** Ends it as an operator would, and returns its exit code. Throws where an answer did not fit the clients' SDKs. */
   stop(): Promise<number | null>;
+  /** Its answers need not fit: the test's upstreams say what none does, and it comes through. */
+  expectOddAnswers(): void;
   /** Ends it as a crash would. */
   kill(): Promise<void>;
   writeSettings(yaml: string): void;
@@ -43,7 +47,9 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "tollgate-"));
   const settingsPath = join(dataDirectory, "tollgate.yaml");
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
-  const child = spawn(process.execPath, ["dist/src/cli/main.js", "serve", ...(options.args ?? [])], {
+  const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
+  const program = ["--import", TAP, "dist/src/cli/main.js", "serve", ...(options.args ?? [])];
+  const child = spawn(process.execPath, program, {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -51,12 +57,14 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       TOLLGATE_GRPC: "127.0.0.1:0",
       TOLLGATE_ADMIN: "127.0.0.1:0",
       TOLLGATE_LAME_DUCK_MS: "0",
+      ANSWERS_KEPT_IN: answers,
       TOLLGATE_DATA: dataDirectory,
       TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
       ...options.env,
     },
   });
+  let isOdd = false;
   const log: string[] = [];
   const told: string[] = [];
   const ready = await readReady(child, log, told);
@@ -68,9 +76,17 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     pid: child.pid ?? 0,
     log,
     told,
-    stop: () => end(child, "SIGTERM"),
+    expectOddAnswers: () => {
+      isOdd = true;
+    },
+    stop: async () => {
+      const code = await end(child, "SIGTERM");
+      if (!isOdd) checkAnswers(answers);
+      return code;
+    },
     kill: async () => {
       await end(child, "SIGKILL");
+      if (!isOdd) checkAnswers(answers);
     },
     writeSettings: (yaml) => writeFileSync(settingsPath, yaml),
   };
@@ -109,4 +125,12 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   child.kill(signal);
   await exited;
   return child.exitCode;
+}
+
+/** Every answer of a gateway is one that the official SDKs declare. */
+function checkAnswers(file: string): void {
+  const misfits = misfitsIn(file);
+  rmSync(dirname(file), { recursive: true, force: true });
+  if (misfits.length === 0) return;
+  throw new Error(`answers that do not fit the SDKs:\n${misfits.join("\n")}`);
 }

@@ -67,12 +67,14 @@ export function encodeAnswer(answer: Answer): Buffer {
     ["model", jsonOf(answer.model)],
     ["content", arrayText(blocks)],
     ...endMembers(candidate, hasCalls, refusal),
-    ["usage", JSON.stringify(answer.usage === undefined ? NO_USAGE : encodeUsage(answer.usage))],
+    ["diagnostics", "null"],
+    ["usage", JSON.stringify(encodeUsage(answer.usage))],
   ]);
   return Buffer.from(text);
 }
 
-export const NO_USAGE: JsonObject = { input_tokens: 0, output_tokens: 0 };
+/** Who makes the calls of an answer: the model itself. */
+export const CALLER: JsonObject = { type: "direct" };
 
 type Ending = Pick<Candidate, "finishReason" | "stopString"> | undefined;
 
@@ -88,6 +90,7 @@ export function endMembers(
   const explanation = isBlocked && refusal !== "" ? refusal : null;
   const details = { type: "refusal", category: null, explanation };
   return [
+    ["container", "null"],
     ["stop_reason", JSON.stringify(isRefusal ? "refusal" : encodeReason(reason, hasCalls))],
     ["stop_sequence", JSON.stringify(candidate?.stopString ?? null)],
     ["stop_details", isRefusal ? JSON.stringify(details) : "null"],
@@ -115,6 +118,7 @@ export function encodeAnswerPart({ kind }: Part): string[] {
         ["id", jsonOf(id)],
         ["name", jsonOf(name)],
         ["input", custom ? `{"input":${JSON.stringify(text)}}` : inputObject(text)],
+        ["caller", JSON.stringify(CALLER)],
       ]);
       return signature === undefined ? [call] : [thinkingBlock("", encodeCallState(signature)), call];
     }

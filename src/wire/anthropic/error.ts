@@ -116,7 +116,7 @@ export function encodeError(error: GatewayError, requestId: string | null = null
 
 /** The data of an error inside a stream. */
 export function errorText(error: GatewayError): string {
-  return JSON.stringify(envelope(error));
+  return JSON.stringify({ ...envelope(error), request_id: null });
 }
 
 function envelope(error: GatewayError): { readonly type: "error"; readonly error: object } {

@@ -11,19 +11,21 @@ import type { GatewayError } from "../../errors.js";
 import { jsonOf, objectText } from "../json/text.js";
 import { StreamEncoder } from "../event-writer.js";
 import type { RequestFacts } from "../wire.js";
-import { encodeAnswerPart, endMembers, NO_USAGE, thinkingBlock } from "./answer.js";
+import { CALLER, encodeAnswerPart, endMembers, thinkingBlock } from "./answer.js";
 import { errorText } from "./error.js";
 import { JsonEnd } from "../json/json-end.js";
 import { textBlock } from "./part-encode.js";
 import { LAST_EVENT } from "./schema.js";
 import { encodeCallState, encodeProof } from "./signature.js";
-import { encodeUsage } from "./usage.js";
+import { encodeEndUsage, encodeUsage } from "./usage.js";
 
 export function encodeStream(request: RequestFacts): StreamEncoder {
   return new MessagesStreamEncoder(request);
 }
 
 /** A block on its way. The first that is not closed is told as it comes; those behind it wait. */
+const NO_USAGE_YET = encodeUsage(undefined);
+
 interface Block {
   readonly kind: "text" | "thinking" | "call" | "whole";
   /** Its `content_block_start`. */
@@ -111,9 +113,9 @@ class MessagesStreamEncoder extends StreamEncoder {
   private begin(id: string, model: string): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
-    const message = { id, type: "message", role: "assistant", model, content: [], stop_reason: null };
+    const message = { id, type: "message", role: "assistant", model, content: [], container: null, stop_reason: null };
     // What was read is known at the end only; clients take the counts of the end over these.
-    const fixed = { ...message, stop_sequence: null, stop_details: null, usage: NO_USAGE };
+    const fixed = { ...message, stop_sequence: null, stop_details: null, diagnostics: null, usage: NO_USAGE_YET };
     this.out.named("message_start", JSON.stringify({ type: "message_start", message: fixed }));
   }
 
@@ -157,7 +159,7 @@ class MessagesStreamEncoder extends StreamEncoder {
       carrier.proof = encodeCallState(signature);
       carrier.isClosed = true;
     }
-    const start = { type: "tool_use", id, name, input: {} };
+    const start = { type: "tool_use", id, name, input: {}, caller: CALLER };
     const block = this.open("call", JSON.stringify(start));
     this.calls.set(index, block);
     block.isFreeText = custom;
@@ -228,7 +230,7 @@ class MessagesStreamEncoder extends StreamEncoder {
     this.tellBlocks();
     const { reason, stopString } = this.ending;
     const members = endMembers({ finishReason: reason, stopString }, this.calls.size > 0, this.refusal);
-    const told = usage === undefined ? NO_USAGE : encodeUsage(usage);
+    const told = encodeEndUsage(usage);
     const end = `{"type":"message_delta","delta":${objectText(members)},"usage":${JSON.stringify(told)}}`;
     this.out.named("message_delta", end);
     this.out.named(LAST_EVENT.name, LAST_EVENT.json);

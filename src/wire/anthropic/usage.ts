@@ -70,8 +70,30 @@ function totalOf(told: JsonObject, key: string): number {
   return Math.min(Math.max(tokenCount(told[key]) ?? 0, rounds), TOKENS_MAX);
 }
 
+/** What a usage says beside its counts. */
+const UNCOUNTED: JsonObject = { inference_geo: null, service_tier: "standard", speed: null };
+
+const NO_COUNTS: JsonObject = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+  output_tokens_details: null,
+  server_tool_use: null,
+};
+
+/** The usage of a message. What is not known, such as while its stream begins, is zeros. */
+export function encodeUsage(usage: Usage | undefined): JsonObject {
+  return { ...(usage === undefined ? { ...NO_COUNTS, cache_creation: null } : encodeCounts(usage)), ...UNCOUNTED };
+}
+
+/** The usage of a stream's end: its counts alone. */
+export function encodeEndUsage(usage: Usage | undefined): JsonObject {
+  return usage === undefined ? NO_COUNTS : encodeCounts(usage);
+}
+
 /** The wire's form: input without the cache's, output with the thinking. */
-export function encodeUsage(usage: Usage): JsonObject {
+function encodeCounts(usage: Usage): JsonObject {
   const { cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
   return {
     input_tokens: Number(usage.inputTokens + usage.imageTokens + usage.audioInputTokens),
@@ -82,8 +104,7 @@ export function encodeUsage(usage: Usage): JsonObject {
       ephemeral_1h_input_tokens: Number(cacheWrite1hTokens),
     },
     output_tokens: Number(usage.outputTokens + reasoningTokens + usage.audioOutputTokens),
-    ...(reasoningTokens > 0n ? { output_tokens_details: { thinking_tokens: Number(reasoningTokens) } } : {}),
+    output_tokens_details: reasoningTokens > 0n ? { thinking_tokens: Number(reasoningTokens) } : null,
     server_tool_use: null,
-    service_tier: "standard",
   };
 }

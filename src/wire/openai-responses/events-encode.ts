@@ -19,7 +19,13 @@ import { encodeAnnotations } from "./annotations.js";
 import { AskedTools } from "./asked-tools.js";
 import { CallWriter, type ItemStatus, MessageWriter, type Place, ReasoningWriter } from "./item-writers.js";
 import { reasoningItem, tellWhole } from "./item-writers.js";
-import { type ResponseHead, repeatedMembers, type ResponseState, responseText } from "./response-object.js";
+import {
+  failureCode,
+  type ResponseHead,
+  repeatedMembers,
+  type ResponseState,
+  responseText,
+} from "./response-object.js";
 import { WIRE_NAME } from "./schema.js";
 import { encodeCallState, encodeProof, encodeRedacted, openAisOwn, OUR_REASONING } from "./signature.js";
 
@@ -120,7 +126,7 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     this.event("error", flat.slice(1, -1));
     // Items that go on are left out: they never ended.
     const output = this.output.filter((item) => item !== undefined);
-    if (this.head !== undefined) this.end("failed", { output, error: { code, message } });
+    if (this.head !== undefined) this.end("failed", { output, error: { code: failureCode(code), message } });
   }
 
   /** The response as a whole, as it stands now. */

@@ -54,6 +54,19 @@ export interface ResponseHead {
 
 export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "failed";
 
+/** The codes of a failed response that its readers act on; any other is to them what `server_error` is. */
+const FAILURE_CODES: ReadonlySet<string> = new Set([
+  "rate_limit_exceeded",
+  "invalid_prompt",
+  "context_length_exceeded",
+  "insufficient_quota",
+]);
+
+/** How a failed response names its error: the wire has a closed list. */
+export function failureCode(code: string): string {
+  return FAILURE_CODES.has(code) ? code : "server_error";
+}
+
 /** How a response stands. */
 export interface ResponseState {
   readonly status: ResponseStatus;

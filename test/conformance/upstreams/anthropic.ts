@@ -26,7 +26,7 @@ export const anthropicSpeaker: Speaker = {
     ...head(answering),
     content: blocksOf(answering),
     ...stopOf(answering.reply),
-    usage: usageOf(answering.reply),
+    usage: { ...usageOf(answering.reply), ...UNCOUNTED },
   }),
   stream: (answering) =>
     eventsOf(answering)
@@ -35,7 +35,7 @@ export const anthropicSpeaker: Speaker = {
 };
 
 function head({ id, model }: Answering): object {
-  return { id: `msg_${id}`, type: "message", role: "assistant", model, container: null };
+  return { id: `msg_${id}`, type: "message", role: "assistant", model, container: null, diagnostics: null };
 }
 
 function stopOf({ end, stopString, refusal }: Reply): object {
@@ -44,6 +44,7 @@ function stopOf({ end, stopString, refusal }: Reply): object {
     stop_reason: STOPS[end],
     stop_sequence: stopString ?? null,
     stop_details: end === "blocked" ? details : null,
+    container: null,
   };
 }
 
@@ -54,8 +55,12 @@ function usageOf({ tokens }: Reply): object {
     cache_read_input_tokens: tokens.cacheRead,
     output_tokens: tokens.output + tokens.reasoning,
     output_tokens_details: { thinking_tokens: tokens.reasoning },
+    server_tool_use: null,
   };
 }
+
+/** What the usage of a message says beside its counts. */
+const UNCOUNTED = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null };
 
 /** A proof is base64, and another for each thought: it proves its own and no other. */
 function proofOf(id: string, thinking: string): string {
@@ -81,6 +86,7 @@ function blocksOf({ reply, id }: Answering): Json[] {
       id: `toolu_${id}_${place}`,
       name: call.name,
       input: call.arguments,
+      caller: { type: "direct" },
     })),
   ];
 }
@@ -89,7 +95,7 @@ function eventsOf(answering: Answering): object[] {
   const usage = usageOf(answering.reply);
   const begun = { ...head(answering), content: [], stop_reason: null, stop_sequence: null, stop_details: null };
   return [
-    { type: "message_start", message: { ...begun, usage: { ...usage, output_tokens: 1 } } },
+    { type: "message_start", message: { ...begun, usage: { ...usage, ...UNCOUNTED, output_tokens: 1 } } },
     { type: "ping" },
     ...blocksOf(answering).flatMap(blockEvents),
     { type: "message_delta", delta: stopOf(answering.reply), usage },

@@ -68,7 +68,7 @@ function usageOf({ tokens }: Reply): object {
   const { input, cacheRead, output, reasoning } = tokens;
   return {
     input_tokens: input + cacheRead,
-    input_tokens_details: { cached_tokens: cacheRead },
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: 0 },
     output_tokens: output + reasoning,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + cacheRead + output + reasoning,
@@ -143,7 +143,12 @@ function deltasOf(item: Json): Json[] {
     const name = isThought ? "reasoning_summary_text" : type === "refusal" ? "refusal" : "output_text";
     const partName = isThought ? "reasoning_summary_part" : "content_part";
     const opening: Json = { type: `response.${partName}.added`, ...at, part: Object.assign({}, part, { [field]: "" }) };
-    const told = grown(`response.${name}`, text, { [field]: text }, at);
+    const told = grown(
+      `response.${name}`,
+      text,
+      { [field]: text },
+      name === "output_text" ? { ...at, logprobs: [] } : at,
+    );
     return [opening].concat(told, { type: `response.${partName}.done`, ...at, part });
   });
 }

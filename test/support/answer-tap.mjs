@@ -1,0 +1,40 @@
+/**
+ * Loaded into a gateway before its program: keeps what every connection was asked and what was written to it, whoever
+ * asked and however it was written, one line of JSON an answer in the file that `ANSWERS_KEPT_IN` names.
+ */
+import { appendFileSync } from "node:fs";
+import { subscribe } from "node:diagnostics_channel";
+
+const BYTES_MAX = 1_048_576;
+const file = process.env["ANSWERS_KEPT_IN"];
+/** What was written to a socket since its last answer ended. */
+const written = new WeakMap();
+
+function listenTo(socket) {
+  const kept = { chunks: [], bytes: 0 };
+  const write = socket.write;
+  socket.write = function (chunk, encoding, callback) {
+    if (kept.bytes <= BYTES_MAX && chunk !== null && chunk !== undefined) {
+      // A copy: the writer may use its memory again.
+      const bytes = Buffer.from(chunk, typeof encoding === "string" ? encoding : undefined);
+      kept.chunks.push(bytes);
+      kept.bytes += bytes.length;
+    }
+    return write.call(this, chunk, encoding, callback);
+  };
+  written.set(socket, kept);
+  return kept;
+}
+
+subscribe("http.server.request.start", ({ request, response, socket }) => {
+  const kept = written.get(socket) ?? listenTo(socket);
+  response.once("close", () => {
+    const { method, url, headers } = request;
+    const answer = Buffer.concat(kept.chunks.splice(0));
+    const isWhole = kept.bytes <= BYTES_MAX;
+    kept.bytes = 0;
+    if (file === undefined || !isWhole || answer.length === 0) return;
+    const line = { method, url, version: headers["anthropic-version"] ?? "", answer: answer.toString("latin1") };
+    appendFileSync(file, `${JSON.stringify(line)}\n`);
+  });
+});
