@@ -5,11 +5,16 @@ import type { Format } from "./format.js";
 export const openaiResponses: Format = {
   name: "openai-responses",
   wire,
-  routes: [{ method: "POST", path: "/v1/responses", kind: "generate" }],
+  routes: [
+    { method: "POST", path: "/v1/responses", kind: "generate" },
+    { method: "POST", path: "/v1/responses/input_tokens", kind: "count" },
+  ],
   // Organization and project name the client's account at OpenAI; the gateway's upstreams have their own.
   wireHeaders: () => ({}),
   // Its envelope is the one of chat completions, which everybody gets whom no other format recognises.
   recognises: () => false,
   encodeError: (error) => wire.encodeError(error),
   replyHeaders: () => ({}),
+  encodeCount: (inputTokens) =>
+    Buffer.from(JSON.stringify({ object: "response.input_tokens", input_tokens: inputTokens })),
 };

@@ -143,7 +143,10 @@ export class Meter implements AnswerReceiver {
     if (this.#firstBatchMs === undefined) {
       this.#firstBatchMs = nowMs - this.options.startMs;
       const start = batch.events[0]?.kind;
-      if (start?.$case === "start") start.value.createTime ??= this.options.createTime;
+      if (start?.$case === "start") {
+        start.value.createTime ??= this.options.createTime;
+        start.value.inputTokens = BigInt(this.options.plan.inputTokensMax);
+      }
       if (this.options.stream) this.options.sink.head(this.#head("stream"));
     }
     if (!this.options.stream) {

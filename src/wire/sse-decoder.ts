@@ -117,6 +117,11 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
         this.error = unreadable("its stream holds an event that cannot be read");
       return;
     }
+    this.accept(event, data, raw);
+  }
+
+  /** Reads an event, and forwards it where it tells no error. */
+  protected accept(event: JsonObject, data: Buffer, raw: Buffer): void {
     this.error = this.reader.read(event);
     if (this.error === undefined) this.forward(event, data, raw);
   }

@@ -7,7 +7,12 @@ import { KEY, startServer, type TestServer } from "../support/http-server.js";
 import type { StreamScript } from "../support/scripted-channel.js";
 
 const EVENTS: Event[] = [
-  { kind: { $case: "start", value: { id: "chatcmpl-1", model: "sim-1", createTime: new Date(5_000) } } },
+  {
+    kind: {
+      $case: "start",
+      value: { id: "chatcmpl-1", model: "sim-1", createTime: new Date(5_000), inputTokens: undefined },
+    },
+  },
   { kind: { $case: "text", value: { candidate: 0, text: "Hello" } } },
   {
     kind: {

@@ -75,7 +75,14 @@ export interface Start {
   /** The model as the upstream names it. */
   model: string;
   /** When the upstream made it. */
-  createTime: Date | undefined;
+  createTime:
+    | Date
+    | undefined;
+  /**
+   * Tokens of the input as admission counted them, which is at least as many as there are. Set by the gateway; the finish
+   * tells how many there were.
+   */
+  inputTokens?: bigint | undefined;
 }
 
 /** TextDelta is more text. */
@@ -372,7 +379,7 @@ export const Event: MessageFns<Event> = {
 };
 
 function createBaseStart(): Start {
-  return { id: "", model: "", createTime: undefined };
+  return { id: "", model: "", createTime: undefined, inputTokens: undefined };
 }
 
 export const Start: MessageFns<Start> = {
@@ -385,6 +392,12 @@ export const Start: MessageFns<Start> = {
     }
     if (message.createTime !== undefined) {
       Timestamp.encode(toTimestamp(message.createTime), writer.uint32(26).fork()).join();
+    }
+    if (message.inputTokens !== undefined) {
+      if (BigInt.asUintN(64, message.inputTokens) !== message.inputTokens) {
+        throw new globalThis.Error("value provided for field message.inputTokens of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.inputTokens);
     }
     return writer;
   },
@@ -424,6 +437,14 @@ export const Start: MessageFns<Start> = {
             }
 
             message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.inputTokens = reader.uint64() as bigint;
             continue;
           }
         }

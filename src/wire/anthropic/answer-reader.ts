@@ -1,7 +1,7 @@
 /** Reads the events of a stream, and whole answers as the events that would have made them, into text and steps. */
 import { FinishReason, type Part, type Usage } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
-import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { AnswerCollector } from "../answer-collector.js";
 import { tokenCount } from "../token-count.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
@@ -54,8 +54,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   read(event: JsonObject): GatewayError | undefined {
     switch (event["type"]) {
       case "message_start":
-        this.usageEarly = true;
-        this.start(objectOf(event["message"]) ?? {});
+        this.begin(objectOf(event["message"]) ?? {});
         return undefined;
       case "content_block_start": {
         const block = objectOf(event["content_block"]) ?? {};
@@ -87,10 +86,18 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   }
 
   endAtLimit(outputTokens: number): readonly JsonObject[] {
-    const stops = this.blocks.openPlaces().map((index) => ({ type: "content_block_stop", index }));
     const delta = { stop_reason: "max_tokens", stop_sequence: null };
     const end = { type: "message_delta", delta, usage: { output_tokens: outputTokens } };
-    return [...stops, end, { type: "message_stop" }];
+    return [end, { type: "message_stop" }];
+  }
+
+  /** The beginning of a stream. It may hold the calls of a program that the upstream ran, and then why it ended too. */
+  private begin(message: JsonObject): void {
+    this.usageEarly = typeof message["stop_reason"] !== "string";
+    this.start(message);
+    this.noteEnd(message);
+    for (const [index, block] of listOf(message["content"]).entries())
+      this.block(index, objectOf(block) ?? {}, undefined);
   }
 
   /** The beginning of a message; a whole answer begins as a stream does. */
@@ -100,7 +107,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
     this.servedModel = textOf(message["model"]);
     this.noteUsage(message["usage"]);
     if (!this.isTyped) return;
-    const value = { id: textOf(message["id"]), model: this.servedModel, createTime: undefined };
+    const value = { id: textOf(message["id"]), model: this.servedModel, createTime: undefined, inputTokens: undefined };
     this.add({ kind: { $case: "start", value } });
   }
 
@@ -144,7 +151,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
     this.blocks.finish();
     if (!this.isTyped) return;
     const { explanation, stopString } = this;
-    const reason = this.reason === "" ? FinishReason.FINISH_REASON_UNSPECIFIED : this.knownReason();
+    const isUntold = this.reason === "" && !this.blocks.hasCalls;
+    const reason = isUntold ? FinishReason.FINISH_REASON_UNSPECIFIED : decodeReason(this.reason, this.blocks.hasCalls);
     if (reason === FinishReason.FINISH_REASON_BLOCKED && explanation !== "")
       this.add({ kind: { $case: "refusal", value: { candidate: 0, text: explanation } } });
     this.add({ kind: { $case: "candidateEnd", value: { candidate: 0, reason, stopString } } });
@@ -158,9 +166,5 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
 
   addPart(part: Part): void {
     if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate: 0, part } } });
-  }
-
-  private knownReason(): FinishReason {
-    return decodeReason(this.reason, this.blocks.hasCalls);
   }
 }

@@ -91,11 +91,6 @@ export class BlockReader {
     this.stop(index);
   }
 
-  /** The places of the blocks that are open. */
-  openPlaces(): unknown[] {
-    return [...this.open.keys()];
-  }
-
   finish(): void {
     for (const index of this.open.keys()) this.stop(index);
   }

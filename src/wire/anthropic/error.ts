@@ -102,6 +102,7 @@ const TYPES: ReadonlyMap<number, { readonly type: string; readonly status?: numb
   [409, { type: "conflict_error" }],
   [410, { type: "not_found_error" }],
   [422, { type: "invalid_request_error" }],
+  [426, { type: "invalid_request_error" }],
   [413, { type: "request_too_large" }],
   [429, { type: "rate_limit_error" }],
   [503, { type: "overloaded_error", status: 529 }],

@@ -72,7 +72,7 @@ class MessagesStreamEncoder extends StreamEncoder {
   private encode(kind: Kind): void {
     switch (kind.$case) {
       case "start":
-        return this.begin(kind.value.id, kind.value.model);
+        return this.begin(kind.value.id, kind.value.model, kind.value.inputTokens);
       case "finish":
         return this.finish(kind.value.usage);
       default:
@@ -110,12 +110,13 @@ class MessagesStreamEncoder extends StreamEncoder {
     }
   }
 
-  private begin(id: string, model: string): void {
+  private begin(id: string, model: string, inputTokens = 0n): void {
     if (this.hasStarted) return;
     this.hasStarted = true;
     const message = { id, type: "message", role: "assistant", model, content: [], container: null, stop_reason: null };
-    // What was read is known at the end only; clients take the counts of the end over these.
-    const fixed = { ...message, stop_sequence: null, stop_details: null, diagnostics: null, usage: NO_USAGE_YET };
+    // What was read is known at the end only; until then it is what was admitted, and clients take the end's counts.
+    const usage = { ...NO_USAGE_YET, input_tokens: Number(inputTokens) };
+    const fixed = { ...message, stop_sequence: null, stop_details: null, diagnostics: null, usage };
     this.out.named("message_start", JSON.stringify({ type: "message_start", message: fixed }));
   }
 

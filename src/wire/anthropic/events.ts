@@ -1,21 +1,30 @@
 /** Streams, both directions: the upstream's server-sent events to batches, and typed steps to a client's events. */
-import { type JsonObject, objectOf, textOf } from "../json/value.js";
+import { eventBytes } from "../event-writer.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
 import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
+import { MessageOrder } from "./message-order.js";
 
 export { encodeStream } from "./events-encode.js";
 
+const NAME = "event: ";
 const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["text", "thinking"]);
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(_request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
-  return new MessagesStreamDecoder(new AnswerReader(form === "events", asked), form, []);
+export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+  return new MessagesStreamDecoder(new AnswerReader(form === "events", asked), form, request.model);
 }
 
 class MessagesStreamDecoder extends SseStreamDecoder<AnswerReader> {
   /** True once an event said more than that an answer begins. */
   private hasOutput = false;
+  private readonly order: MessageOrder;
+
+  constructor(reader: AnswerReader, form: "events" | "source", model: string) {
+    super(reader, form, []);
+    this.order = new MessageOrder(model);
+  }
 
   override get isDone(): boolean {
     return this.reader.complete;
@@ -26,12 +35,31 @@ class MessagesStreamDecoder extends SseStreamDecoder<AnswerReader> {
     return data.toString("latin1").trim() === "[DONE]";
   }
 
+  protected override accept(event: JsonObject, data: Buffer, raw: Buffer): void {
+    const told = this.order.take(event, raw);
+    if (told === undefined) {
+      super.accept(event, data, raw);
+      return;
+    }
+    for (const piece of told) {
+      if (this.error !== undefined) return;
+      // What the upstream never said of its message, its usage above all, is for the client's eyes alone.
+      const isAdded = piece.raw === undefined && isOfMessage(piece.event);
+      if (!isAdded) this.error = this.reader.read(piece.event);
+      if (this.error === undefined) this.tell(piece.event, piece.raw);
+    }
+  }
+
   protected override forward(event: JsonObject, _data: Buffer, raw: Buffer): void {
+    this.tell(event, raw);
+  }
+
+  private tell(event: JsonObject, raw: Buffer | undefined): void {
     // The end is held back: the gateway tells it itself, once the answer is settled.
     if (this.isTyped || this.reader.complete) return;
     this.hasOutput ||= !isOpening(event);
     if (this.hasOutput && event["type"] !== "ping") this.isVisible = true;
-    this.spans.add(raw);
+    this.spans.add(raw !== undefined && isNamed(raw, textOf(event["type"])) ? raw : bytesOf(event));
   }
 
   protected override unfold(): void {
@@ -39,10 +67,24 @@ class MessagesStreamDecoder extends SseStreamDecoder<AnswerReader> {
   }
 }
 
+/** True where the bytes name the event: clients pass over one that bears its name in its data alone. */
+function isNamed(raw: Buffer, type: string): boolean {
+  return type === "" || raw.toString("latin1", 0, NAME.length + type.length) === NAME + type;
+}
+
+function bytesOf(event: JsonObject): Buffer {
+  return eventBytes(textOf(event["type"]), JSON.stringify(event));
+}
+
+function isOfMessage({ type }: JsonObject): boolean {
+  return type === "message_start" || type === "message_delta";
+}
+
 /** True of what comes before anything is generated. */
 function isOpening(event: JsonObject): boolean {
   switch (event["type"]) {
     case "message_start":
+      return listOf(objectOf(event["message"])?.["content"]).length === 0;
     case "ping":
     case "content_block_stop":
       return true;

@@ -5,6 +5,7 @@ import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "..
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
 import { answerSchema } from "../claude/answer-schema.js";
+import { withAnsweredCalls } from "../answered-calls.js";
 import { encodeConversation } from "./messages-encode.js";
 import { type PromptContext, textBlock, unsupported } from "./part-encode.js";
 import { encodeReasoning, type Thinking } from "../claude/thinking.js";
@@ -24,7 +25,12 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
   const tools = encodeTools(prompt, reasoning.isOn, rules.schemas ? undefined : schema, context);
   const marked = prompt.tools.filter(({ cacheMark }) => cacheMark !== undefined).length;
   const mayPrefill = rules.prefill && !reasoning.isOn;
-  const { system, messages } = encodeConversation(prompt.messages, marked, mayPrefill, context);
+  const { system, messages } = encodeConversation(
+    context.isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages,
+    marked,
+    mayPrefill,
+    context,
+  );
   const isAnyJson = prompt.outputFormat?.kind?.$case === "jsonObject";
   const isLoose = isAnyJson || (prompt.outputFormat?.kind?.$case === "jsonSchema" && schema === undefined);
   const hints = [isLoose ? JSON_HINT : undefined, tools.nudge].filter((hint) => hint !== undefined);

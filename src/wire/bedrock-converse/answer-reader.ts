@@ -82,7 +82,12 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     if (this.hasBegun) return;
     this.hasBegun = true;
     if (!this.isTyped) return;
-    const value = { id: this.ids(), model: this.asked?.facts.model ?? "", createTime: undefined };
+    const value = {
+      id: this.ids(),
+      model: this.asked?.facts.model ?? "",
+      createTime: undefined,
+      inputTokens: undefined,
+    };
     this.add({ kind: { $case: "start", value } });
   }
 

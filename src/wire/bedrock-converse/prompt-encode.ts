@@ -6,6 +6,7 @@ import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
 import type { OwnedFields } from "../wire.js";
+import { withAnsweredCalls } from "../answered-calls.js";
 import { encodeConversation } from "./messages-encode.js";
 import { type PromptContext, textBlock, unsupported } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
@@ -24,7 +25,7 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: Prompt
   const schema = schemaOf(format);
   const tools = encodeTools(prompt, reasoning.isOn, rules.schemas ? undefined : schema, context);
   const mayPrefill = rules.prefill && !reasoning.isOn;
-  const { system, messages } = encodeConversation(prompt.messages, mayPrefill, context);
+  const { system, messages } = encodeConversation(withAnsweredCalls(prompt.messages), mayPrefill, context);
   const isLoose =
     format?.kind?.$case === "jsonObject" || (format?.kind?.$case === "jsonSchema" && schema === undefined);
   const hints = [isLoose ? JSON_HINT : undefined, tools.nudge].filter((hint) => hint !== undefined);

@@ -4,6 +4,8 @@ import { arrayText } from "../json/text.js";
 import { encodeParts, type PromptContext } from "./part-encode.js";
 import { SIGNATURE_SENTINEL } from "./signature.js";
 
+const GO_ON = '{"text":"Continue."}';
+
 export interface Contents {
   /** The instruction as JSON; undefined where there is none. */
   readonly system: string | undefined;
@@ -34,6 +36,9 @@ export function encodeContents(messages: readonly Message[], context: PromptCont
       else contents.push({ role: "user", parts, areResults });
     }
   });
+  // The wire wants a content, and an instruction alone is none; a call may not stand before it.
+  if (contents.length === 0 || (context.isForeign && contents[0]?.role === "model"))
+    contents.unshift({ role: "user", parts: [GO_ON], areResults: false });
   const texts = contents.map(({ role, parts }) => `{"role":"${role}","parts":${arrayText(parts)}}`);
   return {
     system: system.length === 0 ? undefined : `{"parts":${arrayText(system)}}`,

@@ -143,8 +143,7 @@ function messageOf(role: Role, parts: Part[]): Message {
 /** The functions, each a tool; whatever else is offered only this wire understands. */
 function decodeTools(reader: ProtoReader, isStrict: boolean): Tool[] {
   const strict = isStrict ? true : undefined;
-  return (reader.list("tools") ?? []).flatMap((node, place) => {
-    const tool = new ProtoReader(node, `tools[${place}]`);
+  return reader.objects("tools").flatMap((tool) => {
     const functions = tool.objects("functionDeclarations").map((declaration): Tool => {
       const schema = declaration.raw("parametersJsonSchema");
       const own = declaration.raw("parameters");
@@ -164,6 +163,7 @@ function decodeTools(reader: ProtoReader, isStrict: boolean): Tool[] {
 }
 
 const MODES: ReadonlyMap<string, ToolChoice_Mode> = new Map([
+  ["MODE_UNSPECIFIED", ToolChoice_Mode.MODE_AUTO],
   ["AUTO", ToolChoice_Mode.MODE_AUTO],
   ["VALIDATED", ToolChoice_Mode.MODE_AUTO],
   ["NONE", ToolChoice_Mode.MODE_NONE],
@@ -171,11 +171,14 @@ const MODES: ReadonlyMap<string, ToolChoice_Mode> = new Map([
 ]);
 
 function decodeToolChoice(calling: ProtoReader | undefined): ToolChoice | undefined {
-  const name = calling?.text("mode")?.toUpperCase();
-  if (calling === undefined || name === undefined || name === "MODE_UNSPECIFIED") return undefined;
+  if (calling === undefined) return undefined;
+  const name = calling.text("mode")?.toUpperCase() ?? "MODE_UNSPECIFIED";
+  const names = calling.texts("allowedFunctionNames");
+  if (name === "MODE_UNSPECIFIED" && names.length === 0) return undefined;
   const mode = MODES.get(name);
   if (mode === undefined) throw wrongValue(calling.pathOf("mode"), "it must be AUTO, ANY, NONE or VALIDATED");
-  return { mode, names: calling.texts("allowedFunctionNames"), custom: false };
+  // Whoever may call nothing has nothing to choose among.
+  return { mode, names: mode === ToolChoice_Mode.MODE_NONE ? [] : names, custom: false };
 }
 
 function decodeOutputFormat(config: ProtoReader): OutputFormat | undefined {

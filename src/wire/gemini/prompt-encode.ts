@@ -7,6 +7,7 @@ import {
   type ToolChoice,
   ToolChoice_Mode,
 } from "../../api/index.js";
+import { withAnsweredCalls } from "../answered-calls.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
 import { JsonCursor } from "../json/cursor.js";
 import { readMembers } from "../json/splice.js";
@@ -23,7 +24,10 @@ const SERVICE_TIERS: ReadonlySet<string> = new Set(["flex", "standard", "priorit
 
 /** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: PromptContext): Buffer {
-  const { system, contents } = encodeContents(prompt.messages, context);
+  const { system, contents } = encodeContents(
+    context.isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages,
+    context,
+  );
   const tools = encodeTools(prompt.tools, context);
   const tier = prompt.serviceTier?.toLowerCase() ?? "";
   const config = encodeConfig(prompt, owned, context);

@@ -23,8 +23,10 @@ export class ProtoReader extends ObjectReader {
     return (this.list(key) ?? []).map((item, place) => new ProtoReader(item, `${this.pathOf(key)}[${place}]`));
   }
 
-  /** Strings of a list. */
+  /** Strings of a list, or a single one. */
   texts(key: string): string[] {
+    const node = this.value(key);
+    if (node?.kind === "string") return [node.text];
     return (this.list(key) ?? []).map((item) => item.text);
   }
 

@@ -100,7 +100,7 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
     this.answerId = `${id} ${typeof created === "number" ? created : ""}`;
     this.servedModel = textOf(chunk["model"]);
     if (!this.isTyped) return;
-    const value = { id, model: this.servedModel, createTime: timeOf(created) };
+    const value = { id, model: this.servedModel, createTime: timeOf(created), inputTokens: undefined };
     this.add({ kind: { $case: "start", value } });
   }
 

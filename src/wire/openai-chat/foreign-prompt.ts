@@ -1,5 +1,6 @@
 /** A prompt of another wire, fitted to what this one takes and to what the model refuses. */
 import type { Message, Part, Prompt, Tool } from "../../api/index.js";
+import { withAnsweredCalls } from "../answered-calls.js";
 import type { ModelFacts } from "../wire.js";
 import { fitting, fittingName } from "./names.js";
 
@@ -14,7 +15,7 @@ export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[
   };
   return {
     ...prompt,
-    messages: prompt.messages.map(fittedMessage),
+    messages: withAnsweredCalls(prompt.messages).map(fittedMessage),
     tools: prompt.tools.map(fittedTool),
     toolChoice: prompt.toolChoice && { ...prompt.toolChoice, names: prompt.toolChoice.names.map(fittingName) },
     temperature: keep(temperature, "temperature"),

@@ -37,10 +37,17 @@ export function encodeMessages(messages: readonly Message[], context: MessageCon
       carried.push(...result.kind.value.parts.filter((part) => isMedia(part)));
     }
     if (results.length > 0) carried.push(...others);
-    else texts.push(encodeMessage(message, path, context, place === messages.length - 1));
+    else if (!isThoughtAlone(message, context))
+      texts.push(encodeMessage(message, path, context, place === messages.length - 1));
   });
   if (carried.length > 0) texts.push(encodeUser(carried, "messages", context));
   return texts;
+}
+
+/** A turn of another wire of which nothing is left here: its thought has no place. */
+function isThoughtAlone({ parts }: Message, { isForeign, dialect }: MessageContext): boolean {
+  if (!isForeign || dialect.thinkingField !== "" || parts.length === 0) return false;
+  return parts.every(({ kind }) => kind?.$case === "thinking" || kind?.$case === "redactedThinking");
 }
 
 function encodeUser(parts: readonly Part[], path: string, context: MessageContext): string {

@@ -80,7 +80,12 @@ export class CompletionReader extends AnswerCollector implements ChunkReader {
     this.head = chunkHead(chunk);
     this.servedModel = textOf(chunk["model"]);
     this.serviceTier = textOf(chunk["service_tier"]);
-    const value = { id: textOf(chunk["id"]), model: this.servedModel, createTime: timeOf(chunk["created"]) };
+    const value = {
+      id: textOf(chunk["id"]),
+      model: this.servedModel,
+      createTime: timeOf(chunk["created"]),
+      inputTokens: undefined,
+    };
     this.add({ kind: { $case: "start", value } });
   }
 

@@ -64,7 +64,12 @@ function inOrder(entries: readonly unknown[], spans: readonly VectorSpan[]): rea
 }
 
 function startOf(answer: JsonObject): Event {
-  const value = { id: textOf(answer["id"]), model: textOf(answer["model"]), createTime: undefined };
+  const value = {
+    id: textOf(answer["id"]),
+    model: textOf(answer["model"]),
+    createTime: undefined,
+    inputTokens: undefined,
+  };
   return { kind: { $case: "start", value } };
 }
 

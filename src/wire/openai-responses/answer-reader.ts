@@ -118,7 +118,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
     this.model = response["model"];
     this.createdAt = response["created_at"];
     const createTime = timeOf(response["created_at"]);
-    const value = { id: textOf(response["id"]), model: this.servedModel, createTime };
+    const value = { id: textOf(response["id"]), model: this.servedModel, createTime, inputTokens: undefined };
     this.start = { kind: { $case: "start", value } };
   }
 

@@ -45,7 +45,7 @@ export function encodeAnswer(answer: Answer, asked?: () => WireRequest): Buffer 
 }
 
 function stepsOf({ id, model, createTime, candidates }: Answer): Event[] {
-  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime } } }];
+  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime, inputTokens: undefined } } }];
   for (const { index: candidate, message, finishReason: reason, stopString, logprobs } of candidates) {
     const parts = message?.parts ?? [];
     const lastText = parts.findLastIndex(({ kind }) => kind?.$case === "text");

@@ -9,6 +9,8 @@ export interface AskedTool {
   readonly custom: boolean;
 }
 
+/** Items that bring tools along: those that were added, and those that a search found. */
+const BRINGS_TOOLS: ReadonlySet<string> = new Set(["additional_tools", "tool_search_output"]);
 const NO_ITEMS: readonly JsonNode[] = [];
 
 /** Names of one request. Tools in a namespace go by both names at once, since no other wire has namespaces. */
@@ -32,9 +34,20 @@ export class AskedTools {
     return AskedTools.of(readTree(body));
   }
 
-  /** The name that other wires know a tool by. */
+  /** The name that other wires know a tool by. A call may name its tool with its namespace, without, or by both. */
   flat(namespace: string | undefined, name: string): string {
-    return this.flats.get(keyOf(namespace, name)) ?? flatName(namespace, name);
+    const known = this.flats.get(keyOf(namespace, name));
+    if (known !== undefined || this.byFlat.has(name)) return known ?? name;
+    const flat = namespace === undefined || namespace === "" ? this.onlyNamed(name) : undefined;
+    return flat ?? flatName(namespace, name);
+  }
+
+  /** The one tool of a namespace that bears this name, alone or behind that of its namespace. */
+  private onlyNamed(name: string): string | undefined {
+    const found = [...this.byFlat].filter(
+      ([, tool]) => tool.name === name || (tool.namespace !== undefined && `${tool.namespace}.${tool.name}` === name),
+    );
+    return found.length === 1 ? found[0]?.[0] : undefined;
   }
 
   /** The tool of a name; undefined where the client offers none. */
@@ -46,6 +59,8 @@ export class AskedTools {
     const type = node.members.get("type")?.text ?? "";
     const name = node.members.get("name")?.text ?? "";
     if (name === "" || (type !== "function" && type !== "custom")) return;
+    // Told again amid the conversation it is still the same tool.
+    if (this.flats.has(keyOf(namespace, name))) return;
     let flat = flatName(namespace, name);
     // Two that come to the same name stay two.
     if (namespace !== undefined) while (this.byFlat.has(flat)) flat += "_";
@@ -57,7 +72,7 @@ export class AskedTools {
 /** The lists of tools of a body, in their order. */
 export function toolLists(root: JsonNode): readonly (readonly JsonNode[])[] {
   const items = root.members.get("input")?.items ?? NO_ITEMS;
-  const later = items.filter((item) => item.members.get("type")?.text === "additional_tools");
+  const later = items.filter((item) => BRINGS_TOOLS.has(item.members.get("type")?.text ?? ""));
   return [root, ...later].map((holder) => holder.members.get("tools")?.items ?? NO_ITEMS);
 }
 

@@ -2,6 +2,7 @@
 import { type Prompt, ToolChoice_Mode } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
+import type { StrangeItem } from "./scan-input.js";
 
 /** Fields whose loss nobody misses: what they ask for is so in any case, or is the client's own accounting. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -13,6 +14,12 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "prompt_cache_retention",
   "prompt_cache_options",
 ]);
+
+/** The refusal of an item that says what no other wire can, by its place. */
+export function strangeItem({ place, type }: StrangeItem, model: string): GatewayError {
+  const problem = `it has no item of the type '${type.slice(0, 64)}'; leave it out, or say it as a message`;
+  return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: `input[${place}]`, problem, model });
+}
 
 /** Throws PARAMETER_UNSUPPORTED. `dropped` takes the names of what no other wire will see. */
 export function checkForeign(prompt: Prompt, model: string, dropped: string[]): void {

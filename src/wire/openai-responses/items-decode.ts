@@ -30,7 +30,7 @@ class ItemsDecoder {
 
   add(node: JsonNode, path: string): void {
     const reader = new ObjectReader(node, path);
-    const type = reader.text("type") ?? "message";
+    const type = reader.text("type") ?? (reader.peek("role") === undefined ? "item_reference" : "message");
     switch (type) {
       case "message":
         return this.message(reader);
@@ -48,6 +48,9 @@ class ItemsDecoder {
       }
       case "additional_tools":
         // They stand among the tools.
+        return;
+      case "item_reference":
+        // What it names stands in the input itself; the pass over the body refuses any other.
         return;
       default: {
         const role = type.endsWith("_output") ? Role.ROLE_TOOL : Role.ROLE_ASSISTANT;

@@ -77,9 +77,9 @@ function decodeMessages(reader: ObjectReader, asked: AskedTools): Message[] {
   return messages;
 }
 
-/** The tools, those of a namespace each by itself. */
+/** The tools, those of a namespace each by itself. Of one that is told again the last telling holds. */
 function decodeTools(root: JsonNode, asked: AskedTools): Tool[] {
-  return toolLists(root).flatMap((nodes) =>
+  const tools = toolLists(root).flatMap((nodes) =>
     nodes.flatMap((node, place) => {
       const path = `tools[${place}]`;
       const isNamespace = node.members.get("type")?.text === "namespace";
@@ -88,6 +88,12 @@ function decodeTools(root: JsonNode, asked: AskedTools): Tool[] {
       return innerTools(node).map((inner, at) => decodeTool(inner, `${path}.tools[${at}]`, namespace, asked));
     }),
   );
+  const byName = new Map(tools.map((tool, place) => [nameOfTool(tool) ?? place, tool]));
+  return [...byName.values()];
+}
+
+function nameOfTool({ kind }: Tool): string | undefined {
+  return kind?.$case === "function" || kind?.$case === "custom" ? kind.value.name : undefined;
 }
 
 function decodeTool(node: JsonNode, path: string, namespace: string | undefined, asked: AskedTools): Tool {

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
+import { withAnsweredCalls } from "../answered-calls.js";
 import { encodeExtra } from "../extra.js";
 import { CALLS_MAX_DEFAULT } from "../hosted-tools.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
@@ -21,7 +22,10 @@ export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: bool
   const { reasoning } = prompt;
   const members: MemberTexts = [
     ["model", jsonOf(model)],
-    ["input", arrayText(encodeItems(prompt.messages, { model, isForeign }))],
+    [
+      "input",
+      arrayText(encodeItems(isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages, { model, isForeign })),
+    ],
     ["tools", encodeTools(prompt.tools)],
     // The hold covers no more calls of tools that OpenAI runs.
     ["max_tool_calls", owned.toolOrders !== undefined ? String(CALLS_MAX_DEFAULT) : undefined],

@@ -5,11 +5,12 @@ import { splice } from "../json/splice.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { withFunctions } from "./custom-tools.js";
-import { checkForeign } from "./foreign.js";
+import { checkForeign, strangeItem } from "./foreign.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
 import { WIRE_NAME } from "./schema.js";
+import { withToldItems } from "./told-as-text.js";
 
 export class ResponsesRequest extends ScannedRequest<Scan> {
   private wholePrompt: Prompt | undefined;
@@ -20,6 +21,8 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
   }
 
   checkForeign(model: string, dropped: string[] = []): void {
+    const [strange] = this.scan.found.strange;
+    if (strange !== undefined) throw strangeItem(strange, model);
     checkForeign(this.whole(), model, dropped);
   }
 
@@ -33,7 +36,12 @@ export class ResponsesRequest extends ScannedRequest<Scan> {
 function forOthers(prompt: Prompt): Prompt {
   const isHosted = ({ kind }: Tool): boolean => kind?.$case === "opaque";
   const plain = withFunctions(prompt);
-  return { ...plain, tools: plain.tools.filter((tool) => !isHosted(tool)), extra: undefined };
+  return {
+    ...plain,
+    messages: withToldItems(plain.messages),
+    tools: plain.tools.filter((tool) => !isHosted(tool)),
+    extra: undefined,
+  };
 }
 
 /** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */

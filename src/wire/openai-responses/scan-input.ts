@@ -10,11 +10,18 @@ import { parsed, textOf } from "../json/value.js";
 import { TOOLS } from "./members.js";
 import { isOurs } from "./signature.js";
 import { keptItem } from "./stateless.js";
+import { isTellable } from "./told-as-text.js";
 
 /** From a value's first byte to behind its last. */
 export interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+/** An item that no other wire has a word for. */
+export interface StrangeItem {
+  readonly place: number;
+  readonly type: string;
 }
 
 /** What is noted on the way. */
@@ -28,9 +35,32 @@ export interface Found {
   items: Span[];
   /** Takes the tools that items bring along, and what may not go upstream. */
   readonly tools: FoundTools;
-  /** The places of the items that must not go to OpenAI: thoughts that only stand in for another upstream's. */
+  /**
+   * The places of the items that must not go to OpenAI: thoughts that only stand in for another upstream's, and names
+   * of items that stand here themselves.
+   */
   ours: Set<number>;
+  readonly strange: StrangeItem[];
+  /** The ids of the items, and where each is only named. */
+  readonly ids: Set<string>;
+  readonly named: Map<number, string>;
 }
+
+/** What is noted of an input before it is read. */
+export function nothingFound(tools: FoundTools): Found {
+  const counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
+  return { ...counts, items: [], ours: new Set(), strange: [], ids: new Set(), named: new Map(), tools };
+}
+
+/** Items that the typed form has a place for. */
+const CARRIED: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "additional_tools",
+]);
 
 /** Items that are what their bytes say. What others bring to read no one knows. */
 const TEXT_ITEMS: ReadonlySet<string> = new Set([
@@ -46,6 +76,10 @@ const TEXT_ITEMS: ReadonlySet<string> = new Set([
   "apply_patch_call",
   "apply_patch_call_output",
   "web_search_call",
+  "tool_search_call",
+  "tool_search_output",
+  "program",
+  "program_output",
   "mcp_list_tools",
   "mcp_approval_request",
   "mcp_approval_response",
@@ -76,6 +110,10 @@ export function scanInput(cursor: JsonCursor, found: Found): GatewayError | unde
     found.items.push({ start, end: cursor.at });
   }
   if (found.items.length === 0) return wrongValue("input", "it must hold at least one item", "empty_array");
+  for (const [place, id] of found.named) {
+    if (!found.ids.has(id)) problem ??= keptItem(`input[${place}]`);
+    found.ours.add(place);
+  }
   return problem;
 }
 
@@ -128,10 +166,17 @@ function readStart(cursor: JsonCursor): string {
 
 function noteItem(item: Item, found: Found, place: number): GatewayError | undefined {
   const type = item.type === "" && item.hasRole ? "message" : item.type;
-  if (type === "") return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `input[${place}].type` });
+  // The wire lets a bare id name an item.
+  if (type === "" && item.id === "")
+    return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `input[${place}].type` });
   if (type === "message" && !item.hasRole)
     return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: `input[${place}].role` });
-  if (type === "item_reference") return keptItem(`input[${place}]`);
+  if (type === "item_reference" || (type === "" && item.id !== "")) {
+    found.named.set(place, item.id);
+    return undefined;
+  }
+  if (item.id !== "") found.ids.add(item.id);
+  if (type !== "reasoning" && !CARRIED.has(type) && !isTellable(type)) found.strange.push({ place, type });
   if (type === "reasoning") {
     if (isOurs(item.id, item.encrypted)) found.ours.add(place);
     // Of a thought that OpenAI keeps, only its id is here.

@@ -10,7 +10,7 @@ import type { RequestFacts } from "../wire.js";
 import { checkField, type FieldValue, requireFields } from "../json/field.js";
 import { FIELDS } from "./fields.js";
 import { MEMBERS, TOOLS } from "./members.js";
-import { type Found, scanInput } from "./scan-input.js";
+import { type Found, nothingFound, scanInput } from "./scan-input.js";
 import { keptState } from "./stateless.js";
 
 /** A body that was read: its facts, and all its top-level members. */
@@ -28,8 +28,7 @@ export function scanRequest(body: Buffer): Scan {
   const values = new Map<string, FieldValue>();
   const steering = new Steering(MEMBERS);
   const { hosted } = steering;
-  const counts = { imageCount: 0, fileCount: 0, audioCount: 0, mediaBytes: 0 };
-  const found: Found = { ...counts, items: [], ours: new Set(), tools: steering };
+  const found = nothingFound(steering);
   let choice = "";
   const { cursor, open, members, refusal } = scanBody(body, (json, key) => {
     const start = json.at;

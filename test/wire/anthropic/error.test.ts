@@ -91,6 +91,7 @@ describe("our own", () => {
     409: [409, "conflict_error"],
     410: [410, "not_found_error"],
     422: [422, "invalid_request_error"],
+    426: [426, "invalid_request_error"],
     413: [413, "request_too_large"],
     429: [429, "rate_limit_error"],
     499: [499, "api_error"],

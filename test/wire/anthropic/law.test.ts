@@ -73,7 +73,7 @@ describe("an answer", () => {
 /** The steps that make an answer, in pieces: a text, a thought and a call may come in several. */
 function stepsOf(whole: Answer): Event[] {
   const { id, model, createTime } = whole;
-  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime } } }];
+  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime, inputTokens: undefined } } }];
   for (const { index: candidate, message, finishReason: reason, stopString } of whole.candidates) {
     let calls = 0;
     for (const part of message?.parts ?? []) {
@@ -131,11 +131,22 @@ describe("on its own wire", () => {
     );
   });
 
-  test("an event of any kind passes unchanged, known or not", () => {
+  test("an event of any kind passes unchanged, known or not, where its turn is", () => {
+    const EVENTS: Readonly<Record<string, readonly string[]>> = {
+      "what begins": ["message_start"],
+      "a piece": ["message_start", "content_block_start", "content_block_delta", "content_block_stop"],
+      "an unknown kind": ["x_new", "message_start", "x_new"],
+      "a sign of life": ["ping", "message_start", "ping"],
+    };
     fc.assert(
-      fc.property(members, fc.constantFrom("message_start", "content_block_delta", "x_new", "ping"), (list, type) => {
-        const event = `event: ${type}\ndata: {"type":"${type}"${written(list)}}\n\n`.replaceAll("\r", " ");
-        const flat = event.replaceAll(/(?<=data: [^]*)\n(?=[^]*\n\n$)/g, " ");
+      fc.property(members, fc.constantFrom(...Object.keys(EVENTS)), (list, name) => {
+        const eventOf = (type: string): string => {
+          const index = type.startsWith("content_block") ? ',"index":0' : "";
+          const event = `event: ${type}\ndata: {"type":"${type}"${index}${written(list)}}\n\n`.replaceAll("\r", " ");
+          return event.replaceAll(/(?<=data: [^]*)\n(?=[^]*\n\n$)/g, " ");
+        };
+        const end = `event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"x"}}\n\n`;
+        const flat = EVENTS[name]!.map(eventOf).join("") + end;
         const read = readStream(Buffer.from(`${flat}event: message_stop\ndata: {"type":"message_stop"}\n\n`), "source");
         expect(read.error).toBeUndefined();
         expect(Buffer.from(read.source, "latin1").toString()).toBe(flat);

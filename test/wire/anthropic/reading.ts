@@ -84,7 +84,9 @@ export function told(bytes: Buffer | string): Readonly<Record<string, unknown>>[
 
 /** Checks the grammar of a stream that ended well, as clients rely on it. Returns the types of its blocks. */
 export function checkGrammar(bytes: Buffer | string): string[] {
-  const events = told(bytes).filter(({ type }) => type !== "ping");
+  const all = told(bytes).filter(({ type }) => type !== "ping");
+  // A count may be told before the end's own.
+  const events = all.filter(({ type }, place) => type !== "message_delta" || all[place + 1]?.["type"] !== type);
   const types: string[] = [];
   let open: number | undefined;
   const problems: string[] = [];
@@ -94,6 +96,8 @@ export function checkGrammar(bytes: Buffer | string): string[] {
     if ((type === "message_start") !== isFirst) problems.push(`${String(type)} at ${place}`);
     if ((type === "message_stop") !== (place === events.length - 1)) problems.push(`${String(type)} at ${place}`);
     if ((type === "message_delta") !== (place === events.length - 2)) problems.push(`${String(type)} at ${place}`);
+    if (type === "message_start")
+      for (const block of Object(event["message"]).content ?? []) types.push(String(block.type));
     if (type === "content_block_start") {
       if (open !== undefined || event["index"] !== types.length) problems.push(`start at ${place}`);
       open = types.length;

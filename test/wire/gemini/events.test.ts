@@ -222,7 +222,7 @@ test("a client is told whole calls, and the usage with the one end, since a chun
   const told = wire
     .encodeStream(FACTS)
     .push([
-      event({ $case: "start", value: { id: "r", model: "m", createTime: undefined } }),
+      event({ $case: "start", value: { id: "r", model: "m", createTime: undefined, inputTokens: undefined } }),
       event({ $case: "text", value: { candidate: 0, text: "H" } }),
       event({ $case: "text", value: { candidate: 0, text: "i" } }),
       event({ $case: "refusal", value: { candidate: 0, text: "!" } }),

@@ -33,7 +33,7 @@ test("a usage that is written and read again is the same", () => {
 /** The steps that make an answer, in pieces: a thought and a call may come in several. */
 function stepsOf(whole: Answer): Event[] {
   const { id, model, createTime } = whole;
-  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime } } }];
+  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime, inputTokens: undefined } } }];
   for (const { index: candidate, message, logprobs, finishReason: reason } of whole.candidates) {
     let calls = 0;
     for (const part of message?.parts ?? []) {

@@ -208,7 +208,7 @@ test("calls without arguments, with broken ones, and results of all kinds keep t
       ...Object.entries(results).map(([id, content]) => ({ role: "tool", tool_call_id: id, content })),
     ],
   });
-  const [, called, answered] = contents as unknown as { role: string; parts: Record<string, object>[] }[];
+  const [, called, answered, said] = contents as unknown as { role: string; parts: Record<string, object>[] }[];
   expect(called?.parts.map(({ functionCall }) => functionCall)).toMatchObject([
     { id: "a", args: {} },
     { id: "b", args: { _raw: "{oops" } },
@@ -220,8 +220,8 @@ test("calls without arguments, with broken ones, and results of all kinds keep t
     { name: "f-b", response: { output: "plain" } },
     { name: "f-c", response: { k: 1.5 } },
     { name: "f-d", response: { output: '{"output":2}' } },
-    "The tool call x returned: orphan",
   ]);
+  expect(said?.parts).toEqual([{ text: "The tool call x returned: orphan" }]);
 });
 
 test.each([

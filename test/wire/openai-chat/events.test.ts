@@ -82,7 +82,9 @@ describe("errors", () => {
 });
 
 describe("what a client is told", () => {
-  const start: Event = { kind: { $case: "start", value: { id: "c-1", model: "up", createTime: new Date(5000) } } };
+  const start: Event = {
+    kind: { $case: "start", value: { id: "c-1", model: "up", createTime: new Date(5000), inputTokens: undefined } },
+  };
   const text = (candidate: number, value: string): Event => ({
     kind: { $case: "text", value: { candidate, text: value } },
   });

@@ -74,6 +74,11 @@ function result(callId: string, parts: Part[], isError = false): Part {
   return { kind: { $case: "toolResult", value: { callId, parts, isError } }, cacheMark: undefined };
 }
 
+function call(id: string): Part {
+  const value = { id, name: "f", arguments: "{}", custom: false, signature: undefined };
+  return { kind: { $case: "toolCall", value }, cacheMark: undefined };
+}
+
 function messagesOf(messages: Message[], dialect = openAiChatDialect): unknown {
   const value = { ...decode(Buffer.from('{"model":"m","messages":[{"role":"user"}]}')), messages };
   const body: unknown = JSON.parse(encode(value, dialect, {}, "anthropic").toString());
@@ -89,7 +94,9 @@ describe("prompts of other wires", () => {
 
   test("results of tools come one by one, then the rest as the user's", () => {
     const parts = [result("a", [text("1"), image]), result("b", [text("2")], true), text("and?")];
-    expect(messagesOf([message(Role.ROLE_USER, parts), message(Role.ROLE_USER, [text("go")])])).toEqual([
+    const asked = message(Role.ROLE_ASSISTANT, [call("a"), call("b")]);
+    const told = [asked, message(Role.ROLE_USER, parts), message(Role.ROLE_USER, [text("go")])];
+    expect((messagesOf(told) as unknown[]).slice(1)).toEqual([
       {
         role: "tool",
         tool_call_id: "a",
@@ -113,7 +120,9 @@ describe("prompts of other wires", () => {
 
   test("results in messages that follow each other stay together", () => {
     const messages = [message(Role.ROLE_TOOL, [result("a", [image])]), message(Role.ROLE_TOOL, [result("b", [])])];
-    expect(messagesOf(messages)).toMatchObject([{ role: "tool" }, { role: "tool" }, { role: "user" }]);
+    const asked = message(Role.ROLE_ASSISTANT, [call("a"), call("b")]);
+    const roles = [{ role: "assistant" }, { role: "tool" }, { role: "tool" }, { role: "user" }];
+    expect(messagesOf([asked, ...messages])).toMatchObject(roles);
   });
 
   test("thinking and marks go where the dialect has a place for them", () => {

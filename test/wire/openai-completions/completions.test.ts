@@ -133,7 +133,12 @@ describe("requests", () => {
 });
 
 const ANSWER: readonly Event[] = [
-  { kind: { $case: "start", value: { id: "cmpl-1", model: "m-2", createTime: new Date(5_000) } } },
+  {
+    kind: {
+      $case: "start",
+      value: { id: "cmpl-1", model: "m-2", createTime: new Date(5_000), inputTokens: undefined },
+    },
+  },
   { kind: { $case: "text", value: { candidate: 0, text: "Hé" } } },
   {
     kind: {

@@ -3,7 +3,7 @@ import type { Answer, Event } from "../../../src/api/index.js";
 
 export function stepsOf(whole: Answer): Event[] {
   const { id, model, createTime } = whole;
-  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime } } }];
+  const events: Event[] = [{ kind: { $case: "start", value: { id, model, createTime, inputTokens: undefined } } }];
   for (const { index: candidate, message, finishReason: reason, stopString } of whole.candidates) {
     let calls = 0;
     for (const part of message?.parts ?? []) {
