@@ -42,6 +42,7 @@ function requestHeaders({ source }: WireRequest): Readonly<Record<string, string
 
 export const anthropic: Family = {
   name: "anthropic",
+  answers: "exact",
   wire,
   dialect: {},
   keyVariable: "ANTHROPIC_API_KEY",

@@ -11,6 +11,8 @@ const API_VERSION = "2024-10-21";
 
 export const azure = chatFamily({
   name: "azure",
+  // Choices were seen without their number.
+  answers: "fitted",
   // A resource has an address of its own, so a key alone does not say where to go.
   keyVariable: undefined,
   baseUrl: undefined,

@@ -4,7 +4,7 @@ import { MEMBERS, wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { OpenAiChatDialect } from "../wire/openai-chat/index.js";
-import type { Counter, Family } from "./family.js";
+import type { AnswerPromise, Counter, Family } from "./family.js";
 import { readModelList } from "./model-list.js";
 
 const CHAT_PATH = "/chat/completions";
@@ -13,6 +13,8 @@ const CHAT_PATH = "/chat/completions";
 export interface ChatFamily {
   readonly name: string;
   readonly dialect: Partial<OpenAiChatDialect>;
+  /** `exact` where recorded answers prove it; what nobody recorded is fitted. */
+  readonly answers: AnswerPromise;
   /** What it takes otherwise than the wire's own table says. */
   readonly members?: MemberRules;
   readonly keyVariable: string | undefined;
@@ -45,6 +47,7 @@ export function chatFamily(says: ChatFamily): Family {
     name: says.name,
     wire,
     dialect: says.dialect,
+    answers: says.answers,
     members: says.members === undefined ? undefined : memberTable(says.members, MEMBERS),
     keyVariable: says.keyVariable,
     baseUrl: says.baseUrl,

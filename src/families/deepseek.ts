@@ -3,6 +3,8 @@ import { chatFamily } from "./chat-family.js";
 
 export const deepseek = chatFamily({
   name: "deepseek",
+  // What it adds stands in members of its own, as its recorded answers show.
+  answers: "exact",
   keyVariable: "DEEPSEEK_API_KEY",
   baseUrl: "https://api.deepseek.com",
   abortStopsBilling: true,

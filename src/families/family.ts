@@ -1,5 +1,5 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
-import type { Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
+import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
 import type { MemberTable } from "../wire/members.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { RefusalRow } from "../wire/upstream-refusal.js";
@@ -20,8 +20,16 @@ export interface ListedModel {
 /** The environment's variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Whether answers are exactly what clients of the wire are promised, and pass as they came; or are read, and fitted
+ * where they differ.
+ */
+export type AnswerPromise = "exact" | "fitted";
+
 /** A wire as a family speaks it. */
 export interface Speech {
+  /** Absent: exact. */
+  readonly answers?: AnswerPromise;
   readonly wire: EndpointWire;
   readonly dialect: Dialect;
   /** What the gateway does with each member of a body, where that is not as the wire says it. */
@@ -34,6 +42,7 @@ export interface Speech {
 export interface Family extends Speech {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;
+  readonly answers: AnswerPromise;
   /** Its main wire; a client may speak it too, or none does. */
   readonly wire: UpstreamWire;
   /** Wires that the family speaks beside its own, for requests that come in them: so nothing of these is lost. */
@@ -108,4 +117,10 @@ export interface BuiltInModel {
   readonly contextTokens: number;
   readonly outputTokensMax: number;
   readonly kind: ModelKind;
+}
+
+/** What the batches of an answer carry to who takes the wire's own bytes of one wire, or of none. */
+export function formOf({ wire, answers }: Speech, acceptWire: string): AnswerForm {
+  if (acceptWire !== wire.name) return "events";
+  return answers === "fitted" ? "fitted" : "source";
 }

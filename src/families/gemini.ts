@@ -33,6 +33,7 @@ function readModels(body: Buffer): readonly ListedModel[] {
 
 export const gemini: Family = {
   name: "gemini",
+  answers: "exact",
   wire,
   dialect: {},
   keyVariable: "GEMINI_API_KEY",

@@ -3,6 +3,8 @@ import { chatFamily } from "./chat-family.js";
 
 export const groq = chatFamily({
   name: "groq",
+  // A whole answer that calls a tool comes without its content.
+  answers: "fitted",
   keyVariable: "GROQ_API_KEY",
   baseUrl: "https://api.groq.com/openai/v1",
   // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.

@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const llamacpp = chatFamily({
   name: "llamacpp",
+  answers: "fitted",
   keyVariable: undefined,
   baseUrl: undefined,
   needsKey: false,

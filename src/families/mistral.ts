@@ -3,6 +3,8 @@ import { chatFamily } from "./chat-family.js";
 
 export const mistral = chatFamily({
   name: "mistral",
+  // Calls come without their number, and a thought and a text as a list of pieces.
+  answers: "fitted",
   keyVariable: "MISTRAL_API_KEY",
   baseUrl: "https://api.mistral.ai/v1",
   // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.

@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const moonshot = chatFamily({
   name: "moonshot",
+  answers: "fitted",
   keyVariable: "MOONSHOT_API_KEY",
   baseUrl: "https://api.moonshot.ai/v1",
   // Nobody says whether it stops, so an answer is read to its end, and what it says it used is what is charged.

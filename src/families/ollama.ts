@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const ollama = chatFamily({
   name: "ollama",
+  answers: "fitted",
   keyVariable: undefined,
   baseUrl: "http://127.0.0.1:11434/v1",
   needsKey: false,

@@ -18,6 +18,8 @@ const dialect: Partial<OpenAiChatDialect> = {
 
 export const openaiCompatible: Family = {
   name: "openai-compatible",
+  // Whoever answers there: Snowflake sends empty calls beside the real one, and Google leaves out their numbers.
+  answers: "fitted",
   wire,
   dialect,
   keyVariable: undefined,

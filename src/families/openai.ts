@@ -8,6 +8,7 @@ import { readModelList } from "./model-list.js";
 
 export const openai: Family = {
   name: "openai",
+  answers: "exact",
   wire,
   dialect: {},
   keyVariable: "OPENAI_API_KEY",

@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const openrouter = chatFamily({
   name: "openrouter",
+  answers: "fitted",
   keyVariable: "OPENROUTER_API_KEY",
   baseUrl: "https://openrouter.ai/api/v1",
   // Only some of those behind it stop (not Bedrock, Groq, Google or Mistral), and nobody knows before which answers.

@@ -7,6 +7,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const qwen = chatFamily({
   name: "qwen",
+  answers: "fitted",
   keyVariable: "DASHSCOPE_API_KEY",
   baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
   // Nobody says whether it stops, so an answer is read to its end, and what it says it used is what is charged.

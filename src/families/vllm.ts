@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const vllm = chatFamily({
   name: "vllm",
+  answers: "fitted",
   keyVariable: undefined,
   baseUrl: "http://127.0.0.1:8000/v1",
   needsKey: false,

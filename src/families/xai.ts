@@ -3,6 +3,7 @@ import { chatFamily } from "./chat-family.js";
 
 export const xai = chatFamily({
   name: "xai",
+  answers: "fitted",
   keyVariable: "XAI_API_KEY",
   baseUrl: "https://api.x.ai/v1",
   abortStopsBilling: true,

@@ -3,7 +3,7 @@ import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
+import type { AnswerForm, AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 import { askBody, type Question } from "./question.js";
 
@@ -26,7 +26,7 @@ export interface BatchReceiver {
 
 export interface AttemptPlan extends Question {
   /** What the batches carry. */
-  readonly form: "events" | "source";
+  readonly form: AnswerForm;
   readonly timeouts: RequestTimeouts;
   readonly deadline: Deadline;
   /** Called at the first output. */
@@ -229,7 +229,7 @@ class Attempt implements UpstreamHandler {
   #endWhole(): void {
     const { form, owned } = this.plan;
     const body = withoutByteOrderMark(Buffer.concat(this.#chunks));
-    const answer = this.#wire.decodeAnswer(body, this.#asked);
+    const answer = this.#wire.decodeAnswer(body, this.#asked, form);
     this.receiver.watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
     const isTyped = form === "events" || owned.stream;

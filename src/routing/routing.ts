@@ -1,7 +1,7 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import { speechFor } from "../families/family.js";
+import { formOf, speechFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps } from "./answered.js";
 import { abortReason, ANSWERED, runAttempt, type AttemptFailure, type BatchReceiver } from "./attempt.js";
@@ -222,7 +222,7 @@ export class Routing {
           speech,
           owned: ownedFor(target, options),
           permits,
-          form: options.acceptWire === speech.wire.name && gathering === undefined ? "source" : "events",
+          form: gathering === undefined ? formOf(speech, options.acceptWire) : "events",
           strict: options.strict,
           timeouts: this.options.timeouts,
           deadline: options.deadline,

@@ -1,10 +1,11 @@
 /** Reads a stream of OpenAI's chunks, of whichever wire they are: server-sent events to batches. */
 import type { Event } from "../api/index.js";
+import { eventBytes } from "./event-writer.js";
 import { type JsonObject, listOf, objectOf } from "./json/value.js";
 import type { ChunkStreamEncoder } from "./openai-chunks.js";
 import { withoutNullUsage } from "./openai-usage-cut.js";
 import { type EventReader, SseStreamDecoder } from "./sse-decoder.js";
-import type { AnswerReport, DecodedAnswer, RequestFacts, WireRequest } from "./wire.js";
+import type { AnswerForm, AnswerReport, DecodedAnswer, RequestFacts, WireRequest } from "./wire.js";
 
 /** Reads the chunks of one wire, or one whole answer, into text and steps. */
 export interface ChunkReader extends EventReader {
@@ -33,10 +34,12 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
 
   constructor(
     private readonly request: RequestFacts,
-    form: "events" | "source",
+    form: AnswerForm,
     reader: ChunkReader,
     private readonly wire: ChunkWire,
     private readonly asked: WireRequest | undefined,
+    /** Writes chunks anew that are not as clients are promised. */
+    private readonly fit?: (chunk: JsonObject) => JsonObject,
   ) {
     super(reader, form, [OPEN_OBJECT]);
   }
@@ -72,6 +75,15 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   protected override forward(chunk: JsonObject, data: Buffer, raw: Buffer): void {
     if (this.isTyped) return;
     this.hasOutput ||= !isOpening(chunk);
+    const fitted = this.fit?.(chunk);
+    if (fitted !== undefined && fitted !== chunk) {
+      const json = JSON.stringify(fitted);
+      return this.pass(fitted, Buffer.from(json), eventBytes("", json));
+    }
+    this.pass(chunk, data, raw);
+  }
+
+  private pass(chunk: JsonObject, data: Buffer, raw: Buffer): void {
     if (!this.request.includeUsage && "usage" in chunk) {
       const isEmpty = listOf(chunk["choices"]).length === 0;
       if (isEmpty && objectOf(chunk["usage"]) !== undefined) return;

@@ -5,13 +5,19 @@ import type { ChunkReader } from "./openai-stream.js";
 import type { DecodedAnswer } from "./wire.js";
 
 /**
- * `readerOf` makes the wire's reader, with or without steps: they are read for those alone who ask for them. Throws the
+ * `fit` writes anew what is not as clients of the wire are promised. `readerOf` makes the wire's reader, with or without steps: they are read for those alone who ask for them. Throws the
  * error that the answer tells, and UPSTREAM_FAILED where it is no answer.
  */
-export function decodeWhole(body: Buffer, readerOf: (isTyped: boolean) => ChunkReader): DecodedAnswer {
+export function decodeWhole(
+  body: Buffer,
+  readerOf: (isTyped: boolean) => ChunkReader,
+  fit?: (answer: JsonObject) => JsonObject,
+): DecodedAnswer {
   const answer = objectOf(parsed(body.toString()));
   if (answer === undefined) throw failed("its answer is no JSON object");
+  const fitted = fit?.(answer);
   return {
+    ...(fitted === undefined || fitted === answer ? {} : { source: Buffer.from(JSON.stringify(fitted)) }),
     report: read(answer, readerOf(false)),
     events: () => read(answer, readerOf(true)).takeEvents(),
   };

@@ -6,7 +6,7 @@ import { eventBytes, joinedEvent } from "./event-writer.js";
 import { type JsonObject, objectOf, parsed, textOf } from "./json/value.js";
 import { SpanJoiner } from "./span-joiner.js";
 import { SseFramer } from "./sse.js";
-import type { AnswerReport, Batch, StreamDecoder } from "./wire.js";
+import type { AnswerForm, AnswerReport, Batch, StreamDecoder } from "./wire.js";
 
 const WHOLE_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const NO_EVENTS: Event[] = [];
@@ -42,7 +42,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   /** With `source` the batches carry the upstream's own bytes, else typed steps. */
   constructor(
     protected readonly reader: Reader,
-    form: "events" | "source",
+    form: AnswerForm,
     wholeStarts: readonly number[],
   ) {
     this.isTyped = form === "events";

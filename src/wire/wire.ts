@@ -201,6 +201,12 @@ export interface Batch {
   readonly embeddings?: readonly Embedding[] | undefined;
 }
 
+/**
+ * What the batches of an answer carry: typed steps, the wire's own bytes as they came, or these bytes, and what of them
+ * is not as clients of the wire are promised written anew.
+ */
+export type AnswerForm = "events" | "source" | "fitted";
+
 /** Reads one answer of an upstream, streamed. Bytes may be cut anywhere. */
 export interface StreamDecoder {
   /** Takes one read. Throws UPSTREAM_FAILED where the bytes are no stream of this wire. */
@@ -330,9 +336,9 @@ export interface UpstreamWire {
    * Reads a streamed answer. `form` says what the batches carry. `request` tells what the client asked to see, and
    * `asked` is what `encodeRequest` wrote the request from, where an answer must be told in the client's own terms.
    */
-  decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder;
+  decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder;
   /** Reads a whole answer. Throws UPSTREAM_FAILED where it is none. */
-  decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
+  decodeAnswer(body: Buffer, asked?: WireRequest, form?: AnswerForm): DecodedAnswer;
   /**
    * What an upstream's error answer means for our client. Never tells the upstream's key, address or HTML. `rows` are
    * what the upstream's family adds to the wire's own codes; they count first.

@@ -4,6 +4,7 @@ import { chatFamily } from "../../src/families/chat-family.js";
 /** It differs where families differ: the key's header, a path for each model, the dialect, and billing on abort. */
 export const toy = chatFamily({
   name: "toy",
+  answers: "exact",
   keyVariable: "TOY_API_KEY",
   baseUrl: "https://toy.invalid/v1",
   abortStopsBilling: false,

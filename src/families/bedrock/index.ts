@@ -8,6 +8,7 @@ import { createSign } from "./signature.js";
 
 export const bedrock: Family = {
   name: "bedrock",
+  answers: "exact",
   wire: createWire(randomUUID),
   dialect: {},
   keyVariable: undefined,

@@ -9,6 +9,7 @@ import { createSimUpstream } from "./upstream.js";
 
 export const sim: Family = {
   name: "sim",
+  answers: "exact",
   wire,
   dialect: {},
   keyVariable: undefined,

@@ -6,6 +6,7 @@ import { GoogleToken, readCredential } from "./token.js";
 
 export const vertex: Family = {
   name: "vertex",
+  answers: "exact",
   wire,
   dialect: {},
   keyVariable: undefined,

@@ -2,7 +2,7 @@
 import { eventBytes } from "../event-writer.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
-import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { MessageOrder } from "./message-order.js";
 
@@ -12,7 +12,7 @@ const NAME = "event: ";
 const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["text", "thinking"]);
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   return new MessagesStreamDecoder(new AnswerReader(form === "events", asked), form, request.model);
 }
 
@@ -21,7 +21,7 @@ class MessagesStreamDecoder extends SseStreamDecoder<AnswerReader> {
   private hasOutput = false;
   private readonly order: MessageOrder;
 
-  constructor(reader: AnswerReader, form: "events" | "source", model: string) {
+  constructor(reader: AnswerReader, form: AnswerForm, model: string) {
     super(reader, form, []);
     this.order = new MessageOrder(model);
   }

@@ -2,7 +2,7 @@
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
 import { eventBytes } from "../event-writer.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
-import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeStream } from "./events-encode.js";
 
@@ -12,7 +12,7 @@ const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   const reader = new AnswerReader(form === "events", request.candidateCount, asked);
   return new GeminiStreamDecoder(reader, form, [OPEN_OBJECT, OPEN_ARRAY]);
 }

@@ -1,17 +1,23 @@
 /** Whole answers, both directions. */
 import type { Answer, Candidate, Part, ToolCall } from "../../api/index.js";
 import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
-import type { DecodedAnswer, WireRequest } from "../wire.js";
+import type { AnswerForm, DecodedAnswer, WireRequest } from "../wire.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeUsage } from "../openai-usage.js";
 import { decodeWhole } from "../openai-whole.js";
+import { AnswerFitter } from "./fit-answer.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeDeltaPart } from "./delta-part.js";
-import { FINISH_NAMES } from "./events-encode.js";
+import { FINISH_NAMES } from "./finish-names.js";
 
 /** Reads a whole answer. Throws as `decodeWhole`. */
-export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
-  return decodeWhole(body, (isTyped) => new AnswerReader(isTyped, 0, asked));
+export function decodeAnswer(body: Buffer, asked?: WireRequest, form?: AnswerForm): DecodedAnswer {
+  const readerOf = (isTyped: boolean): AnswerReader => new AnswerReader(isTyped, 0, asked);
+  return decodeWhole(body, readerOf, form === "fitted" ? fitWhole : undefined);
+}
+
+function fitWhole(answer: JsonObject): JsonObject {
+  return new AnswerFitter().whole(answer);
 }
 
 /** Writes a whole answer for a client. */
@@ -71,11 +77,10 @@ function textSoFar(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Pictures and sound, in the members where their dialects have them. */
+/** What is no text, in the members where its dialect has it. */
 function addWhole(message: Record<string, unknown>, part: Part): void {
   const members = encodeDeltaPart(part);
-  const isMedia = part.kind?.$case === "image" || part.kind?.$case === "audio";
-  if (members === undefined || !isMedia) return;
+  if (members === undefined) return;
   const told = objectOf(parsed(`{${members}}`)) ?? {};
   for (const [key, value] of Object.entries(told))
     message[key] = Array.isArray(value) ? [...listOf(message[key]), ...value] : value;

@@ -1,20 +1,11 @@
-/** Puts the fragments of tool calls together, whichever way a server numbers and names them. */
-import { createHash } from "node:crypto";
-import { GatewayError } from "../../errors.js";
+/** Puts the fragments of tool calls together into steps. */
 import { type JsonObject, objectOf, textOf } from "../json/value.js";
 import { kept } from "../kept-text.js";
+import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./call-places.js";
 import type { CandidateCollector } from "./candidate-reader.js";
 
-const CALLS_MAX = 1024;
-
-interface Call {
-  /** Its place among the candidate's calls, dense. */
-  readonly index: number;
-  /** Its number as the server says it; undefined where it says none. */
-  readonly told: number | undefined;
+interface Call extends CallPlace {
   readonly custom: boolean;
-  id: string;
-  name: string;
   signature: string | undefined;
   hasStarted: boolean;
   /** Arguments that came before the name did. */
@@ -22,9 +13,11 @@ interface Call {
 }
 
 export class CallsReader {
-  private readonly calls: Call[] = [];
+  private readonly calls = new CallPlaces<Call>();
   /** The call in the older form, of which a candidate has one. */
   private functionCall: Call | undefined;
+  /** True once a call has a name: without one it is none. */
+  hasCalls = false;
 
   constructor(
     private readonly candidate: number,
@@ -32,19 +25,13 @@ export class CallsReader {
     private readonly collector: CandidateCollector,
   ) {}
 
-  get hasCalls(): boolean {
-    return this.calls.length > 0;
-  }
-
   /** Reads one fragment of a call, or a whole one. */
   read(fragment: JsonObject | undefined): void {
     if (fragment === undefined) return;
-    const custom = objectOf(fragment["custom"]);
-    const called = custom ?? objectOf(fragment["function"]) ?? {};
-    const id = textOf(fragment["id"]);
-    const told = textOf(called["name"]);
-    const name = this.collector.names.get(told) ?? told;
-    const call = this.find(fragment["index"], id, name) ?? this.open(fragment["index"], custom !== undefined);
+    const read = readFragment(fragment);
+    const { index, id, custom, called } = read;
+    const name = this.collector.names.get(read.name) ?? read.name;
+    const call = this.calls.find({ index, id, name }) ?? this.open(index, custom);
     call.id ||= id;
     const google = objectOf(objectOf(fragment["extra_content"])?.["google"]);
     call.signature ??= textOf(google?.["thought_signature"]) || undefined;
@@ -52,32 +39,16 @@ export class CallsReader {
   }
 
   readFunctionCall(fragment: JsonObject): void {
+    const name = textOf(fragment["name"]);
+    const text = argumentsText(fragment["arguments"]);
+    if (name === "" && text === "") return;
     this.functionCall ??= this.open(undefined, false);
-    this.goOn(this.functionCall, textOf(fragment["name"]), argumentsText(fragment["arguments"]));
-  }
-
-  /** Nothing follows: calls whose name never came are told without one. */
-  finish(): void {
-    for (const call of this.calls) if (!call.hasStarted) this.start(call);
-  }
-
-  /** The call that a fragment goes on with; undefined where it opens one. */
-  private find(index: unknown, id: string, name: string): Call | undefined {
-    const last = this.calls.at(-1);
-    let call: Call | undefined;
-    if (typeof index === "number") call = this.calls.findLast((known) => known.told === index);
-    else if (id !== "") call = this.calls.findLast((known) => known.id === id);
-    else call = name !== "" && last !== undefined && last.name !== "" ? undefined : last;
-    // Some servers give every call the same number: another id with a name is another call.
-    const isAnother = call !== undefined && id !== "" && name !== "" && call.id !== "" && call.id !== id;
-    return isAnother ? undefined : call;
+    this.goOn(this.functionCall, name, text);
   }
 
   private open(told: unknown, custom: boolean): Call {
-    if (this.calls.length === CALLS_MAX)
-      throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: "it called too many tools" });
-    const call: Call = {
-      index: this.calls.length,
+    return this.calls.add({
+      index: this.calls.all.length,
       told: typeof told === "number" ? told : undefined,
       custom,
       id: "",
@@ -85,14 +56,13 @@ export class CallsReader {
       signature: undefined,
       hasStarted: false,
       pending: "",
-    };
-    this.calls.push(call);
-    return call;
+    });
   }
 
   private goOn(call: Call, name: string, fragment: string): void {
     if (call.name === "" && name !== "") {
       call.name = name;
+      this.hasCalls = true;
       this.collector.addText(name);
     }
     this.collector.addText(fragment);
@@ -105,7 +75,7 @@ export class CallsReader {
   private start(call: Call): void {
     call.hasStarted = true;
     const { index, custom, name, signature } = call;
-    const id = call.id || this.madeId(index);
+    const id = call.id || madeCallId(this.answerId, this.candidate, index);
     const value = { candidate: this.candidate, index, id, name, custom, signature };
     this.collector.add({ kind: { $case: "toolCallStart", value } });
     this.addArguments(call, call.pending);
@@ -117,15 +87,4 @@ export class CallsReader {
     const value = { candidate: this.candidate, index: call.index, arguments: fragment };
     this.collector.add({ kind: { $case: "toolCallDelta", value } });
   }
-
-  /** An id for a call that came without one: of the answer and the call, so that two calls of a tool never share it. */
-  private madeId(index: number): string {
-    const hash = createHash("sha256").update(`${this.answerId} ${this.candidate} ${index}`).digest("hex");
-    return `call_${hash.slice(0, 24)}`;
-  }
-}
-
-/** Arguments are text; some servers send the object itself. */
-function argumentsText(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
 }

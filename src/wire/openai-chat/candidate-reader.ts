@@ -9,6 +9,8 @@ import { partOf } from "../part.js";
 import { jsonTokens, PICTURE_TOKENS, sealedTokens, soundTokens } from "../wordless.js";
 import { AnswerAudio } from "./answer-audio.js";
 import { CallsReader } from "./calls-reader.js";
+import { REASONS } from "./finish-names.js";
+import { thoughtText } from "./listed-content.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** Where a reader puts what it finds. */
@@ -16,18 +18,6 @@ export interface CandidateCollector extends Collector {
   /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
   readonly names: ReadonlyMap<string, string>;
 }
-
-const REASONS: ReadonlyMap<string, FinishReason> = new Map([
-  ["stop", FinishReason.FINISH_REASON_END],
-  ["length", FinishReason.FINISH_REASON_LENGTH],
-  ["max_tokens", FinishReason.FINISH_REASON_LENGTH],
-  ["model_length", FinishReason.FINISH_REASON_LENGTH],
-  ["tool_calls", FinishReason.FINISH_REASON_TOOL_CALLS],
-  ["tool_use", FinishReason.FINISH_REASON_TOOL_CALLS],
-  ["function_call", FinishReason.FINISH_REASON_TOOL_CALLS],
-  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
-  ["safety", FinishReason.FINISH_REASON_BLOCKED],
-]);
 
 /** Endings that are failures: the answer before them is cut. */
 const FAILURES: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource"]);
@@ -71,7 +61,6 @@ export class CandidateReader {
 
   /** Nothing follows. Ends are held back until here: some servers say that they stop with every chunk. */
   finish(isDone: boolean): void {
-    this.calls.finish();
     const audio = this.audio?.part();
     if (audio !== undefined) this.addPart(audio, 0);
     this.audio = undefined;
@@ -154,9 +143,7 @@ export class CandidateReader {
     if (type === "text" || type === "output_text") this.addText(textOf(piece["text"]));
     else if (type === "refusal") this.addRefusal(textOf(piece["refusal"]));
     else if (type === "thinking") {
-      const { thinking } = piece;
-      const text = typeof thinking === "string" ? thinking : listOf(thinking).map(pieceText).join("");
-      this.addThinking(text, textOf(piece["signature"]) || undefined);
+      this.addThinking(thoughtText(piece["thinking"]), textOf(piece["signature"]) || undefined);
     } else if (type === "image_url") {
       const url = textOf(objectOf(piece["image_url"])?.["url"]) || textOf(piece["image_url"]);
       this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }), PICTURE_TOKENS);
@@ -201,10 +188,6 @@ export class CandidateReader {
 /** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */
 function proofOf(detail: JsonObject | undefined): string {
   return textOf(detail?.["type"] === "reasoning.encrypted" ? detail["data"] : detail?.["signature"]);
-}
-
-function pieceText(value: unknown): string {
-  return typeof value === "string" ? value : textOf(objectOf(value)?.["text"]);
 }
 
 type ImageSource = { $case: "url"; value: string } | { $case: "inline"; value: { mediaType: string; data: Buffer } };

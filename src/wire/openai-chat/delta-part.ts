@@ -31,7 +31,7 @@ export function encodeDeltaPart(part: Part | undefined): string | undefined {
       return `"audio":${JSON.stringify({ id, data, transcript: transcript ?? "", expires_at: 0 })}`;
     }
     case "opaque":
-      return kind.value.wire === WIRE_NAME ? `"content":[${kind.value.json}]` : undefined;
+      return kind.value.wire === WIRE_NAME ? `"content_parts":[${kind.value.json}]` : undefined;
     default:
       return undefined;
   }

@@ -1,16 +1,11 @@
 /** From typed steps to the events of a client. */
-import { FinishReason, type LogprobsDelta, type Part } from "../../api/index.js";
+import type { LogprobsDelta, Part } from "../../api/index.js";
 import type { StreamEncoder } from "../event-writer.js";
 import type { RequestFacts } from "../wire.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../openai-chunks.js";
 import { encodeLogprobs } from "../openai-logprobs.js";
 import { encodeDeltaPart } from "./delta-part.js";
-
-export const FINISH_NAMES: ReadonlyMap<FinishReason, string> = new Map([
-  [FinishReason.FINISH_REASON_LENGTH, "length"],
-  [FinishReason.FINISH_REASON_TOOL_CALLS, "tool_calls"],
-  [FinishReason.FINISH_REASON_BLOCKED, "content_filter"],
-]);
+import { FINISH_NAMES } from "./finish-names.js";
 
 export function encodeStream(request: RequestFacts): StreamEncoder {
   return new ChatStreamEncoder(request);

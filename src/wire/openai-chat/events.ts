@@ -1,8 +1,9 @@
 /** Streams, both directions: the upstream's chunks to batches, and typed steps to a client's events. */
 import { ChunkStreamDecoder, type ChunkWire } from "../openai-stream.js";
-import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { decodeAnswer } from "./answer.js";
 import { AnswerReader } from "./answer-reader.js";
+import { AnswerFitter } from "./fit-answer.js";
 import { ChatStreamEncoder, encodeStream } from "./events-encode.js";
 
 export { encodeStream };
@@ -10,7 +11,9 @@ export { encodeStream };
 const CHUNKS: ChunkWire = { decodeAnswer, encodeStream: (request) => new ChatStreamEncoder(request) };
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   const reader = new AnswerReader(form === "events", request.candidateCount, asked);
-  return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
+  if (form !== "fitted") return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
+  const fitter = new AnswerFitter();
+  return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked, (chunk) => fitter.chunk(chunk));
 }

@@ -2,7 +2,7 @@
 import type { LogprobsDelta } from "../../api/index.js";
 import { type CandidateKind, ChunkStreamEncoder } from "../openai-chunks.js";
 import { ChunkStreamDecoder, type ChunkWire } from "../openai-stream.js";
-import type { RequestFacts, StreamDecoder, StreamEncoder, WireRequest } from "../wire.js";
+import type { AnswerForm, RequestFacts, StreamDecoder, StreamEncoder, WireRequest } from "../wire.js";
 import { decodeAnswer, finishName } from "./answer.js";
 import { CompletionReader } from "./answer-reader.js";
 import { encodeLogprobs } from "./logprobs.js";
@@ -10,7 +10,7 @@ import { encodeLogprobs } from "./logprobs.js";
 const CHUNKS: ChunkWire = { decodeAnswer, encodeStream: (request) => new CompletionEncoder(request) };
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   const reader = new CompletionReader(form === "events", request.candidateCount);
   return new ChunkStreamDecoder(request, form, reader, CHUNKS, asked);
 }

@@ -2,7 +2,7 @@
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import { eventBytes } from "../event-writer.js";
 import { SseStreamDecoder } from "../sse-decoder.js";
-import type { RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
+import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../wire.js";
 import { AnswerReader } from "./answer-reader.js";
 import { encodeStream } from "./events-encode.js";
 
@@ -16,7 +16,7 @@ const OPENINGS: ReadonlySet<string> = new Set(["response.created", "response.in_
 const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["message", "reasoning"]);
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(_request: RequestFacts, form: "events" | "source", asked?: WireRequest): StreamDecoder {
+export function decodeStream(_request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
   return new ResponsesStreamDecoder(new AnswerReader(form === "events", asked), form, [OPEN_OBJECT]);
 }
 
