@@ -21,6 +21,7 @@ export const mistral = chatFamily({
     allowedTools: false,
     customTools: false,
     shortCallIds: true,
+    documentUrls: true,
     messageNames: false,
     prefillField: "prefix",
     lacks: [

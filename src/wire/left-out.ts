@@ -1,6 +1,9 @@
 /** What a prompt holds that another wire than its own has no place for, by the names that its client gave it. */
-import type { Prompt } from "../api/index.js";
-import { objectOf, parsed } from "./json/value.js";
+import { type Prompt, Role } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { objectOf, parsed, textOf } from "./json/value.js";
+
+const TYPE_CHARACTERS_MAX = 64;
 
 /** What the wire that a prompt is written for has a place for. */
 export interface Places {
@@ -52,4 +55,35 @@ function hasCacheMarks({ messages, tools }: Prompt): boolean {
     tools.some(({ cacheMark }) => cacheMark !== undefined) ||
     messages.some(({ parts }) => parts.some(({ cacheMark }) => cacheMark !== undefined))
   );
+}
+
+/** Where the parts of a message stand, by the wire that they came in. */
+const PART_PLACES: Readonly<Record<string, readonly [messages: string, parts: string]>> = {
+  gemini: ["contents", "parts"],
+  "openai-responses": ["input", "content"],
+};
+const USUAL_PLACE = ["messages", "content"] as const;
+
+/**
+ * Throws PARAMETER_UNSUPPORTED for a part that somebody said to the model and that only its own wire understands: what
+ * the answer is about must not vanish. What a model did itself may be left out.
+ */
+export function refuseUnsaid(prompt: Prompt, wire: string, model: string): void {
+  // Some wires have the instructions apart from the conversation.
+  const [first] = prompt.messages;
+  prompt.messages.forEach(({ role, parts }, place) => {
+    if (role === Role.ROLE_ASSISTANT) return;
+    parts.forEach((part, at) => {
+      const inner = part.kind?.$case === "toolResult" ? part.kind.value.parts : [part];
+      for (const { kind } of inner) {
+        if (kind?.$case !== "opaque" || kind.value.wire === wire) continue;
+        const [messages, content] = PART_PLACES[kind.value.wire] ?? USUAL_PLACE;
+        const hasApart = kind.value.wire !== "openai-chat" && first?.role === Role.ROLE_SYSTEM;
+        const param = `${messages}[${hasApart ? place - 1 : place}].${content}[${at}]`;
+        const type = textOf(objectOf(parsed(kind.value.json))?.["type"]).slice(0, TYPE_CHARACTERS_MAX);
+        const problem = `it has no place for a part of the type '${type}'; send it as text, a picture or a file`;
+        throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });
+      }
+    });
+  });
 }

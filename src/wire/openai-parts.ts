@@ -14,12 +14,15 @@ export function decodeAudio(audio: ObjectReader): Audio {
   return { source: { $case: "inline", value: { mediaType, data } }, transcript: undefined };
 }
 
-/** A document, by its id, its address or its bytes. `addressField` is where the wire has an address, if it has one. */
-export function decodeFile(file: ObjectReader, addressField?: string): File {
+/**
+ * A document, by its id, its address or its bytes. `addressField` is where its address stands: in chat completions only
+ * some dialects have one.
+ */
+export function decodeFile(file: ObjectReader, addressField = "file_url"): File {
   const filename = file.text("filename");
   const fileId = file.text("file_id");
   if (fileId !== undefined) return { source: { $case: "fileId", value: fileId }, filename };
-  const url = addressField === undefined ? undefined : file.text(addressField);
+  const url = file.text(addressField);
   if (url !== undefined) return { source: { $case: "url", value: url }, filename };
   const data = file.requiredText("file_data");
   const source = addressOrData(data, file.pathOf("file_data"));

@@ -19,7 +19,7 @@ export function decodeUsage(value: unknown): Usage | undefined {
   if (prompt === undefined && completion === undefined && total === undefined) return undefined;
   const read = objectOf(usage["prompt_tokens_details"]) ?? {};
   const written = objectOf(usage["completion_tokens_details"]) ?? {};
-  const reasoning = tokenCount(written["reasoning_tokens"]) ?? 0;
+  const reasoning = tokenCount(written["reasoning_tokens"]) || untold(prompt, completion, total);
   const cached = first(read["cached_tokens"], usage["prompt_cache_hit_tokens"], usage["cached_tokens"]);
   const input = new Remainder(prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0)));
   const output = new Remainder(outputTotal(completion, prompt, total, reasoning));
@@ -40,6 +40,12 @@ export function decodeUsage(value: unknown): Usage | undefined {
 export function toldSearches(value: unknown): number | undefined {
   const usage = objectOf(value);
   return first(usage?.["num_search_queries"], objectOf(usage?.["server_tool_use"])?.["web_search_requests"]);
+}
+
+/** What Google's address for OpenAI's clients tells of thoughts: they stand in the total alone. */
+function untold(prompt: number | undefined, completion: number | undefined, total: number | undefined): number {
+  if (prompt === undefined || completion === undefined || total === undefined) return 0;
+  return Math.max(0, total - prompt - completion);
 }
 
 /** Some servers count reasoning beside the completion, not in it; their total tells. */

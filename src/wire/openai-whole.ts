@@ -5,8 +5,9 @@ import type { ChunkReader } from "./openai-stream.js";
 import type { DecodedAnswer } from "./wire.js";
 
 /**
- * `fit` writes anew what is not as clients of the wire are promised. `readerOf` makes the wire's reader, with or without steps: they are read for those alone who ask for them. Throws the
- * error that the answer tells, and UPSTREAM_FAILED where it is no answer.
+ * `readerOf` makes the wire's reader, with or without steps: they are read for those alone who ask for them. `fit`
+ * writes anew what is not as clients of the wire are promised. Throws the error that the answer tells, and
+ * UPSTREAM_FAILED where it is no answer.
  */
 export function decodeWhole(
   body: Buffer,

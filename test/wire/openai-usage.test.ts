@@ -24,6 +24,16 @@ describe("what upstreams say", () => {
       want: { inputTokens: 10n, outputTokens: 4n },
     },
     {
+      name: "thoughts in the total alone, as Google's address for OpenAI's clients",
+      said: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 64 },
+      want: { inputTokens: 10n, outputTokens: 4n, reasoningTokens: 50n },
+    },
+    {
+      name: "a total below its parts",
+      said: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 3 },
+      want: { inputTokens: 10n, outputTokens: 4n },
+    },
+    {
       name: "all details of OpenAI",
       said: {
         prompt_tokens: 100,

@@ -8,6 +8,7 @@ import type { AnswerReport, WireRequest } from "../wire.js";
 import { type BlockCollector, BlockReader } from "./block-reader.js";
 import { decodeToldError } from "./error.js";
 import { decodeReason } from "./finish.js";
+import { NO_NAMES } from "../fitted-names.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
 import { UsageReader } from "./usage.js";
 import { WIRE_NAME } from "./schema.js";
@@ -17,7 +18,7 @@ const HOSTED_TOOLS = ["web_search", "web_fetch", "code_execution"];
 /** How the usage names the calls of a tool. */
 const REQUESTS = "_requests";
 
-const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined };
+const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined, names: NO_NAMES };
 
 /** One answer, as far as it was read. */
 export class AnswerReader extends AnswerCollector implements AnswerReport, BlockCollector {

@@ -1,4 +1,5 @@
 /** Whole answers, both directions. */
+import { encodeCallId } from "./call-id.js";
 import { type Answer, type Candidate, FinishReason, type Part } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { inputObject } from "../call-input.js";
@@ -115,7 +116,7 @@ export function encodeAnswerPart({ kind }: Part): string[] {
       const { id, name, arguments: text, custom, signature } = kind.value;
       const call = objectText([
         ["type", '"tool_use"'],
-        ["id", jsonOf(id)],
+        ["id", jsonOf(encodeCallId(id))],
         ["name", jsonOf(name)],
         ["input", custom ? `{"input":${JSON.stringify(text)}}` : inputObject(text)],
         ["caller", JSON.stringify(CALLER)],

@@ -6,6 +6,7 @@ import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import { kept } from "../kept-text.js";
 import { partOf } from "../part.js";
 import { jsonTokens, sealedTokens } from "../wordless.js";
+import { decodeCallId } from "./call-id.js";
 import { decodeProof } from "./signature.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -46,7 +47,8 @@ export class BlockReader {
       throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: "its answer has too many pieces" });
     this.stop(index);
     const type = textOf(start["type"]);
-    const call = type === "tool_use" ? this.calls.begin(textOf(start["name"]), textOf(start["id"])) : undefined;
+    const call =
+      type === "tool_use" ? this.calls.begin(textOf(start["name"]), decodeCallId(textOf(start["id"]))) : undefined;
     this.open.set(index, { type, start, call, input: "" });
     this.isThoughtShown = false;
     if (type === "text") tellText(this.to, textOf(start["text"]));

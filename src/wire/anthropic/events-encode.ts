@@ -12,6 +12,7 @@ import { jsonOf, objectText } from "../json/text.js";
 import { StreamEncoder } from "../event-writer.js";
 import type { RequestFacts } from "../wire.js";
 import { CALLER, encodeAnswerPart, endMembers, thinkingBlock } from "./answer.js";
+import { encodeCallId } from "./call-id.js";
 import { errorText } from "./error.js";
 import { JsonEnd } from "../json/json-end.js";
 import { textBlock } from "./part-encode.js";
@@ -160,7 +161,7 @@ class MessagesStreamEncoder extends StreamEncoder {
       carrier.proof = encodeCallState(signature);
       carrier.isClosed = true;
     }
-    const start = { type: "tool_use", id, name, input: {}, caller: CALLER };
+    const start = { type: "tool_use", id: encodeCallId(id), name, input: {}, caller: CALLER };
     const block = this.open("call", JSON.stringify(start));
     this.calls.set(index, block);
     block.isFreeText = custom;

@@ -2,7 +2,8 @@
 import { type Message, type Part, Role } from "../../api/index.js";
 import { arrayText, objectText } from "../json/text.js";
 import { completeTurns, type Speaker, type Turn, type TurnBlocks, turnOf } from "../turns.js";
-import { encodeBlock, encodeBlocks, encodeCallId, type PromptContext, textBlock } from "./part-encode.js";
+import { encodeCallId } from "./call-id.js";
+import { encodeBlock, encodeBlocks, type PromptContext, textBlock } from "./part-encode.js";
 
 export interface Conversation {
   /** Blocks of the instructions. */

@@ -2,6 +2,7 @@
 import type { CacheMark, InlineData, Part } from "../../api/index.js";
 import { type JsonNode, ObjectReader } from "../json/node.js";
 import { partOf, textPart } from "../part.js";
+import { decodeCallId } from "./call-id.js";
 import { WIRE_NAME } from "./schema.js";
 import { decodeProof } from "./signature.js";
 import { textOfBlocks, toldAsText } from "./told-as-text.js";
@@ -43,12 +44,12 @@ function decodeBlock(reader: ObjectReader, node: JsonNode): Part {
     case "document":
       return decodeDocument(reader, mark) ?? opaque(node);
     case "tool_use": {
-      const id = reader.requiredText("id");
+      const id = decodeCallId(reader.requiredText("id"));
       const value = { id, name: reader.requiredText("name"), arguments: reader.raw("input") ?? "{}" };
       return partOf({ $case: "toolCall", value: { ...value, custom: false, signature: undefined } }, mark);
     }
     case "tool_result": {
-      const callId = reader.requiredText("tool_use_id");
+      const callId = decodeCallId(reader.requiredText("tool_use_id"));
       const isError = reader.flag("is_error") ?? false;
       return partOf({ $case: "toolResult", value: { callId, parts: decodeContent(reader), isError } }, mark);
     }

@@ -1,5 +1,4 @@
 /** From typed parts to the blocks of a content. */
-import { createHash } from "node:crypto";
 import type { CacheMark, File, Image, InlineData, Part, ToolCall, ToolResult } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { inputObject } from "../call-input.js";
@@ -7,6 +6,7 @@ import type { ModelRules } from "../claude/model-rules.js";
 import { anthropicsOwn } from "../claude/proof.js";
 import { wrappedText } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
+import { encodeCallId } from "./call-id.js";
 import { WIRE_NAME } from "./schema.js";
 
 /** What the writing of a prompt depends on. */
@@ -23,7 +23,6 @@ export interface PromptContext {
 }
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
-const LEGAL_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** The block of a part; undefined where the wire has none for it. */
 export function encodeBlock(part: Part, path: string, context: PromptContext): string | undefined {
@@ -96,11 +95,6 @@ function encodeCall({ id, name, arguments: text, custom }: ToolCall, mark: Membe
     ["input", custom ? wrappedText(text) : inputObject(text)],
     mark,
   ]);
-}
-
-/** Ids that the wire refuses become others, always the same, so that a call and its result still belong together. */
-export function encodeCallId(id: string): string {
-  return LEGAL_ID.test(id) ? id : `toolu_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
 }
 
 function encodeResult(result: ToolResult, mark: Members[number], path: string, context: PromptContext): string {

@@ -1,7 +1,9 @@
 /** Requests, both directions: a client's body goes upstream with only what the gateway owns changed. */
 import type { Prompt } from "../../api/index.js";
 import { CALLS_MAX_DEFAULT, type HostedTool } from "../hosted-tools.js";
+import { PLAIN_NAMES, withFittedNames } from "../fitted-names.js";
 import { splice } from "../json/splice.js";
+import { refuseUnsaid } from "../left-out.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { checkForeign } from "./foreign.js";
@@ -41,13 +43,15 @@ export function encodeRequest(
     return spliceOwned(source.body, scan, owned);
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
   return encodePrompt(
-    request.prompt(),
+    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
     { ...owned, outputTokensMax },
     {
       rules: rulesOf(owned.facts),
       model: owned.model,
-      isForeign: source !== undefined,
+      isForeign,
       boundsTools: owned.toolOrders !== undefined,
       drop: (param) => void dropped.push(param),
     },

@@ -39,7 +39,7 @@ export function encodeTools(
     const told = objectText([
       ["name", jsonOf(answer.name)],
       ["description", jsonOf(description)],
-      ["input_schema", jsonSchema],
+      ["input_schema", objectSchema(jsonSchema)],
     ]);
     const all = isOnlyOne ? [told] : [...tools, told];
     return forced(all, isOnlyOne ? answer.name : undefined, prompt, isThinking, context);
@@ -102,7 +102,7 @@ function encodeTool({ kind, cacheMark }: Tool, path: string, context: PromptCont
         objectText([
           ["name", jsonOf(name)],
           ["description", jsonOf(description)],
-          ["input_schema", objectSchema(schema)],
+          ["input_schema", objectSchema(schema, (member) => context.drop(`${path}.parameters.${member}`))],
           ["strict", context.rules.schemas ? jsonOf(strict) : undefined],
           mark,
         ]),

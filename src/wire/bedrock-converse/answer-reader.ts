@@ -1,6 +1,7 @@
 /** Reads the events of a stream, and whole answers, into text and steps. */
 import type { Usage } from "../../api/index.js";
 import { AnswerCollector } from "../answer-collector.js";
+import { NO_NAMES } from "../fitted-names.js";
 import { type AskedTools, askedTools } from "../claude/answer-tool.js";
 import type { CallCollector } from "../claude/calls.js";
 import { type JsonObject, listOf, objectOf, textOf } from "../json/value.js";
@@ -9,7 +10,7 @@ import { BlockReader } from "./block-reader.js";
 import { decodeReason } from "./finish.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
-const NO_TOOLS: AskedTools = { custom: new Set(), json: undefined };
+const NO_TOOLS: AskedTools = { custom: new Set(), json: undefined, names: NO_NAMES };
 
 /** One answer, as far as it was read. */
 export class AnswerReader extends AnswerCollector implements AnswerReport, CallCollector {

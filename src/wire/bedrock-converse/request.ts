@@ -1,7 +1,10 @@
 /** Requests: written from the typed form, for no client speaks the wire. */
 import type { Dialect, OwnedFields, WireRequest } from "../wire.js";
 import { rulesOf, UNKNOWN } from "../claude/model-rules.js";
+import { PLAIN_NAMES, withFittedNames } from "../fitted-names.js";
+import { refuseUnsaid } from "../left-out.js";
 import { encodePrompt } from "./prompt-encode.js";
+import { WIRE_NAME } from "./schema.js";
 
 /** Many makers' models stand behind the wire: one that nobody knows is not told to think, and left as it is else. */
 const UNKNOWN_MODEL = { ...UNKNOWN, sampling: "both", thinking: "none", forcedTools: true } as const;
@@ -13,8 +16,10 @@ export function encodeRequest(
   dropped: string[] = [],
 ): Buffer {
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = request.source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
   return encodePrompt(
-    request.prompt(),
+    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
     { ...owned, outputTokensMax },
     {
       rules: rulesOf(owned.facts, UNKNOWN_MODEL),

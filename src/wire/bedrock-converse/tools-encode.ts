@@ -30,7 +30,12 @@ export function encodeTools(
   const tools = encodeAllowed(prompt, context);
   if (jsonSchema !== undefined) {
     const name = jsonToolName(prompt);
-    const answer = toolText(name, "Answer with this tool: its arguments are the answer.", jsonSchema, undefined);
+    const answer = toolText(
+      name,
+      "Answer with this tool: its arguments are the answer.",
+      objectSchema(jsonSchema),
+      undefined,
+    );
     const isOnlyOne = tools.length === 0 || isNone;
     return forced(isOnlyOne ? [answer] : [...tools, answer], isOnlyOne ? name : undefined, isThinking, context);
   }
@@ -90,7 +95,8 @@ function encodeTool({ kind }: Tool, path: string, context: PromptContext): strin
     case "function": {
       const { name, description, parametersJson, strict } = kind.value;
       const schema = checkedJson(parametersJson, `${path}.parameters`);
-      return toolText(name, description, objectSchema(schema), context.rules.schemas ? strict : undefined);
+      const object = objectSchema(schema, (member) => context.drop(`${path}.parameters.${member}`));
+      return toolText(name, description, object, context.rules.schemas ? strict : undefined);
     }
     case "custom":
       return toolText(kind.value.name, freeTextDescription(kind.value), FREE_TEXT_SCHEMA, undefined);

@@ -1,5 +1,6 @@
 /** Answers that are bound to a schema by a tool, on models that bind them in no other way. */
 import type { Prompt } from "../../api/index.js";
+import { changedNames, PLAIN_NAMES } from "../fitted-names.js";
 import { freeTextTools } from "../free-text.js";
 
 /** The name of the tool whose arguments are the answer: one that no tool of the client's has. */
@@ -16,9 +17,12 @@ export interface AskedTools {
   readonly custom: ReadonlySet<string>;
   /** The tool whose arguments are the answer; undefined where no schema was asked for. */
   readonly json: string | undefined;
+  /** The client's own names of tools whose names did not fit, by what became of them. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 export function askedTools(prompt: Prompt): AskedTools {
   const isBound = prompt.outputFormat?.kind?.$case === "jsonSchema";
-  return { custom: freeTextTools(prompt), json: isBound ? jsonToolName(prompt) : undefined };
+  const names = changedNames(prompt, PLAIN_NAMES);
+  return { custom: freeTextTools(prompt), json: isBound ? jsonToolName(prompt) : undefined, names };
 }

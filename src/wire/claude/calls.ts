@@ -30,10 +30,11 @@ export class ClaudeCalls {
     return this.count > 0;
   }
 
-  begin(name: string, id: string): ClaudeCall {
+  begin(told: string, id: string): ClaudeCall {
     const { to } = this;
-    const { custom: freeText, json } = to.tools;
-    to.addText(name);
+    const { custom: freeText, json, names } = to.tools;
+    const name = names.get(told) ?? told;
+    to.addText(told);
     // The tool that makes the model answer in a schema: what goes into it is the answer.
     if (name === json) return new ClaudeCall(to, "answer", 0);
     const custom = freeText.has(name);

@@ -7,7 +7,8 @@ import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../json/valu
 import type { AnswerReport, WireRequest } from "../wire.js";
 import { type CandidateCollector, CandidateReader } from "./candidate-reader.js";
 import { decodeToldError } from "./error.js";
-import { WIRE_NAME } from "./schema.js";
+import { changedNames, NO_NAMES } from "../fitted-names.js";
+import { NAMES, WIRE_NAME } from "./schema.js";
 import { decodeUsage, isBrokenUsage } from "./usage.js";
 
 const CANDIDATES_MAX = 128;
@@ -19,6 +20,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
   usageBroken = false;
   answerId = "";
   readonly freeTextTools: ReadonlySet<string>;
+  readonly names: ReadonlyMap<string, string>;
   /** True once the upstream refused the prompt: then there are no candidates. */
   isBlocked = false;
   private hasStarted = false;
@@ -35,6 +37,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
     super(isTyped);
     const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
     this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
+    this.names = isOthers ? changedNames(asked.prompt(), NAMES) : NO_NAMES;
   }
 
   /** There is no word for the end: an answer is whole once each candidate said why it ended. */

@@ -19,6 +19,8 @@ export interface CandidateCollector extends Collector {
   readonly answerId: string;
   /** The client's tools that take free text, which the wire knows only inside an object. */
   readonly freeTextTools: ReadonlySet<string>;
+  /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 const CALLS_MAX = 1024;
@@ -104,7 +106,8 @@ export class CandidateReader {
     const { call, signature } = open;
     const args = objectOf(call["args"]);
     const text = args === undefined ? open.args.json() : JSON.stringify(args);
-    const name = textOf(call["name"]);
+    const told = textOf(call["name"]);
+    const name = this.collector.names.get(told) ?? told;
     const index = this.calls++;
     if (index === CALLS_MAX)
       throw new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem: "it called too many tools" });
@@ -115,8 +118,8 @@ export class CandidateReader {
     const custom = this.collector.freeTextTools.has(name);
     const value = { candidate, index, id, name, custom, signature };
     this.collector.add({ kind: { $case: "toolCallStart", value } });
-    const told = { candidate, index, arguments: custom ? unwrappedText(text) : text };
-    this.collector.add({ kind: { $case: "toolCallDelta", value: told } });
+    const delta = { candidate, index, arguments: custom ? unwrappedText(text) : text };
+    this.collector.add({ kind: { $case: "toolCallDelta", value: delta } });
   }
 
   /** An id for a call that came without one: of the answer and the call, so that two calls of a tool never share it. */

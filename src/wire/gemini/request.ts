@@ -2,14 +2,16 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Edits, readMembers, splice } from "../json/splice.js";
+import { refuseUnsaid } from "../left-out.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
+import { withFittedNames } from "../fitted-names.js";
 import { checkForeign } from "./foreign.js";
 import { rulesOf } from "./model-rules.js";
 import { decodePrompt } from "./prompt-decode.js";
 import { encodePrompt } from "./prompt-encode.js";
 import { type Scan, scanRequest } from "./scan.js";
-import { fieldName, WIRE_NAME } from "./schema.js";
+import { fieldName, NAMES, WIRE_NAME } from "./schema.js";
 
 class GeminiRequest extends ScannedRequest<Scan> {
   protected override decode(): Prompt {
@@ -41,13 +43,15 @@ export function encodeRequest(
     return spliceOwned(source.body, scan, owned);
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
   return encodePrompt(
-    request.prompt(),
+    isForeign ? withFittedNames(request.prompt(), NAMES) : request.prompt(),
     { ...owned, outputTokensMax },
     {
       rules: rulesOf(owned.facts),
       model: owned.model,
-      isForeign: source !== undefined,
+      isForeign,
       drop: (param) => void dropped.push(param),
     },
   );

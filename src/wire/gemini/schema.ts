@@ -1,4 +1,5 @@
 /** Names and shapes of the wire: what the other side says, before any of it is believed. */
+import type { NameRule } from "../fitted-names.js";
 
 export const WIRE_NAME = "gemini";
 
@@ -14,3 +15,6 @@ const SNAKE_CASE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 export function fieldName(key: string): string {
   return SNAKE_CASE.test(key) ? key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key;
 }
+
+/** Names of tools that the wire takes. */
+export const NAMES: NameRule = { legal: /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/, charactersMax: 64 };

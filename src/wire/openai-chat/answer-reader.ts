@@ -7,12 +7,11 @@ import { chunkHead, type ChunkReader } from "../openai-stream.js";
 import type { WireRequest } from "../wire.js";
 import { type CandidateCollector, CandidateReader } from "./candidate-reader.js";
 import { decodeToldError } from "../openai-error.js";
-import { changedNames } from "./names.js";
 import { WIRE_NAME } from "./schema.js";
+import { changedNames, NO_NAMES, PLAIN_NAMES } from "../fitted-names.js";
 import { decodeUsage, isBrokenUsage, toldSearches } from "../openai-usage.js";
 
 const CANDIDATES_MAX = 128;
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
 export class AnswerReader extends AnswerCollector implements ChunkReader, CandidateCollector {
@@ -38,7 +37,7 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
   ) {
     super(isTyped);
     const isForeign = isTyped && asked?.source !== undefined && asked.source.wire !== WIRE_NAME;
-    this.names = isForeign ? changedNames(asked.prompt()) : NO_NAMES;
+    this.names = isForeign ? changedNames(asked.prompt(), PLAIN_NAMES) : NO_NAMES;
   }
 
   get complete(): boolean {

@@ -42,6 +42,8 @@ export type OpenAiChatDialect = {
   readonly customTools: boolean;
   /** True where the ids of calls are nine letters and digits, and no others. */
   readonly shortCallIds: boolean;
+  /** True where documents come as parts of the type `document_url`. */
+  readonly documentUrls: boolean;
   /** True where a message may name its speaker. */
   readonly messageNames: boolean;
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
@@ -67,6 +69,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   allowedTools: true,
   customTools: true,
   shortCallIds: false,
+  documentUrls: false,
   messageNames: true,
   prefillField: "",
   lacks: [],
@@ -116,6 +119,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     allowedTools: flag("allowedTools", own.allowedTools),
     customTools: flag("customTools", own.customTools),
     shortCallIds: flag("shortCallIds", own.shortCallIds),
+    documentUrls: flag("documentUrls", own.documentUrls),
     messageNames: flag("messageNames", own.messageNames),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     lacks: textsOf(dialect["lacks"]),

@@ -4,7 +4,7 @@ import { type Member, readMembers, splice } from "../json/splice.js";
 import { mayHold } from "../json/text.js";
 import { parsed, textOf } from "../json/value.js";
 import type { OpenAiChatDialect } from "./dialect.js";
-import { shortCallId } from "./names.js";
+import { shortCallId } from "./call-id.js";
 
 type EditMap = Map<string, Buffer | string | undefined>;
 

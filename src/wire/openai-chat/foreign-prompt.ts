@@ -1,8 +1,9 @@
 /** A prompt of another wire, fitted to what this one takes and to what the model refuses. */
-import type { Message, Part, Prompt, Tool } from "../../api/index.js";
+import type { Message, Part, Prompt } from "../../api/index.js";
 import { withAnsweredCalls } from "../answered-calls.js";
+import { PLAIN_NAMES, withFittedNames } from "../fitted-names.js";
 import type { ModelFacts } from "../wire.js";
-import { fitting, fittingName } from "./names.js";
+import { fitting } from "./call-id.js";
 
 /** The prompt as the model takes it. What is left out is named in `dropped`. */
 export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[]): Prompt {
@@ -13,11 +14,10 @@ export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[
     dropped.push(name);
     return undefined;
   };
+  const named = withFittedNames(prompt, PLAIN_NAMES);
   return {
-    ...prompt,
-    messages: withAnsweredCalls(prompt.messages).map(fittedMessage),
-    tools: prompt.tools.map(fittedTool),
-    toolChoice: prompt.toolChoice && { ...prompt.toolChoice, names: prompt.toolChoice.names.map(fittingName) },
+    ...named,
+    messages: withAnsweredCalls(named.messages).map(fittedMessage),
     temperature: keep(temperature, "temperature"),
     topP: keep(topP, "top_p"),
     presencePenalty: keep(presencePenalty, "presence_penalty"),
@@ -42,15 +42,6 @@ function tierOf(tier: string | undefined, dropped: string[]): string | undefined
   return tier === undefined ? undefined : known;
 }
 
-function fittedTool(tool: Tool): Tool {
-  const { kind } = tool;
-  if (kind?.$case === "function")
-    return { ...tool, kind: { $case: "function", value: { ...kind.value, name: fittingName(kind.value.name) } } };
-  if (kind?.$case === "custom")
-    return { ...tool, kind: { $case: "custom", value: { ...kind.value, name: fittingName(kind.value.name) } } };
-  return tool;
-}
-
 function fittedMessage(message: Message): Message {
   return { ...message, parts: message.parts.map(fittedPart) };
 }
@@ -59,7 +50,7 @@ function fittedPart(part: Part): Part {
   const { kind } = part;
   switch (kind?.$case) {
     case "toolCall": {
-      const value = { ...kind.value, id: fitting(kind.value.id), name: fittingName(kind.value.name) };
+      const value = { ...kind.value, id: fitting(kind.value.id) };
       return { ...part, kind: { $case: "toolCall", value } };
     }
     case "toolResult": {

@@ -6,7 +6,7 @@ import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "..
 import type { ModelFacts } from "../wire.js";
 import { textPart } from "../part.js";
 import type { OpenAiChatDialect } from "./dialect.js";
-import { shortCallId } from "./names.js";
+import { shortCallId } from "./call-id.js";
 import { encodeContent, isContent, type PartContext } from "./part-encode.js";
 
 /** What the writing of messages depends on. */

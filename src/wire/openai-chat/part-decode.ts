@@ -1,5 +1,5 @@
 /** From the content of a message to typed parts. */
-import type { Image, Part } from "../../api/index.js";
+import type { File, Image, Part } from "../../api/index.js";
 import { type JsonNode, ObjectReader } from "../json/node.js";
 import { addressOrData } from "../openai-media.js";
 import { decodeAudio, decodeCacheMark, decodeFile } from "../openai-parts.js";
@@ -30,6 +30,8 @@ function decodePart(node: JsonNode, path: string): Part {
       return partOf({ $case: "audio", value: decodeAudio(reader.requiredObject("input_audio")) }, mark);
     case "file":
       return partOf({ $case: "file", value: decodeFile(reader.requiredObject("file")) }, mark);
+    case "document_url":
+      return partOf({ $case: "file", value: decodeDocument(reader) }, mark);
     case "thinking":
       return partOf({ $case: "thinking", value: { text: thoughtOf(reader), signature: reader.text("signature") } });
     default:
@@ -42,6 +44,15 @@ function thoughtOf(reader: ObjectReader): string {
   const node = reader.peek("thinking");
   if (node?.kind === "string") return node.text;
   return (node?.items ?? []).map((item) => item.members.get("text")?.text ?? "").join("");
+}
+
+/** Mistral's document: an address, as a text or in an object, or its bytes as a data URL. */
+function decodeDocument(reader: ObjectReader): File {
+  const filename = reader.text("document_name");
+  const isText = reader.peek("document_url")?.kind === "string";
+  const holder = isText ? reader : reader.requiredObject("document_url");
+  const key = isText ? "document_url" : "url";
+  return { source: addressOrData(holder.requiredText(key), holder.pathOf(key)), filename };
 }
 
 function decodeImage(reader: ObjectReader): Image {

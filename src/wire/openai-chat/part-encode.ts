@@ -54,6 +54,7 @@ function encodePart(part: Part, path: string, context: PartContext): string {
     case "audio":
       return partText("input_audio", ["input_audio", encodeAudio(kind.value)], mark);
     case "file":
+      if (context.dialect.documentUrls && kind.value.source?.$case !== "fileId") return encodeDocument(kind.value);
       return partText("file", ["file", encodeFile(kind.value, path, context)], mark);
     case "opaque":
       return checkedJson(kind.value.json, path) ?? "{}";
@@ -87,6 +88,16 @@ function encodeAudio({ source }: Audio): string {
   if (source?.$case !== "inline") return "{}";
   const { mediaType, data } = source.value;
   return JSON.stringify({ data: data.toString("base64"), format: encodeAudioFormat(mediaType) });
+}
+
+/** A document by its address, or by its bytes as one. */
+function encodeDocument({ source, filename }: File): string {
+  const url = source?.$case === "inline" ? dataUrl(source.value.mediaType, source.value.data) : source?.value;
+  return objectText([
+    ["type", '"document_url"'],
+    ["document_url", jsonOf(url ?? "")],
+    ["document_name", jsonOf(filename)],
+  ]);
 }
 
 function encodeFile({ source, filename }: File, path: string, context: PartContext): string {

@@ -122,6 +122,9 @@ function decodeNamedChoice(reader: ObjectReader, isFunctionCall: boolean): ToolC
   return { mode: allowed.text("mode") === "required" ? mode : ToolChoice_Mode.MODE_AUTO, names, custom };
 }
 
+/** The name of a schema that came without one. */
+const BESIDE_NAME = "answer";
+
 function decodeOutputFormat(reader: ObjectReader): OutputFormat | undefined {
   const node = reader.peek("response_format");
   if (node === undefined) return undefined;
@@ -130,7 +133,13 @@ function decodeOutputFormat(reader: ObjectReader): OutputFormat | undefined {
   if (type !== "text" && type !== "json_object" && type !== "json_schema") return undefined;
   reader.value("response_format");
   if (type === "text") return { kind: { $case: "text", value: {} } };
-  if (type === "json_object") return { kind: { $case: "jsonObject", value: {} } };
+  if (type === "json_object") {
+    // Some servers bind the object to a schema that stands beside the type.
+    const schemaJson = format.peek("schema")?.kind === "object" ? format.raw("schema") : undefined;
+    if (schemaJson === undefined) return { kind: { $case: "jsonObject", value: {} } };
+    const value = { name: BESIDE_NAME, description: undefined, schemaJson, strict: undefined };
+    return { kind: { $case: "jsonSchema", value } };
+  }
   const schema = format.requiredObject("json_schema");
   const value = {
     name: schema.requiredText("name"),

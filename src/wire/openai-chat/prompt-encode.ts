@@ -25,15 +25,20 @@ const USER_CHARACTERS_MAX = 128;
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
   const { dialect } = context;
   const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
-  const isUnforced = mustBeAsked(prompt.toolChoice, context);
+  const isUnforced = prompt.tools.length > 0 && mustBeAsked(prompt.toolChoice, context);
   const nudge = isUnforced ? [`{"role":"system","content":"You must answer by calling one of the tools."}`] : [];
   if (isUnforced) context.drop("tool_choice");
+  const tools = encodeTools(offeredTools(prompt, context), context);
+  // A choice among no tools is refused, and so is what is said of their calls.
+  const hasLostTools = tools === undefined && context.isForeign;
+  if (hasLostTools && saysOfTools(prompt)) context.drop("tool_choice");
+  const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, dialect);
   const members: MemberTexts = [
     ["model", jsonOf(owned.model)],
     ["messages", arrayText([...nudge, ...encodeMessages(prompt.messages, context)])],
-    ["tools", encodeTools(offeredTools(prompt, context), context)],
-    ["tool_choice", isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, dialect)],
-    ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
+    ["tools", tools],
+    ["tool_choice", hasLostTools ? undefined : choice],
+    ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
     ["response_format", encodeOutputFormat(prompt.outputFormat)],
     ...encodeReasoning(prompt.reasoning, context),
     ["temperature", jsonOf(prompt.temperature)],
@@ -88,6 +93,11 @@ function encodeReasoning(reasoning: Reasoning | undefined, context: MessageConte
 /** True where a call must come, and the model cannot be made to: then it is asked to in words. */
 function mustBeAsked(choice: ToolChoice | undefined, { facts, isForeign }: MessageContext): boolean {
   return isForeign && facts.forcedTools === false && choice?.mode === ToolChoice_Mode.MODE_REQUIRED;
+}
+
+/** True where a choice means more than that there is one. */
+function saysOfTools({ toolChoice }: Prompt): boolean {
+  return toolChoice !== undefined && (toolChoice.names.length > 0 || toolChoice.mode === ToolChoice_Mode.MODE_REQUIRED);
 }
 
 /** The tools that the model may call: where a choice cannot name several, the others are not offered. */

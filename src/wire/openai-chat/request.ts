@@ -4,6 +4,7 @@
 import type { Prompt } from "../../api/index.js";
 import { JsonCursor } from "../json/cursor.js";
 import { type Member, readMembers, splice } from "../json/splice.js";
+import { refuseUnsaid } from "../left-out.js";
 import { LIMIT_NAMES } from "../openai-members.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, ModelFacts, OwnedFields, SourceBody, WireRequest } from "../wire.js";
@@ -47,6 +48,7 @@ export function encodeRequest(
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
   const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, model);
   const prompt = isForeign ? fittedPrompt(request.prompt(), facts, dropped) : request.prompt();
   const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
   return encodePrompt(prompt, { ...owned, outputTokensMax }, context);

@@ -65,6 +65,14 @@ export function encodeRequest(
   return encodePrompt(request.prompt(), { ...owned, outputTokensMax }, source !== undefined, dropped);
 }
 
+/** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */
+function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | string | undefined>): void {
+  edits.set("tools", left);
+  if (left !== undefined) return;
+  edits.set("tool_choice", undefined);
+  edits.set("parallel_tool_calls", undefined);
+}
+
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
 function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const { facts, members, open, found } = scan;
@@ -79,7 +87,7 @@ function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
       edits.set("max_tool_calls", String(CALLS_MAX_DEFAULT));
     const tools = members.find(({ key }) => key === "tools");
     if (toolOrders.leftOut.size > 0 && tools !== undefined)
-      edits.set("tools", withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut));
+      leaveOutTools(withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut), edits);
   }
   if (found.ours.size > 0) {
     // Thoughts that only stood in for another upstream's, which OpenAI would refuse.
