@@ -62,6 +62,18 @@ export function misfitsIn(file: string): string[] {
   return [...found].filter((misfit) => !BY_DESIGN.some(({ said }) => said.test(misfit)));
 }
 
+/** What was asked and with which status it was answered, in the order of the answers' ends. */
+export function statusesIn(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  return lines.map((line) => {
+    const { method, url, answer } = JSON.parse(line) as KeptAnswer;
+    return `${method} ${url} ${readAnswer(answer)?.status}`;
+  });
+}
+
 function* misfitsOf({ method, url, version, answer }: KeptAnswer): Generator<string, void> {
   const isModels = url.startsWith("/v1/models") && !url.includes(":");
   const asked = `${method} ${url}${isModels && version !== "" ? " anthropic" : ""}`;

@@ -12,6 +12,8 @@ import { anthropicProblem } from "./anthropic-rules.js";
 export interface AnthropicScript {
   /** The blocks of the answer; default one text. A call's `inputText` is its input as a stream spells it. */
   readonly blocks?: readonly Readonly<Record<string, unknown>>[];
+  /** That of the message. */
+  readonly id?: string;
   /** Default end_turn, or tool_use where a block is one. */
   readonly stop?: string;
   readonly stopSequence?: string;
@@ -166,7 +168,7 @@ function stopOf(script: AnthropicScript): object {
 
 function answerOf(script: AnthropicScript, body: AnthropicRequest["body"]): object {
   const head = {
-    id: "msg_fake",
+    id: script.id ?? "msg_fake",
     type: "message",
     role: "assistant",
     model: body["model"],

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** What one request asks the server to do. All members are optional. */
 export interface GeminiScript {
+  /** That of the response. */
+  readonly id?: string;
   /** The parts to say, one chunk each; default one text. */
   readonly parts?: readonly object[];
   /** The reason that ends each candidate; default STOP. Empty: none comes. */
@@ -114,7 +116,7 @@ async function serve(
 }
 
 function* steps(script: GeminiScript, body: GeminiRequest["body"], model: string): Generator<object, void> {
-  const top = { modelVersion: model, responseId: "resp-fake" };
+  const top = { modelVersion: model, responseId: script.id ?? "resp-fake" };
   const told = usageOf(script);
   if (script.blocked !== undefined) {
     yield { promptFeedback: { blockReason: script.blocked }, usageMetadata: { promptTokenCount: 10 }, ...top };
@@ -136,7 +138,7 @@ function* steps(script: GeminiScript, body: GeminiRequest["body"], model: string
 }
 
 function whole(script: GeminiScript, body: GeminiRequest["body"], model: string): object {
-  const top = { ...usageOf(script), modelVersion: model, responseId: "resp-fake" };
+  const top = { ...usageOf(script), modelVersion: model, responseId: script.id ?? "resp-fake" };
   if (script.blocked !== undefined) return { promptFeedback: { blockReason: script.blocked }, ...top };
   const candidates = Array.from({ length: countIn(body) }, (_, index) => {
     const parts = partsOf(script, model);

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { misfitsIn } from "./answer-check.js";
+import { misfitsIn, statusesIn } from "./answer-check.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
@@ -25,6 +25,8 @@ export interface GatewayProcess {
   readonly log: readonly string[];
   /** Every line of its standard error so far: what it tells a person. */
   readonly told: readonly string[];
+  /** Every answer so far, such as `POST /v1/messages 200`. */
+  statuses(): string[];
   /** Ends it as an operator would, and returns its exit code. Throws where an answer did not fit the clients' SDKs. */
   stop(): Promise<number | null>;
   /** Its answers need not fit: the test's upstreams say what none does, and it comes through. */
@@ -76,6 +78,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     pid: child.pid ?? 0,
     log,
     told,
+    statuses: () => statusesIn(answers),
     expectOddAnswers: () => {
       isOdd = true;
     },

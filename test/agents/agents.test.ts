@@ -1,0 +1,43 @@
+/** Coding agents as people install them, unmodified and without a person, over upstreams of every wire. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AGENTS } from "./agent.js";
+import { install } from "./installation.js";
+import { runAgent } from "./run.js";
+import { CASES, type Case, LAST_WORDS, REFUSAL, Scenario } from "./scenario.js";
+import { type AgentWorld, MODELS, startAgentWorld, type UpstreamWire } from "./world.js";
+
+/** All of them take minutes: a run of the tests takes two of each agent, and a command of its own the rest. */
+const ALL = process.env["TOLLGATE_AGENTS"] === "all";
+const USUAL: readonly { readonly wire: UpstreamWire; readonly kind: Case }[] = [
+  { wire: "openai-compatible", kind: "tool round" },
+  { wire: "anthropic", kind: "pretty-printed arguments" },
+];
+const EVERY = (Object.keys(MODELS) as UpstreamWire[]).flatMap((wire) => CASES.map((kind) => ({ wire, kind })));
+const RUN_MS_MAX = 120_000;
+
+const installation = install("agents", new URL("./", import.meta.url));
+const problem = "problem" in installation ? installation.problem : undefined;
+const packages = "folder" in installation ? installation.folder : "";
+
+let world: AgentWorld;
+beforeAll(async () => {
+  world = await startAgentWorld();
+});
+afterAll(() => world.close());
+
+describe.each(AGENTS)("$name", (agent) => {
+  test.for(ALL ? EVERY : USUAL)(
+    "over an upstream of $wire: $kind",
+    { timeout: RUN_MS_MAX },
+    async ({ wire, kind }, { skip }) => {
+      skip(problem !== undefined, problem);
+      const scenario = new Scenario(kind);
+      world.follow(scenario);
+      const place = { packages, url: world.gateway.url, secret: world.secret, model: MODELS[wire] };
+      const { printed } = await runAgent(agent, place, "Do what is to be done.");
+      expect(printed).toContain(kind === "error" ? REFUSAL : LAST_WORDS);
+      const refusals = world.refusals();
+      expect(kind === "error" ? [] : refusals).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,39 @@
+/** Packages that only these tests need: installed once a lockfile, in the cache of the user, when a test asks. */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const INSTALL_MS_MAX = 600_000;
+
+export type Installation = { readonly folder: string } | { readonly problem: string };
+
+/** Installs what a folder's package-lock.json pins; no package runs a script of its own. */
+export function install(name: string, manifests: URL): Installation {
+  const lock = readFileSync(new URL("package-lock.json", manifests));
+  const version = createHash("sha256").update(lock).digest("hex").slice(0, 16);
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const folder = join(cache, "tollgate", `${name}-${version}`);
+  if (existsSync(join(folder, "installed"))) return { folder };
+  // Made aside and moved when whole, so that an install that was stopped is never taken for one.
+  const aside = `${folder}.${process.pid}`;
+  mkdirSync(aside, { recursive: true });
+  for (const file of ["package.json", "package-lock.json"]) cpSync(new URL(file, manifests), join(aside, file));
+  const { status, stderr } = spawnSync(
+    "npm",
+    ["ci", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"],
+    {
+      cwd: aside,
+      timeout: INSTALL_MS_MAX,
+      encoding: "utf8",
+    },
+  );
+  if (status !== 0) {
+    rmSync(aside, { recursive: true, force: true });
+    return { problem: `npm could not install them: ${stderr.trim().split("\n").at(-1) ?? ""}` };
+  }
+  writeFileSync(join(aside, "installed"), "");
+  if (!existsSync(folder)) renameSync(aside, folder);
+  return { folder };
+}
