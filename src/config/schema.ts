@@ -50,6 +50,11 @@ const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream
 
 const kind = reading("must be chat, completion or embedding", (value) => MODEL_KINDS.find((known) => known === value));
 
+const day = reading("must be a day such as 2027-01-31", (value) => {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? undefined : new Date(time);
+});
+
 const model = block({
   targets: z
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
@@ -59,6 +64,7 @@ const model = block({
   output_tokens_max: wholeNumber(1, TOKENS_MAX).optional(),
   price: price.optional(),
   facts: facts.optional(),
+  retires: day.optional(),
 });
 
 const amount = usd.default(0n);
@@ -138,5 +144,6 @@ function asModel(id: string, value: z.output<typeof model>): ModelSettings {
     outputTokensMax: value.output_tokens_max,
     price: value.price,
     facts: value.facts ?? {},
+    retireTime: value.retires,
   };
 }

@@ -35,6 +35,8 @@ export interface ModelSettings {
   readonly price: Price | undefined;
   /** Over what is known of its targets' models by their names. */
   readonly facts: ModelFacts;
+  /** When it is no longer served. Undefined: as its upstream's list says, or unknown. */
+  readonly retireTime?: Date | undefined;
 }
 
 type AccountLimits = Pick<AccountSettings, "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits">;

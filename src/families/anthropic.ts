@@ -10,6 +10,7 @@ import {
 } from "../wire/anthropic/index.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { Family, ListedModel } from "./family.js";
+import { timeOf } from "./model-list.js";
 
 const LISTED_MAX = 10_000;
 /** Printable ASCII: what may stand in a header. */
@@ -17,16 +18,25 @@ const HEADER_VALUE = /^[\x20-\x7e]{1,4096}$/;
 
 const modelListSchema = z.object({
   data: z
-    .array(z.object({ id: z.string().min(1).max(256), created_at: z.string().nullish().catch(undefined) }))
+    .array(
+      z.object({
+        id: z.string().min(1).max(256),
+        created_at: z.string().nullish().catch(undefined),
+        retires_at: z.string().nullish().catch(undefined),
+      }),
+    )
     .max(LISTED_MAX),
 });
 
 /** Reads `{"data": [{"id", "created_at"}]}`. Throws where it is something else. */
 function readModels(body: Buffer): readonly ListedModel[] {
-  return modelListSchema.parse(JSON.parse(body.toString("utf8"))).data.map(({ id, created_at: created }) => {
-    const createdMs = Date.parse(created ?? "");
-    return { id, owner: "anthropic", createdSeconds: createdMs > 0 ? Math.floor(createdMs / 1000) : undefined };
-  });
+  return modelListSchema
+    .parse(JSON.parse(body.toString("utf8")))
+    .data.map(({ id, created_at: created, retires_at: retires }) => {
+      const createdMs = Date.parse(created ?? "");
+      const createdSeconds = createdMs > 0 ? Math.floor(createdMs / 1000) : undefined;
+      return { id, owner: "anthropic", createdSeconds, retireTime: timeOf(retires) };
+    });
 }
 
 /** A client of the wire says itself which version and which trials it means; the upstream gets exactly that. */

@@ -15,6 +15,8 @@ export interface ListedModel {
   readonly createdSeconds: number | undefined;
   /** Absent where the list does not tell. */
   readonly kind?: ModelKind | undefined;
+  /** When it is no longer served; absent where the list does not tell. */
+  readonly retireTime?: Date | undefined;
 }
 
 /** The environment's variables. */

@@ -11,6 +11,7 @@ const modelListSchema = z.object({
         id: z.string().min(1).max(256),
         owned_by: z.string().nullish().catch(undefined),
         created: z.number().int().nonnegative().nullish().catch(undefined),
+        shutdown_date: z.string().nullish().catch(undefined),
       }),
     )
     .max(LISTED_MAX),
@@ -22,5 +23,12 @@ export function readModelList(body: Buffer): readonly ListedModel[] {
     id: model.id,
     owner: model.owned_by ?? undefined,
     createdSeconds: model.created ?? undefined,
+    retireTime: timeOf(model.shutdown_date),
   }));
+}
+
+/** A time as lists write it; undefined where it is none. */
+export function timeOf(text: string | null | undefined): Date | undefined {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? undefined : new Date(ms);
 }

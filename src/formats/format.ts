@@ -41,7 +41,7 @@ export interface FormatModels {
   page(request: FormatRequest): { readonly pageSize: number; readonly pageToken: string };
   /** The list, and one model, as JSON. */
   list(answer: ListModelsResponse, request: FormatRequest): object;
-  model(model: Model): object;
+  model(model: Model, request: FormatRequest): object;
 }
 
 /** How a stream is put that a client does not want as the wire's own events. One for each answer. */
@@ -53,6 +53,16 @@ export interface StreamFraming {
   push(events: Buffer): Buffer;
   /** What ends a stream that ended well. Without it a stream never looks complete. */
   end(): Buffer;
+}
+
+/** What a format's clients may name of earlier answers rather than tell it again. */
+export interface FormatMemory {
+  /** The body with what it names put back, else the very same. `find` yields answers, the newest first. */
+  resolve(body: Buffer, find: (text: string) => Iterable<Buffer>): Buffer;
+  /** False where the client says that nothing is to be kept. */
+  mayKeep(body: Buffer): boolean;
+  /** The whole answer in its last bytes, as JSON. */
+  answerIn(bytes: Buffer, isStream: boolean): Buffer | undefined;
 }
 
 export interface Format {
@@ -76,6 +86,8 @@ export interface Format {
   replyHeaders(requestId: string): Readonly<Record<string, string>>;
   /** The answer of a route of the kind `count`. */
   encodeCount?(inputTokens: number): Buffer;
+  /** Present where clients may name what earlier answers told them. */
+  readonly memory?: FormatMemory;
   /** How the client wants a stream; undefined for the wire's own events. */
   streamFraming?(request: FormatRequest): StreamFraming | undefined;
   /** The key, where the format's clients may send it elsewhere than in `authorization` and `x-api-key`. */

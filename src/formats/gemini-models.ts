@@ -2,13 +2,14 @@
 import type { ListModelsResponse, Model } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { FormatModels, FormatRequest } from "./format.js";
+import { shownCapabilities, shownPrice } from "./model-facts.js";
 
 /** Google answers with no more, whatever is asked. */
 const PAGE_SIZE_MAX = 1_000;
 /** What the gateway serves of each kind of model under this format. */
 const METHODS: Readonly<Record<string, readonly string[]>> = {
   chat: ["generateContent", "countTokens"],
-  embedding: [],
+  embedding: ["embedContent", "batchEmbedContents"],
   completion: [],
 };
 
@@ -32,12 +33,16 @@ function page({ query }: FormatRequest): { readonly pageSize: number; readonly p
 }
 
 /** Limits that nobody knows are left out. */
-function describe({ id, kind, contextTokens, outputTokensMax }: Model): object {
+function describe({ id, kind, contextTokens, outputTokensMax, capabilities, price, retireTime }: Model): object {
   return {
     name: `models/${id}`,
     displayName: id,
     inputTokenLimit: contextTokens === 0n ? undefined : Number(contextTokens),
     outputTokenLimit: outputTokensMax === 0n ? undefined : Number(outputTokensMax),
     supportedGenerationMethods: METHODS[kind] ?? METHODS["chat"],
+    thinking: capabilities?.thinking,
+    capabilities: shownCapabilities(capabilities),
+    price: shownPrice(price),
+    retireTime: retireTime?.toISOString(),
   };
 }

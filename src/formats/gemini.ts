@@ -1,5 +1,5 @@
 /** Google's client format: models in the path under `/v1beta`, and a stream as events or as one long list. */
-import { PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
+import { embeddingClientWire, PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
 import type { Format, FormatRequest, FormatRoute } from "./format.js";
 import { geminiModels } from "./gemini-models.js";
 import { ListFraming } from "./list-framing.js";
@@ -10,6 +10,8 @@ const METHODS: Readonly<Record<string, FormatRoute["kind"]>> = {
   generateContent: "generate",
   streamGenerateContent: "generate",
   countTokens: "count",
+  embedContent: "embed",
+  batchEmbedContents: "embed",
 };
 
 const routes = MODELS.flatMap((models) =>
@@ -31,6 +33,7 @@ function isStream(path: string): boolean {
 export const gemini: Format = {
   name: "gemini",
   wire,
+  embeddingWire: embeddingClientWire,
   routes,
   models: geminiModels,
   wireHeaders,

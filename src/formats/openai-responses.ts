@@ -1,5 +1,5 @@
 /** OpenAI's newer client format: responses under `/v1`. */
-import { wire } from "../wire/openai-responses/index.js";
+import { mayKeep, responseIn, wire, withNamedItems } from "../wire/openai-responses/index.js";
 import type { Format } from "./format.js";
 
 export const openaiResponses: Format = {
@@ -15,6 +15,11 @@ export const openaiResponses: Format = {
   recognises: () => false,
   encodeError: (error) => wire.encodeError(error),
   replyHeaders: () => ({}),
+  memory: {
+    resolve: withNamedItems,
+    mayKeep,
+    answerIn: (bytes, isStream) => (isStream ? responseIn(bytes) : bytes),
+  },
   encodeCount: (inputTokens) =>
     Buffer.from(JSON.stringify({ object: "response.input_tokens", input_tokens: inputTokens })),
 };

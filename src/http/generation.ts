@@ -26,6 +26,7 @@ import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
+import type { ToldItems } from "./told-items.js";
 import { WholeAnswer } from "./whole-answer.js";
 
 const NO_BYTES = Buffer.alloc(0);
@@ -44,6 +45,8 @@ export interface GenerationParts {
   readonly kept: ByteBudget;
   readonly pulse: Pulse;
   readonly blockedMsMax: number;
+  /** What clients may name of earlier answers. */
+  readonly told: ToldItems;
 }
 
 /** Answers one request. Never rejects: what goes wrong is told to the client. */
@@ -55,9 +58,11 @@ export function answerGeneration(
 ): Promise<void> {
   const asked = new HttpFormatRequest(request);
   const generation = new Generation(request, reply, format, parts, format.streamFraming?.(asked));
+  const body = Buffer.isBuffer(request.body) ? request.body : NO_BYTES;
+  const holder = request.admission?.holder ?? "";
   generation.adopt(format, {
     wire: format.wire.name,
-    body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
+    body: format.memory?.resolve(body, (text) => parts.told.holding(holder, text)) ?? body,
     headers: format.wireHeaders(asked),
   });
   return answer(generation, parts);
@@ -83,6 +88,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   readonly #running: Running;
   readonly #lost: LostAnswers;
   readonly #kept: ByteBudget;
+  readonly #told: ToldItems;
   /** What it has taken of the budget. */
   #keptBytes = 0;
   readonly #abort = new Cancellation();
@@ -112,6 +118,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#running = parts.running;
     this.#lost = parts.lost;
     this.#kept = parts.kept;
+    this.#told = parts.told;
     // Only a stream of the wire's own events has events that can be numbered.
     const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
@@ -196,7 +203,9 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   /** A batch of a stream, in one write. The first one takes the head along. */
   #forward(message: StreamGenerateResponse): boolean {
     if (this.#finished) return true;
-    const bytes = this.#framed(this.#bytesOf(message));
+    const events = this.#bytesOf(message);
+    if (this.#finished) this.#remember(events);
+    const bytes = this.#framed(events);
     if (!this.#stream.begun) this.#begin();
     if (this.#finished) {
       this.#stream.end(bytes);
@@ -243,6 +252,14 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     return true;
   }
 
+  /** Keeps a good answer where its client may name it later. */
+  #remember(bytes: Buffer): void {
+    const { memory } = this.#format;
+    if (memory === undefined || !memory.mayKeep(this.#source.body)) return;
+    const answer = memory.answerIn(bytes, this.#streams);
+    if (answer !== undefined) this.#told.keep(this.#holder, answer);
+  }
+
   /** The id under which the answer is kept. */
   get #requestId(): string {
     return this.#head[ORIGINAL_HEADER] ?? this.#head["x-request-id"] ?? "";
@@ -277,6 +294,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     if (!this.#finished) throw new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: new Error("no finish came") });
     if (this.#streams || this.#reply.raw.destroyed) return;
     const body = this.#whole?.body() ?? NO_BYTES;
+    this.#remember(body);
     const headers = this.#front.headers(this.#request, this.#head);
     headers["content-type"] = "application/json; charset=utf-8";
     headers["content-length"] = String(body.length);

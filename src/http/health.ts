@@ -9,7 +9,17 @@ export interface HealthParts {
 const ABOUT = JSON.stringify({
   name: "tollgate",
   description:
-    "A model-access gateway. Use it as the base URL of an OpenAI client (with /v1) or a Gemini client, with a key of its own.",
+    "A model-access gateway: the base URL of OpenAI (with /v1), Anthropic and Gemini clients, with keys of its own.",
+  formats: {
+    "OpenAI chat completions": "POST /v1/chat/completions",
+    "OpenAI responses": "POST /v1/responses",
+    "OpenAI completions": "POST /v1/completions",
+    "OpenAI embeddings": "POST /v1/embeddings",
+    "Anthropic messages": "POST /v1/messages",
+    Gemini: "POST /v1beta/models/{model}:generateContent",
+    "Gemini embeddings": "POST /v1beta/models/{model}:embedContent",
+    gRPC: "tollgate.v1.InferenceService",
+  },
   links: { models: "/v1/models", management: "/api/v1", live: "/livez", ready: "/readyz" },
 });
 

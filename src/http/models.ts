@@ -1,8 +1,11 @@
-/** The models: at `/v1/models` one body that OpenAI's and Anthropic's clients can read, elsewhere a format's own. */
+/** The models: at `/v1/models` as OpenAI's or Anthropic's clients read them, elsewhere a format's own. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Model, ModelServiceService } from "../api/index.js";
+import { ModelServiceService } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
-import type { Format, FormatModels } from "../formats/format.js";
+import { anthropic } from "../formats/anthropic.js";
+import { anthropicModel, anthropicModelList } from "../formats/anthropic-models.js";
+import type { Format, FormatModels, FormatRequest } from "../formats/format.js";
+import { openAiModel, openAiModelList } from "../formats/openai-models.js";
 import { type Front, goneSignal, HttpFormatRequest } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { pathUnknown } from "./not-found.js";
@@ -12,17 +15,13 @@ import type { RouteTable } from "./routes.js";
 export const SHARED_MODELS: FormatModels = {
   path: "/v1/models",
   page: () => ({ pageSize: 0, pageToken: "" }),
-  list: ({ models }, { query }) => ({
-    object: "list",
-    data: models.map(describeModel),
-    has_more: false,
-    first_id: models[0]?.id ?? null,
-    last_id: models.at(-1)?.id ?? null,
-    // A coding agent that names its version reads its own catalogue from this key and fails without it.
-    ...("client_version" in query ? { models: [] } : {}),
-  }),
-  model: describeModel,
+  list: (answer, asked) => (isAnthropic(asked) ? anthropicModelList(answer) : openAiModelList(answer, asked)),
+  model: (model, asked) => (isAnthropic(asked) ? anthropicModel(model) : openAiModel(model)),
 };
+
+function isAnthropic({ headers }: FormatRequest): boolean {
+  return anthropic.recognises(headers);
+}
 
 /** The list at its address, and one model under it. */
 export function addModelRoutes(
@@ -46,7 +45,9 @@ export function addModelRoutes(
     if (id === "") throw pathUnknown(request.method, request.url, routes);
     const options = front.callOptions(request, goneSignal(reply));
     const { message, head } = await front.channel.unary(ModelServiceService.getModel, { id }, options);
-    return send(front, request, reply, head, message.model === undefined ? {} : shown.model(message.model));
+    const { model } = message;
+    const asked = new HttpFormatRequest(request);
+    return send(front, request, reply, head, model === undefined ? {} : shown.model(model, asked));
   });
 }
 
@@ -58,25 +59,4 @@ function send(
   body: object,
 ): FastifyReply {
   return reply.headers(front.headers(request, head)).type("application/json; charset=utf-8").send(JSON.stringify(body));
-}
-
-/** The keys of both formats; each client leaves the other's alone. */
-function describeModel(model: Model): { readonly id: string } & Readonly<Record<string, unknown>> {
-  const created = model.createTime ?? new Date(0);
-  return {
-    id: model.id,
-    object: "model",
-    created: Math.floor(created.getTime() / 1000),
-    owned_by: model.owner,
-    type: "model",
-    display_name: model.id,
-    created_at: created.toISOString(),
-    max_input_tokens: model.contextTokens === 0n ? null : Number(model.contextTokens),
-    max_tokens: model.outputTokensMax === 0n ? null : Number(model.outputTokensMax),
-    lifecycle: "active",
-    line: null,
-    capabilities: null,
-    deprecated_at: null,
-    retires_at: null,
-  };
 }

@@ -30,9 +30,20 @@ function hintFor(method: string, path: string, routes: RouteTable): string | und
   // The usual slips: a base address that has the version twice, or not at all.
   for (const candidate of [path, tidy, once, `/v1${once}`]) {
     const methods = routes.at(candidate).map((route) => route.method);
+    const served = methods.includes(method) ? undefined : otherAction(method, candidate, routes);
+    if (served !== undefined) return served;
     if (methods.includes(method)) return candidate;
     const others = methods.filter((other) => other !== "HEAD").toSorted();
     if (others.length > 0) return `${others.join(" or ")} ${candidate}`;
   }
   return undefined;
+}
+
+/** The same thing with an action that it has, where the path ends in one that it lacks, as in `models/m:predict`. */
+function otherAction(method: string, path: string, routes: RouteTable): string | undefined {
+  const base = /^(.+):\w+$/.exec(path)?.[1];
+  if (base === undefined) return undefined;
+  return routes.actions
+    .map((action) => `${base}:${action}`)
+    .find((candidate) => routes.at(candidate).some((route) => route.method === method));
 }

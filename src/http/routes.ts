@@ -33,6 +33,12 @@ export interface KnownRoute {
 /** The routes, for hints and for what a broken path may have meant. */
 export class RouteTable {
   readonly #routes: KnownRoute[] = [];
+  readonly #actions = new Set<string>();
+
+  /** What may be done with a thing, where its path names that behind a colon. */
+  get actions(): readonly string[] {
+    return [...this.#actions];
+  }
 
   /** Watches the routes that are added from now on. */
   watch(app: FastifyInstance): void {
@@ -55,6 +61,8 @@ export class RouteTable {
     const permission = route.config?.permission;
     const methods = [route.method].flat();
     if (permission === undefined) throw new Error(`the route ${methods.join(", ")} ${route.url} has no permission`);
+    const action = /::(\w+)$/.exec(route.url)?.[1];
+    if (action !== undefined) this.#actions.add(action);
     const prefix = /^[^:*]*/.exec(route.url)?.[0] ?? "";
     for (const method of methods) this.#routes.push({ method, permission, prefix, fits: patternOf(route.url) });
   }

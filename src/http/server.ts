@@ -25,6 +25,7 @@ import { Pulse } from "./pulse.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addStreamRoutes } from "./streams.js";
+import { ToldItems } from "./told-items.js";
 import { type HttpMetrics, watch } from "./watch.js";
 
 export type { HttpMetrics } from "./watch.js";
@@ -144,6 +145,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     front,
     running,
     lost: connections.lost,
+    told: new ToldItems(nowMs),
     kept: new ByteBudget(KEPT_BYTES_MAX),
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,

@@ -4,7 +4,7 @@ import { Generation } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { typedRequest } from "../gateway/typed-request.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
-import { wire as gemini } from "../wire/gemini/index.js";
+import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
@@ -42,6 +42,11 @@ export function typedOutline(body: Buffer): Uint8Array {
   return Generation.encode(generation).finish();
 }
 
-const ALL: readonly Reader[] = [...CLIENT_WIRES, openAiEmbeddings, { name: TYPED_FORM, readRequest: readTyped }];
+const ALL: readonly Reader[] = [
+  ...CLIENT_WIRES,
+  openAiEmbeddings,
+  geminiEmbeddings,
+  { name: TYPED_FORM, readRequest: readTyped },
+];
 
 export const readers: ReadonlyMap<string, Reader> = new Map(ALL.map((wire) => [wire.name, wire]));

@@ -1,8 +1,9 @@
 /** The models and upstreams in force, as services show them. */
-import type { Model, Upstream } from "../api/index.js";
+import type { Model, ModelCapabilities, Upstream } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
-import type { ServedModel, ServedUpstream } from "./model.js";
+import type { ModelFacts } from "../wire/wire.js";
+import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
 
 /** What the services show of models. */
@@ -74,5 +75,28 @@ function showModel(model: ServedModel): Model {
     price: model.price,
     upstreams: model.targets.map((target) => target.served.id),
     kind: model.kind ?? "",
+    capabilities: capabilitiesOf(model.targets),
+    retireTime: model.retireTime,
   };
+}
+
+/** What all targets can; undefined where nothing is known of any. */
+function capabilitiesOf(targets: readonly Target[]): ModelCapabilities | undefined {
+  const all = targets.map(({ facts }) => facts);
+  const each = (can: (facts: ModelFacts) => boolean | undefined): boolean | undefined => {
+    const said = all.map(can);
+    if (said.includes(false)) return false;
+    return said.length > 0 && said.every((one) => one === true) ? true : undefined;
+  };
+  const [first, ...others] = all.map(({ efforts }) => efforts ?? []);
+  const capabilities = {
+    images: each(({ images }) => images),
+    tools: each(({ tools }) => tools),
+    schemas: each(({ schemas }) => schemas),
+    thinking: each(({ thinking }) => (thinking === undefined ? undefined : thinking !== "none")),
+    efforts: (first ?? []).filter((effort) => others.every((efforts) => efforts.includes(effort))),
+  };
+  const { images, tools, schemas, thinking, efforts } = capabilities;
+  const isUnknown = [images, tools, schemas, thinking].every((can) => can === undefined) && efforts.length === 0;
+  return isUnknown ? undefined : capabilities;
 }

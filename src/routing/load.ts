@@ -269,13 +269,14 @@ class ServedModels {
     targets.sort((a, b) => a.priority - b.priority);
     return {
       id: model.id,
-      owner: listed?.owner ?? targets[0]?.served.family.name ?? "tollgate",
+      owner: targets[0]?.served.family.name ?? "tollgate",
       createTime: new Date(listed?.createdSeconds === undefined ? this.nowMs : listed.createdSeconds * 1000),
       kind: model.kind ?? listed?.kind ?? kindOf(targets),
       contextTokens: facts.contextTokens,
       outputTokensMax: facts.outputTokensMax,
       price: facts.price,
       isListPriced: facts.isListPriced,
+      retireTime: model.retireTime ?? listed?.retireTime,
       targets,
     };
   }

@@ -39,6 +39,7 @@ export interface Target {
 
 export interface ServedModel {
   readonly id: string;
+  /** The family of the first target. */
   readonly owner: string;
   readonly createTime: Date;
   /** What it is asked for; undefined where nobody knows, and its upstream decides. */
@@ -51,6 +52,8 @@ export interface ServedModel {
   readonly price: Price;
   /** True where that is a published price, and not the operator's own. */
   readonly isListPriced: boolean;
+  /** When it is no longer served; undefined where nobody says. */
+  readonly retireTime?: Date | undefined;
   /** By priority. */
   readonly targets: readonly Target[];
 }

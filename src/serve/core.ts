@@ -22,12 +22,13 @@ import { holdsLedger, prepareDirectory } from "../store/data-directory.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
-import { wire as gemini } from "../wire/gemini/index.js";
+import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
+import type { EmbeddingWire } from "../wire/wire.js";
 import { HealthLog } from "./health-log.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
@@ -49,7 +50,9 @@ const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 const wires = new Map(
   [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
 );
-const embeddingWires = new Map([[openAiEmbeddings.name, openAiEmbeddings]]);
+const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
+  [openAiEmbeddings, geminiEmbeddings].map((wire) => [wire.name, wire]),
+);
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {

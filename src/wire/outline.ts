@@ -16,6 +16,8 @@ const SAID: ReadonlyMap<string, string> = new Map([
   ["contents", '[{"role":"user","parts":[{"text":""}]}]'],
   ["prompt", '""'],
   ["system", '""'],
+  ["content", '""'],
+  ["requests", '[{"content":""}]'],
 ]);
 /** Items of a conversation that bring tools. */
 const TOOL_ITEM = "additional_tools";

@@ -1,13 +1,28 @@
 /** The addresses: models in one body for all clients, hints for wrong ones, and the public ones. */
 import Fastify from "fastify";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { GetModelRequest, GetModelResponse, ListModelsResponse, type Model } from "../../src/api/index.js";
+import { GetModelRequest, GetModelResponse, ListModelsResponse, type Model, Price } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { RouteTable } from "../../src/http/routes.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient } from "../support/raw-http.js";
 
 const CREATED = new Date("2026-11-21T12:00:00Z");
+
+const PRICED = {
+  unit: "USD per million tokens",
+  input: "0.25",
+  cache_read: "0.025",
+  output: "2.00",
+  request_usd: "0.01",
+};
+const PRICE: Price = {
+  ...Price.decode(new Uint8Array()),
+  inputPicos: 250_000n,
+  cacheReadPicos: 25_000n,
+  outputPicos: 2_000_000n,
+  requestPicos: 10_000_000_000n,
+};
 
 function model(id: string): Model {
   return {
@@ -16,9 +31,11 @@ function model(id: string): Model {
     createTime: CREATED,
     contextTokens: 128_000n,
     outputTokensMax: 0n,
-    price: undefined,
+    price: PRICE,
     upstreams: [],
     kind: "",
+    capabilities: { images: true, tools: true, schemas: undefined, thinking: false, efforts: ["low", "high"] },
+    retireTime: new Date("2027-01-31T00:00:00Z"),
   };
 }
 
@@ -41,32 +58,72 @@ beforeEach(() => {
 afterAll(() => it.close());
 
 describe("/v1/models", () => {
-  test("lists the models for both kinds of clients", async () => {
+  test("lists the models as OpenAI's clients read them", async () => {
     const response = await fetch(`${it.url}/v1/models?limit=10`, { headers: KEY });
     expect(response.headers.get("x-request-id")).toBe("req_core");
-    const body = await response.json();
-    expect(body).toEqual({
+    expect(await response.json()).toEqual({
       object: "list",
       data: ["a", "b/c"].map((id) => ({
         id,
         object: "model",
         created: 1_795_262_400,
         owned_by: "sim",
-        type: "model",
-        display_name: id,
-        created_at: "2026-11-21T12:00:00.000Z",
-        max_input_tokens: 128_000,
-        max_tokens: null,
-        lifecycle: "active",
-        line: null,
-        capabilities: null,
-        deprecated_at: null,
-        retires_at: null,
+        kind: null,
+        context_tokens: 128_000,
+        output_tokens_max: null,
+        capabilities: { images: true, tools: true, schemas: null, thinking: false, efforts: ["low", "high"] },
+        price: PRICED,
+        shutdown_date: "2027-01-31",
       })),
-      has_more: false,
-      first_id: "a",
-      last_id: "b/c",
     });
+  });
+
+  test("lists them as Anthropic's clients read them, for those", async () => {
+    const none = { supported: false };
+    const some = { supported: true };
+    const headers = { ...KEY, "anthropic-version": "2023-06-01" };
+    const entry = (id: string): object => ({
+      type: "model",
+      id,
+      display_name: id,
+      created_at: "2026-11-21T12:00:00.000Z",
+      lifecycle: "active",
+      line: null,
+      max_input_tokens: 128_000,
+      max_tokens: null,
+      capabilities: {
+        batch: none,
+        citations: none,
+        code_execution: none,
+        context_management: {
+          supported: false,
+          clear_thinking_20251015: null,
+          clear_tool_uses_20250919: null,
+          compact_20260112: null,
+        },
+        effort: { supported: true, low: some, medium: none, high: some, xhigh: none, max: none },
+        image_input: some,
+        pdf_input: some,
+        server_tools: { supported: false, code_execution: none, web_search: none },
+        structured_outputs: none,
+        thinking: {
+          supported: false,
+          types: { adaptive: none, enabled: none, disabled: some, between_tools: none },
+        },
+      },
+      deprecated_at: null,
+      retires_at: "2027-01-31T00:00:00.000Z",
+      price: PRICED,
+    });
+    const list = await (await fetch(`${it.url}/v1/models`, { headers })).json();
+    expect(list).toEqual({ data: [entry("a"), entry("b/c")], has_more: false, first_id: "a", last_id: "b/c" });
+    expect(await (await fetch(`${it.url}/v1/models/a`, { headers })).json()).toEqual(entry("a"));
+  });
+
+  test("what the gateway serves is named at its door, each client format with an address", async () => {
+    const about = await (await fetch(`${it.url}/`)).text();
+    for (const path of ["/v1/chat/completions", "/v1/responses", "/v1/messages", ":generateContent", ":embedContent"])
+      expect(about).toContain(path);
   });
 
   test("adds an empty catalogue for a client that names its version", async () => {

@@ -87,6 +87,8 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   price: undefined,
   upstreams: ["here", "there"],
   kind: "chat",
+  capabilities: undefined,
+  retireTime: undefined,
 }));
 
 const UPSTREAM: Upstream = {

@@ -21,24 +21,21 @@ export const ALLOWANCE: Allowance = {
   "ChatCompletionChunk.Choice.Delta.ToolCall": { more: [...CALL.more, "custom"] },
   // Perplexity's.
   CompletionUsage: { more: ["num_search_queries"] },
-  // One answer serves the clients of OpenAI and of Anthropic.
+  // What a model can, takes and costs, which clients may show.
   Model: {
     more: [
-      "type",
-      "display_name",
-      "created_at",
-      "max_input_tokens",
-      "max_tokens",
-      "lifecycle",
-      "line",
+      "kind",
+      "context_tokens",
+      "output_tokens_max",
       "capabilities",
-      "deprecated_at",
-      "retires_at",
+      "price",
+      "retireTime",
+      "shutdown_date",
       // Google's API says it; its SDK gives it another name.
       "supportedGenerationMethods",
     ],
   },
-  ModelInfo: { more: ["object", "created", "owned_by"] },
+  ModelInfo: { more: ["price"] },
   // OpenAI tells these; the SDK makes the text of all messages itself.
   Response: {
     more: ["store", "billing", "presence_penalty", "frequency_penalty", "max_tool_calls"],

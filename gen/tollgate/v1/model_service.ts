@@ -25,7 +25,7 @@ import { Price } from "./usage.js";
 export interface Model {
   /** The identifier that a request names. */
   id: string;
-  /** Who makes the model, as far as the family tells. */
+  /** The family of its first target, such as openai. */
   owner: string;
   /** When the upstream published it, or when the gateway began to serve it. */
   createTime:
@@ -43,6 +43,34 @@ export interface Model {
   upstreams: string[];
   /** What it is asked for: chat, completion or embedding. Empty: nobody knows, and its upstream decides. */
   kind: string;
+  /** What it can, whichever target answers. Absent: nothing of it is known. */
+  capabilities:
+    | ModelCapabilities
+    | undefined;
+  /** When it is no longer served, as far as the settings or its upstream's list tell. */
+  retireTime: Date | undefined;
+}
+
+/** ModelCapabilities is what a model can. What is absent is unknown. */
+export interface ModelCapabilities {
+  /** True where it sees pictures. */
+  images?:
+    | boolean
+    | undefined;
+  /** True where it calls tools. */
+  tools?:
+    | boolean
+    | undefined;
+  /** True where answers and arguments can be bound to a schema. */
+  schemas?:
+    | boolean
+    | undefined;
+  /** True where it can be told to think. */
+  thinking?:
+    | boolean
+    | undefined;
+  /** The efforts of thinking that it knows, from the lowest. */
+  efforts: string[];
 }
 
 /** ListModelsRequest is the request of ListModels. */
@@ -83,6 +111,8 @@ function createBaseModel(): Model {
     price: undefined,
     upstreams: [],
     kind: "",
+    capabilities: undefined,
+    retireTime: undefined,
   };
 }
 
@@ -117,6 +147,12 @@ export const Model: MessageFns<Model> = {
     }
     if (message.kind !== "") {
       writer.uint32(66).string(message.kind);
+    }
+    if (message.capabilities !== undefined) {
+      ModelCapabilities.encode(message.capabilities, writer.uint32(74).fork()).join();
+    }
+    if (message.retireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.retireTime), writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -196,6 +232,112 @@ export const Model: MessageFns<Model> = {
             }
 
             message.kind = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.capabilities = ModelCapabilities.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.retireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelCapabilities(): ModelCapabilities {
+  return { images: undefined, tools: undefined, schemas: undefined, thinking: undefined, efforts: [] };
+}
+
+export const ModelCapabilities: MessageFns<ModelCapabilities> = {
+  encode(message: ModelCapabilities, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.images !== undefined) {
+      writer.uint32(8).bool(message.images);
+    }
+    if (message.tools !== undefined) {
+      writer.uint32(16).bool(message.tools);
+    }
+    if (message.schemas !== undefined) {
+      writer.uint32(24).bool(message.schemas);
+    }
+    if (message.thinking !== undefined) {
+      writer.uint32(32).bool(message.thinking);
+    }
+    for (const v of message.efforts) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelCapabilities {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelCapabilities();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.images = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.tools = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.schemas = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.thinking = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.efforts.push(reader.string());
             continue;
           }
         }

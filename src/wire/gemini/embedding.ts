@@ -3,23 +3,33 @@ import assert from "node:assert/strict";
 import type { Embedding } from "../../api/index.js";
 import { NO_USAGE } from "../../api/usage.js";
 import { GatewayError } from "../../errors.js";
-import { listOf, objectOf, parsed } from "../json/value.js";
+import { type JsonObject, listOf, objectOf, parsed } from "../json/value.js";
 import { memberTable } from "../members.js";
+import { EMBEDDING_WIRE_NAME, encodeText, GeminiEmbeddingRequest } from "./embedding-client.js";
 import { tokenCount } from "../token-count.js";
 import type { DecodedAnswer, EndpointWire, OwnedFields, WireRequest } from "../wire.js";
 
 /** All of the body is the gateway's own. */
 const MEMBERS = memberTable({ owned: ["requests"] });
 
-export const embeddingWire: EndpointWire = { name: "gemini-embeddings", members: MEMBERS, encodeRequest, decodeAnswer };
+export const embeddingWire: EndpointWire = {
+  name: EMBEDDING_WIRE_NAME,
+  members: MEMBERS,
+  encodeRequest,
+  decodeAnswer,
+};
 
 /** Throws PARAMETER_UNSUPPORTED for tokens: they are those of another model. */
-function encodeRequest({ embedding }: WireRequest, { model }: OwnedFields): Buffer {
+function encodeRequest(request: WireRequest, { model }: OwnedFields): Buffer {
+  const { embedding } = request;
+  if (request instanceof GeminiEmbeddingRequest) {
+    const requests = request.texts.map((text) => encodeText(text, model, request.dimensions));
+    return Buffer.from(JSON.stringify({ requests }));
+  }
   assert(embedding !== undefined, "only a request for vectors comes here");
   const requests = embedding.inputs().map((input) => {
     if (typeof input !== "string") throw tokensRefused(model);
-    const content = { parts: [{ text: input }] };
-    return { model: `models/${model}`, content, outputDimensionality: embedding.dimensions };
+    return encodeText({ text: input, taskType: undefined, title: undefined }, model, embedding.dimensions);
   });
   return Buffer.from(JSON.stringify({ requests }));
 }
@@ -39,7 +49,18 @@ function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
     report: { usage, complete: true, text: "", made: "content" },
     events: () => [],
     embeddings: () => embeddings,
+    // A client who asked with one content wants its vector alone.
+    ...(asked !== undefined && wantsOne(asked) ? { source: alone(answer ?? {}) } : {}),
   };
+}
+
+function wantsOne({ source }: WireRequest): boolean {
+  if (source?.wire !== EMBEDDING_WIRE_NAME) return false;
+  return objectOf(parsed(source.body.toString()))?.["requests"] === undefined;
+}
+
+function alone({ embeddings, ...rest }: JsonObject): Buffer {
+  return Buffer.from(JSON.stringify({ embedding: listOf(embeddings)[0], ...rest }));
 }
 
 function readVector(entry: unknown): Embedding {

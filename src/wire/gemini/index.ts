@@ -10,6 +10,7 @@ import { WIRE_NAME } from "./schema.js";
 
 export { countRequest, readCount } from "./count.js";
 export { embeddingWire } from "./embedding.js";
+export { embeddingClientWire } from "./embedding-client.js";
 export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
 
 export const wire: Wire = {

@@ -8,6 +8,8 @@ import { MEMBERS, TOOLS } from "./members.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
+export { mayKeep, responseIn, withNamedItems } from "./references.js";
+
 export const wire: Wire = {
   name: WIRE_NAME,
   members: MEMBERS,

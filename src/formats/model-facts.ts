@@ -1,0 +1,34 @@
+/** What the clients of every format are told of a model beside what their own formats have a member for. */
+import type { ModelCapabilities, Price } from "../api/index.js";
+import { formatPricePerMillion, formatUsd, picosToNanos } from "../money.js";
+
+/** What nobody knows is null. */
+export function shownCapabilities(capabilities: ModelCapabilities | undefined): object {
+  const known: Partial<ModelCapabilities> = capabilities ?? {};
+  const { images = null, tools = null, schemas = null, thinking = null, efforts = [] } = known;
+  return { images, tools, schemas, thinking, efforts };
+}
+
+/** USD per million tokens, and per request, as decimal texts; what is free, or does not occur, is left out. */
+export function shownPrice(price: Price | undefined): object | null {
+  if (price === undefined) return null;
+  const perMillion = {
+    input: price.inputPicos,
+    cache_read: price.cacheReadPicos,
+    cache_write: price.cacheWritePicos,
+    cache_write_1h: price.cacheWrite1hPicos,
+    output: price.outputPicos,
+    reasoning: price.reasoningPicos,
+    image: price.imagePicos,
+    audio_input: price.audioInputPicos,
+    audio_output: price.audioOutputPicos,
+  };
+  const paid = Object.entries(perMillion).filter(
+    ([name, picos]) => picos > 0n || name === "input" || name === "output",
+  );
+  return {
+    unit: "USD per million tokens",
+    ...Object.fromEntries(paid.map(([name, picos]) => [name, formatPricePerMillion(picos)])),
+    ...(price.requestPicos > 0n ? { request_usd: formatUsd(picosToNanos(price.requestPicos)) } : {}),
+  };
+}

@@ -1,0 +1,32 @@
+/** The models as OpenAI's clients read them, with what they can, take and cost beside what those clients know. */
+import type { ListModelsResponse, Model } from "../api/index.js";
+import type { FormatRequest } from "./format.js";
+import { shownCapabilities, shownPrice } from "./model-facts.js";
+
+/** The list, as the answer of `GET /v1/models`. */
+export function openAiModelList({ models }: ListModelsResponse, { query }: FormatRequest): object {
+  return {
+    object: "list",
+    data: models.map(openAiModel),
+    // A coding agent that names its version reads its own catalogue from this key and fails without it.
+    ...("client_version" in query ? { models: [] } : {}),
+  };
+}
+
+/** One model. What nobody knows is null. */
+export function openAiModel(model: Model): object {
+  const { id, owner, kind, contextTokens, outputTokensMax, capabilities, price, retireTime } = model;
+  const created = model.createTime ?? new Date(0);
+  return {
+    id,
+    object: "model",
+    created: Math.floor(created.getTime() / 1000),
+    owned_by: owner,
+    kind: kind === "" ? null : kind,
+    context_tokens: contextTokens === 0n ? null : Number(contextTokens),
+    output_tokens_max: outputTokensMax === 0n ? null : Number(outputTokensMax),
+    capabilities: shownCapabilities(capabilities),
+    price: shownPrice(price),
+    shutdown_date: retireTime?.toISOString().slice(0, 10),
+  };
+}

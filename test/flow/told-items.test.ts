@@ -1,0 +1,86 @@
+/** What an answer told, named by its id in a later request, as clients do that leave storing on. */
+import { generateText, stepCountIs, streamText, tool } from "ai";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { script } from "../support/fake-upstream.js";
+import { type ResponsesWorld, startResponsesWorld } from "../support/responses-world.js";
+
+let world: ResponsesWorld;
+beforeAll(async () => {
+  world = await startResponsesWorld();
+});
+afterAll(() => world.close());
+
+const MODELS = ["fake-1", "native-1", "claude-sonnet-4-5", "gemini-3-flash"];
+type Json = Readonly<Record<string, unknown>>;
+
+function post(body: object, secret = world.secret): Promise<Response> {
+  return fetch(`${world.gateway.url}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Asks, and returns the id of the message that was answered. */
+async function said(model: string, more: object, secret = world.secret): Promise<string> {
+  const response = await post({ model, input: "Say it.", ...more }, secret);
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  const last: Json = JSON.parse(text.startsWith("{") ? text : text.slice(text.lastIndexOf("\ndata: ") + 7));
+  const { output } = (last["response"] ?? last) as { output: readonly Json[] };
+  return String(output.find(({ type }) => type === "message")?.["id"]);
+}
+
+const naming = (model: string, id: string): object => ({
+  model,
+  input: [
+    { role: "user", content: "Say it." },
+    { type: "item_reference", id },
+    { role: "user", content: "Again." },
+  ],
+});
+
+describe.each(MODELS)("%s", (model) => {
+  test.each([false, true])("takes up what it said, streamed: %s", async (stream) => {
+    const id = await said(model, { stream });
+    const response = await post(naming(model, id));
+    expect(response.status, await response.clone().text()).toBe(200);
+  });
+
+  test("on the default settings of ai: tools, and another turn", async () => {
+    const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => a + 1 });
+    const first = await generateText({
+      model: world.ai(model),
+      prompt: "Hi",
+      tools: { add },
+      stopWhen: stepCountIs(3),
+    });
+    const messages = [
+      { role: "user" as const, content: "Hi" },
+      ...first.response.messages,
+      { role: "user" as const, content: "And now?" },
+    ];
+    const second = streamText({ model: world.ai(model), messages, tools: { add } });
+    expect((await second.text).length).toBeGreaterThan(0);
+  });
+});
+
+test("the words reach the upstream as they were told", async () => {
+  const told = await post({ model: "fake-1", input: script({ text: "The mark." }) });
+  const { output } = (await told.json()) as { output: readonly Json[] };
+  await post(naming("fake-1", String(output[0]?.["id"])));
+  expect(JSON.stringify(world.openai.requests.at(-1)?.body)).toContain("The mark.");
+});
+
+test("neither what was not to be stored nor another key's is found", async () => {
+  const { secret } = await world.management.makeKey("acme");
+  const unstored = await said("fake-1", { store: false }, secret);
+  expect((await post(naming("fake-1", unstored), secret)).status).toBe(400);
+  const id = await said("fake-1", {}, secret);
+  expect((await post(naming("fake-1", id), secret)).status).toBe(200);
+  const { secret: another } = await world.management.makeKey("acme");
+  const other = await post(naming("fake-1", id), another);
+  expect(other.status).toBe(400);
+  expect(await other.text()).toContain("input[1]");
+});
