@@ -44,7 +44,8 @@ export function toldSearches(value: unknown): number | undefined {
 
 /** What Google's address for OpenAI's clients tells of thoughts: they stand in the total alone. */
 function untold(prompt: number | undefined, completion: number | undefined, total: number | undefined): number {
-  if (prompt === undefined || completion === undefined || total === undefined) return 0;
+  // Who says that nothing was generated is not believed for its total.
+  if (prompt === undefined || completion === undefined || completion === 0 || total === undefined) return 0;
   return Math.max(0, total - prompt - completion);
 }
 

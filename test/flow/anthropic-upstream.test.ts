@@ -201,7 +201,7 @@ describe.each([
     const [, called, answered] = sent().messages;
     expect(called?.content[0]).toMatchObject({
       type: "tool_use",
-      id: expect.stringMatching(/^toolu_\w{24}$/),
+      id: expect.stringMatching(/^toolu_tg_[\w-]+$/),
       input: {},
     });
     expect(answered?.content[0]).toMatchObject({ tool_use_id: called?.content[0]?.["id"] });

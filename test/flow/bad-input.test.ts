@@ -52,7 +52,6 @@ const BODIES: readonly BadBody[] = [
   { name: "single quotes", body: good.replaceAll('"', "'"), param: null },
   { name: "NaN", body: having('"temperature":NaN'), param: null },
   { name: "a leading zero", body: having('"seed":01'), param: null },
-  { name: "a byte order mark", body: `\uFEFF${good}`, param: null },
   { name: "an array", body: `[${good}]`, param: null },
   { name: "a string", body: JSON.stringify(good), param: null },
   { name: "null", body: "null", param: null },
