@@ -1,12 +1,8 @@
 /** The writer of one server-sent stream: one write a batch, back-pressure, heartbeats, and an end to a stuck reader. */
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { AnswerHeaders } from "./headers.js";
 import type { Pulse, Pulsed } from "./pulse.js";
 
-/** Of more bytes than this, a copy costs more than a write in pieces. */
-const COPIED_BYTES_MAX = 16_384;
-const LINE_END = "\r\n";
 /** What a connection is given at once: with the mark up to which it takes more, no stream holds 256 KiB. */
 const GIVEN_BYTES_MAX = 128 * 1024;
 
@@ -35,8 +31,6 @@ export class StreamReply implements Pulsed {
   #flushed = false;
   #ended = false;
   #onDrain: (() => void) | undefined;
-  /** Where chunks go by themselves, once the head is out. */
-  #socket: Socket | undefined;
   readonly #drained = (): void => {
     this.#blockedSinceMs = undefined;
     this.#isFull = false;
@@ -60,11 +54,7 @@ export class StreamReply implements Pulsed {
     this.#begun = true;
     this.#lastWriteMs = pulse.nowMs();
     response.writeHead(200, headers);
-    response.once("close", () => {
-      pulse.remove(this);
-      // The next request of this connection has a stream of its own.
-      this.#socket?.off("drain", this.#drained);
-    });
+    response.once("close", () => pulse.remove(this));
     response.on("drain", this.#drained);
     pulse.add(this);
   }
@@ -100,28 +90,12 @@ export class StreamReply implements Pulsed {
   }
 
   #sendOrWait(bytes: Buffer): void {
-    this.#isFull = !this.#send(bytes);
+    this.#isFull = !this.#parts.response.write(bytes);
     if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.nowMs();
   }
 
   onDrain(callback: () => void): void {
     this.#onDrain = callback;
-  }
-
-  /**
-   * Writes one chunk. The response would write it in four pieces, which takes a quarter more CPU; so once its head is
-   * out, and its turn on the connection has come, chunks are framed here.
-   */
-  #send(bytes: Buffer): boolean {
-    const { response } = this.#parts;
-    const socket = this.#socket;
-    if (socket?.writable === true && bytes.length <= COPIED_BYTES_MAX) return socket.write(chunkOf(bytes));
-    const keepsUp = response.write(bytes);
-    if (socket === undefined && response.chunkedEncoding && response.socket !== null) {
-      this.#socket = response.socket;
-      this.#socket.on("drain", this.#drained);
-    }
-    return keepsUp;
   }
 
   /** The last bytes. The reader has as long for them as for any others. */
@@ -146,14 +120,4 @@ export class StreamReply implements Pulsed {
     }
     if (nowMs - this.#lastWriteMs >= pulse.heartbeatMs) this.write(heartbeat);
   }
-}
-
-/** The bytes as one chunk of HTTP/1.1. */
-function chunkOf(bytes: Buffer): Buffer {
-  const head = bytes.length.toString(16) + LINE_END;
-  const chunk = Buffer.allocUnsafe(head.length + bytes.length + LINE_END.length);
-  chunk.write(head, 0, "latin1");
-  chunk.set(bytes, head.length);
-  chunk.write(LINE_END, head.length + bytes.length, "latin1");
-  return chunk;
 }

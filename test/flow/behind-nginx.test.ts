@@ -1,14 +1,14 @@
 /** Behind a real nginx: an address rule sees the client where the proxy is trusted, else only the proxy. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chat, readAll } from "../support/chat-call.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { freePort, startNginx } from "../support/nginx-process.js";
 
 const PATIENT = { timeout: 20_000, interval: 50 };
 const isInstalled = spawnSync("nginx", ["-v"]).status === 0;
@@ -89,37 +89,3 @@ describe.runIf(isInstalled).each([
     expect(direct.status).toBe(allowed);
   });
 });
-
-async function startNginx(directory: string, port: number, upstream: string): Promise<ChildProcess> {
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  writeFileSync(
-    join(directory, "nginx.conf"),
-    `daemon off; pid ${directory}/pid; error_log ${directory}/error.log; worker_processes 1;
-events { worker_connections 64; }
-http {
-  access_log off;
-  ${temporary.map((name) => `${name}_temp_path ${directory}/${name};`).join(" ")}
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass ${upstream};
-      proxy_http_version 1.1;
-      proxy_buffering off;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-    }
-  }
-}
-`,
-  );
-  const child = spawn("nginx", ["-p", directory, "-c", join(directory, "nginx.conf")], { stdio: "ignore" });
-  await once(child, "spawn");
-  return child;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
