@@ -1,0 +1,48 @@
+/** Which test files depend on the Node that runs them: those that reach sockets, threads, SQLite, streams or processes. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What a test imports that leans on the platform, of Node and of packages, and the folders of the program that do. */
+const PLATFORM =
+  /^node:(http|https|http2|net|tls|stream|worker_threads|child_process)$|^(better-sqlite3|undici|fastify)$/;
+const PLATFORM_FOLDERS = /^src\/(cli|http|reading|rpc|serve|store|upstream)\//;
+/** Types are gone when it runs. */
+const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)["']|\bimport\(["']([^"']+)["']/gm;
+
+/**
+ * Splits the test files under a root: `touching` lean on the platform by themselves or by the test files that they import.
+ * @param {string} root
+ */
+export function splitTests(root) {
+  /** @type {Map<string, boolean>} */
+  const known = new Map();
+  const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => join("test", path))
+    .toSorted();
+  const touches = (/** @type {string} */ file) => reaches(root, file, known);
+  return { touching: files.filter(touches), other: files.filter((file) => !touches(file)) };
+}
+
+/**
+ * @param {string} root
+ * @param {string} path
+ * @param {Map<string, boolean>} known
+ * @returns {boolean}
+ */
+function reaches(root, path, known) {
+  const answer = known.get(path);
+  if (answer !== undefined) return answer;
+  // A circle adds nothing to what the rest of it reaches.
+  known.set(path, false);
+  const text = readFileSync(join(root, path), "utf8");
+  const isTouching = [...text.matchAll(IMPORTS)].some(([, first, second]) => {
+    const name = first ?? second ?? "";
+    if (!name.startsWith(".")) return PLATFORM.test(name);
+    const file = join(dirname(path), name).replace(/\.js$/, ".ts");
+    if (file.startsWith("src/")) return PLATFORM_FOLDERS.test(file);
+    return /^test\/.*\.(ts|mjs)$/.test(file) && existsSync(join(root, file)) && reaches(root, file, known);
+  });
+  known.set(path, isTouching);
+  return isTouching;
+}
