@@ -1,4 +1,4 @@
-/** Which test files depend on the Node that runs them: those that reach sockets, threads, SQLite, streams or processes. */
+/** Which test files depend on their Node: those that reach sockets, threads, SQLite, streams or processes. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,7 +10,7 @@ const PLATFORM_FOLDERS = /^src\/(cli|http|reading|rpc|serve|store|upstream)\//;
 const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)["']|\bimport\(["']([^"']+)["']/gm;
 
 /**
- * Splits the test files under a root: `touching` lean on the platform by themselves or by the test files that they import.
+ * Splits the test files under a root: `touching` lean on the platform, by themselves or by test files they import.
  * @param {string} root
  */
 export function splitTests(root) {
