@@ -77,7 +77,7 @@ async function read(
   const shared = await sharedBytes(body);
   const source: SharedSource = { wire, body: shared, headers, purpose };
   const { value } = await thread.ask({ source, task: { kind: "read" } }, account, "read");
-  const outline = { wire, body: Buffer.from(value.outline), headers };
+  const outline = { wire, body: asBuffer(value.outline), headers };
   keepOutline(shared, outline.body);
   const reader = readers.get(wire);
   if (reader === undefined) throw new Error(`no wire is called ${wire}`);
@@ -87,6 +87,11 @@ async function read(
   const { facts, embedding } = value;
   const asked = { facts, source: outline, prompt, embedding: embedding && { ...embedding, inputs: () => [] } };
   return new LongRequest(facts, { wire, body: shared, headers }, long, asked);
+}
+
+/** The same memory: what came from the thread is its receiver's alone. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** The bytes where both threads see them, copied a piece at a time unless they are there already. */

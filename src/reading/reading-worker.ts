@@ -1,5 +1,6 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
+import { constants, platform, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
@@ -68,12 +69,19 @@ function answerOf({ source, task }: Question): Answer {
 
 /** What was written here goes over as it is; what is the client's own is seen by both sides anyway. */
 function movable(answer: Answer): ArrayBuffer[] {
-  if (answer.kind !== "written") return [];
-  const { buffer, byteLength } = answer.value.body;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+  const bytes = madeBytes(answer);
+  const isWhole = bytes?.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength;
+  return isWhole ? [bytes.buffer] : [];
+}
+
+function madeBytes(answer: Answer): Uint8Array | undefined {
+  if (answer.kind === "written") return answer.value.body;
+  return answer.kind === "read" ? answer.value.outline : undefined;
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");
+// On Linux a priority is a thread's own (setpriority(2)): what is long makes way for the event loop and its streams.
+if (platform() === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const port = parentPort;
 port.on("message", (question: Question) => {
   const answer = answerOf(question);

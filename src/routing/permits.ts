@@ -7,6 +7,8 @@ import type { MemberTerms } from "../wire/wire.js";
 import type { Target } from "./model.js";
 
 const NAMES_MAX = 1_000;
+/** A client may write a name of megabytes, which would be hashed, logged and sent between threads. */
+const NAME_CHARACTERS_MAX = 100;
 
 /** Counts the members that no table knows, each by its upstream and its name. */
 export class UnknownMembers {
@@ -48,7 +50,7 @@ export class TargetPermits implements Permits {
   }
 
   passes(name: string): boolean {
-    this.unknown?.see(this.upstream, name);
+    this.unknown?.see(this.upstream, name.slice(0, NAME_CHARACTERS_MAX));
     return !this.terms.knownMembersOnly;
   }
 }

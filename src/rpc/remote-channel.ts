@@ -4,7 +4,7 @@ import { Client, credentials, status } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientReadableStream, Metadata, ServiceError } from "@grpc/grpc-js";
 import type { Admission, CallMetadata, CallOptions, Channel, Entry, Method, Reply, Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { ANSWER_BYTES_MAX, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import { Admissions } from "./admissions.js";
 import { Connections } from "./connections.js";
 import { goneError, refusedAtOnce } from "./lifetime.js";
@@ -51,7 +51,7 @@ export function createRemoteChannel(options: RemoteChannelOptions): Channel {
 function connect(options: RemoteChannelOptions): Client {
   return new Client(options.address, options.credentials ?? credentials.createInsecure(), {
     "grpc.max_receive_message_length": ANSWER_BYTES_MAX,
-    "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_send_message_length": GRPC_MESSAGE_BYTES_MAX,
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 30_000,
     "grpc.keepalive_timeout_ms": options.keepaliveTimeoutMs ?? 10_000,
     "grpc.keepalive_permit_without_calls": 1,

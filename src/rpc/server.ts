@@ -18,7 +18,7 @@ import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
 import { AnswerEnd, AnswerWriter } from "./answer-writer.js";
 import { BlockedReaders } from "./blocked-readers.js";
-import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
+import { ANSWER_BYTES_MAX, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { Dispatcher, ServerCall } from "./dispatcher.js";
 import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
@@ -72,7 +72,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   });
   const server: Server = new Server({
     interceptors: [gate.interceptor],
-    "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_receive_message_length": GRPC_MESSAGE_BYTES_MAX,
     "grpc.max_send_message_length": ANSWER_BYTES_MAX,
     "grpc.max_concurrent_streams": options.concurrentStreamsMax ?? 1_000,
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 60_000,

@@ -4,7 +4,7 @@ import { BadRequest, ErrorInfo, RetryInfo } from "../../gen/google/rpc/error_det
 import { Status } from "../../gen/google/rpc/status.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError, isReasonName } from "../errors.js";
-import { bodyTooLarge } from "./bounds.js";
+import { bodyTooLarge, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import { deadlineError } from "./lifetime.js";
 import { writeMetadata } from "./metadata.js";
 
@@ -57,7 +57,7 @@ export function errorOf(told: StatusParts): GatewayError {
       return unreachable(cause);
     case status.RESOURCE_EXHAUSTED:
       return TOO_LARGE.test(told.details)
-        ? bodyTooLarge(cause)
+        ? bodyTooLarge(GRPC_MESSAGE_BYTES_MAX, cause)
         : new GatewayError("ERROR_REASON_INTERNAL", {}, { cause });
     default:
       return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause });

@@ -12,9 +12,10 @@ import { readDelaysMs } from "./measure-load.mjs";
 /**
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {readonly import("./subjects.mjs").Subject[]} subjects
+ * @param {number} otherMockPort The upstream of the attacker's own.
  * @returns {Promise<Map<string, Record<string, number>[]>>}
  */
-export async function measureWorst(scenario, subjects) {
+export async function measureWorst(scenario, subjects, otherMockPort) {
   /** @type {Map<string, Record<string, number>[]>} */
   const turns = new Map();
   for (const subject of subjects) {
@@ -22,27 +23,33 @@ export async function measureWorst(scenario, subjects) {
     await sleep(3_000);
     gaps.take();
     await sleep(10_000);
-    const alone = gaps.take();
-    await readDelaysMs(subject);
-    const stallMs = await attack(subject);
-    const beside = gaps.take();
+    const aloneP99Ms = p99(gaps.take());
+    // The same bytes past the gateway: what the attacker, its upstream and the kernel take of this machine anyway.
+    const elsewhereStallMs = await attack(subject, `http://127.0.0.1:${otherMockPort}`, "");
+    const elsewhereP99Ms = p99(gaps.take());
+    const stallMs = await attack(subject, `http://${subject.host}:${subject.port}`, subject.grpc ?? "");
+    const besideP99Ms = p99(gaps.take());
     gaps.stop();
-    const [aloneP99Ms, besideP99Ms] = [p99(alone), p99(beside)];
-    turns.set(subject.name, [{ aloneP99Ms, besideP99Ms, gapGrowth: besideP99Ms / aloneP99Ms, stallMs }]);
+    const gapGrowth = besideP99Ms / elsewhereP99Ms;
+    const told = { aloneP99Ms, elsewhereP99Ms, besideP99Ms, elsewhereStallMs, stallMs };
+    process.stdout.write(`${JSON.stringify({ name: "all", ...told })}\n`);
+    turns.set(subject.name, [{ ...told, gapGrowth }]);
   }
   return turns;
 }
 
 /**
- * The longest stall. Tells what each case did.
+ * The subject's longest stall while all cases are sent to an address. Tells what each did.
  * @param {import("./subjects.mjs").Subject} subject
+ * @param {string} base
+ * @param {string} grpc host:port; empty where it has none.
  */
-async function attack(subject) {
-  const { host, port, grpc = "", otherKey = "" } = subject;
+async function attack(subject, base, grpc) {
   const script = fileURLToPath(new URL("worst-attack.mjs", import.meta.url));
-  const child = spawn(process.execPath, [script, `http://${host}:${port}`, grpc, otherKey, OTHER_MODEL], {
+  const child = spawn(process.execPath, [script, base, grpc, subject.otherKey ?? "", OTHER_MODEL], {
     stdio: ["pipe", "pipe", "inherit"],
   });
+  await readDelaysMs(subject);
   // An attacker has a machine of its own: on this one it must not take the processor from what is measured.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let longestMs = 0;

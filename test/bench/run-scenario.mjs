@@ -54,7 +54,7 @@ async function measure(scenario, subjects, bench, tools) {
     return measureStart(scenario, names, bench);
   }
   // What an attacker is charged is not what is asked here.
-  if (scenario.kind === "worst") return measureWorst(scenario, subjects);
+  if (scenario.kind === "worst") return measureWorst(scenario, subjects, bench.otherMockPort ?? bench.mockPort);
   if (scenario.kind === "slow") return measureSlow(scenario, subjects);
   const charges = new Charges();
   const run = scenario.kind === "soak" ? measureSoak : measureLoad;

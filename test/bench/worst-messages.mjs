@@ -1,7 +1,7 @@
 /** Messages of gRPC that are as costly to read as their size allows. */
 
 /** Just below the most that a message may be. */
-const BYTES_MAX = 39 * 1024 * 1024;
+const BYTES_MAX = 8 * 1024 * 1024 - 4096;
 const GENERATE = "/tollgate.v1.InferenceService/Generate";
 
 /**
@@ -62,7 +62,7 @@ export const WORST_MESSAGES = [
     name: "gRPC: a body of one text",
     path: GENERATE,
     message: (model) => {
-      const said = Buffer.alloc(31 * 1024 * 1024, "lorem 12,5 ipsum; ").toString();
+      const said = Buffer.alloc(BYTES_MAX - 65_536, "lorem 12,5 ipsum; ").toString();
       const body = JSON.stringify({ model, messages: [{ role: "user", content: said }] });
       return field(1, field(3, Buffer.concat([field(1, "openai-chat"), field(2, body)])));
     },

@@ -106,7 +106,7 @@ test("a message that does not come is given up, and its connection with it", asy
 test("messages that are half there count against the key's memory, and are cut above it", async () => {
   const bodies = new ByteBudget(64 * MIB);
   await start({ bodies });
-  const halves = [open(), open()].map((session) => begin(session, secret, 39 * MIB, Buffer.alloc(30 * MIB)));
+  const halves = Array.from({ length: 7 }, () => begin(open(), secret, 8 * MIB, Buffer.alloc(7 * MIB)));
   const codes = await Promise.race(halves.map(statusOf));
   expect(codes).toBe(status.RESOURCE_EXHAUSTED);
   for (const session of sessions) session.destroy();
