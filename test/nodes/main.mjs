@@ -113,7 +113,11 @@ const { touching, other } = splitTests(root);
 const files = positionals.length > 0 ? positionals : touching;
 try {
   const results = VERSIONS.filter(isAsked).map((version) => testOn(version, files));
-  if (positionals.length === 0) {
+  if (positionals.length > 0) {
+    const isAskedFor = (/** @type {string} */ file) => positionals.some((asked) => file.includes(asked));
+    const count = touching.filter((file) => !isAskedFor(file)).length;
+    say(`\nNOT RUN: ${count} of the ${touching.length} test files that touch the platform: they were not asked for.`);
+  } else {
     say(`\nNOT RUN: ${other.length} of ${touching.length + other.length} test files reach nothing of the platform:`);
     other.forEach((file) => say(`  ${file}`));
   }
