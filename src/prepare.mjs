@@ -20,6 +20,17 @@ const NODE_LEAST = [20, 19, 0];
 const INSTALL_STAMP = join(ROOT, "node_modules", ".tollgate-install");
 const BUILD_STAMP = join(ROOT, "dist", ".tollgate-build");
 const BUILD_INPUTS = ["src", "gen", "tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+/** What builds SQLite where its package has no binary for the machine, and what that binary runs on. */
+const SYSTEM_PACKAGES = [
+  "  Debian, Ubuntu:  apt-get install -y python3 make g++",
+  "  Alpine:          apk add python3 make g++ libstdc++",
+  "  macOS:           xcode-select --install",
+].join("\n");
+/** What each command does, in order; the last is what npm runs after this program. */
+const STEPS = {
+  start: ["install the packages", "compile", "serve"],
+  test: ["install the packages", "compile", "look for tools", "run the tests"],
+};
 /** What the tests of foreign clients use, and the Debian packages it comes from. */
 const TOOLS = [
   { name: "nginx", packages: ["nginx-light"], probes: [["nginx", "-v"]] },
@@ -50,6 +61,16 @@ function say(text) {
   process.stdout.write(`prepare: ${text}\n`);
 }
 
+/**
+ * Says which step begins, and what is left after it. @param {keyof typeof STEPS} purpose @param {string} step @param
+ * {string} note
+ */
+function sayStep(purpose, step, note) {
+  const steps = STEPS[purpose];
+  const at = steps.indexOf(step);
+  say(`step ${at + 1} of ${steps.length}: ${step} (${note}); then: ${steps.slice(at + 1).join(", ")}`);
+}
+
 /** Ends with a message that says what to do.
  * @param {string} text @returns {never} */
 function fail(text) {
@@ -68,11 +89,12 @@ function run(program, args, env = process.env) {
 
 /**
  * Runs a program that says little, and shows every 10 s that it goes on. @param {string} program @param {string[]} args
- * @returns {Promise<boolean>}
+ * @param {string} step @returns {Promise<boolean>}
  */
-function runWithPulse(program, args) {
+function runWithPulse(program, args, step) {
   const startMs = performance.now();
-  const pulse = setInterval(() => say(`still at it (${Math.round((performance.now() - startMs) / 1000)} s)`), 10_000);
+  const seconds = () => Math.round((performance.now() - startMs) / 1000);
+  const pulse = setInterval(() => say(`still at it: ${step} (${seconds()} s so far)`), 10_000);
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
     child.once("error", () => resolve(false));
@@ -97,26 +119,32 @@ function checkNode() {
   if (difference < 0) fail(`Node ${process.versions.node} is too old: install Node ${NODE_LEAST.join(".")} or newer`);
 }
 
-async function install() {
+/** @param {keyof typeof STEPS} purpose */
+async function install(purpose) {
   const lock = join(ROOT, "package-lock.json");
-  // SQLite is compiled for one version of Node's binary interface, so another Node needs another install.
-  const want = `${hashOf([lock])} ${process.versions.modules} ${process.platform} ${process.arch}\n`;
+  // Binaries are of one kind of machine, and serve every Node.
+  const want = `${hashOf([lock])} ${process.platform} ${process.arch}\n`;
   if (readOr(INSTALL_STAMP, "") === want) return;
   if (!existsSync(INSTALL_STAMP) && isNewer(join(ROOT, "node_modules", ".package-lock.json"), lock) && sqliteLoads()) {
     // Installed by hand just now.
     writeFileSync(INSTALL_STAMP, want);
     return;
   }
-  say("installing (a minute or more: SQLite is compiled)");
+  sayStep(purpose, "install the packages", "half a minute with an empty cache; nothing is compiled");
   // The compiler is a development dependency, whatever NODE_ENV or the person's own settings leave out.
   const args = ["ci", "--include=dev", "--ignore-scripts=false", "--no-audit", "--no-fund"];
   // npm tells where it is, so that the one that runs us is the one that we run.
   const npm = process.env["npm_execpath"];
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
-  const done = await runWithPulse(command[0] ?? "npm", [...command.slice(1), ...args]);
+  const done = await runWithPulse(command[0] ?? "npm", [...command.slice(1), ...args], "install the packages");
   if (!done)
-    fail("the install failed; SQLite needs python3, make, and g++ where no ready-made build can be downloaded");
-  if (!sqliteLoads()) fail("SQLite was not built: approve the install script of better-sqlite3 and install again");
+    fail(
+      "the install failed, for the reason above. Where no registry was reached, set npm's registry or proxy." +
+        ` Where a compiler is missing, install it and run the same command again:\n${SYSTEM_PACKAGES}`,
+    );
+  if (!sqliteLoads())
+    fail(`SQLite cannot be loaded on this machine. Install what it needs, remove node_modules, and run the same command
+again:\n${SYSTEM_PACKAGES}`);
   writeFileSync(INSTALL_STAMP, want);
 }
 
@@ -124,14 +152,15 @@ function sqliteLoads() {
   return works([
     process.execPath,
     "-e",
-    `new (require(${JSON.stringify(join(ROOT, "node_modules/better-sqlite3"))}))(":memory:")`,
+    `new (require(${JSON.stringify(join(ROOT, "node_modules/@photostructure/sqlite"))}).DatabaseSync)(":memory:")`,
   ]);
 }
 
-function build() {
+/** @param {keyof typeof STEPS} purpose */
+function build(purpose) {
   const want = `${hashOf(BUILD_INPUTS.map((input) => join(ROOT, input)))}\n`;
   if (readOr(BUILD_STAMP, "") === want && existsSync(join(ROOT, "dist", "src", "cli", "main.js"))) return;
-  say("compiling");
+  sayStep(purpose, "compile", "some 10 seconds");
   // What was compiled from a file that is gone now must go as well.
   rmSync(join(ROOT, "dist"), { recursive: true, force: true });
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
@@ -158,7 +187,7 @@ function installTools() {
   if (missing.length === 0) return;
   const packages = missing.flatMap((tool) => tool.packages);
   if (process.getuid?.() === 0 && works(["apt-get", "--version"])) {
-    say(`installing what the tests of foreign clients use: ${packages.join(" ")}`);
+    sayStep("test", "look for tools", `installs what tests of foreign clients use: ${packages.join(" ")}`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     const quiet = ["-q", "-o", "Dpkg::Use-Pty=0", "-o", "Acquire::Retries=2"];
     const updated = run("apt-get", [...quiet, "update"], env);
@@ -202,7 +231,7 @@ function readOr(path, otherwise) {
 const [purpose] = process.argv.slice(2);
 if (purpose !== "start" && purpose !== "test") fail("usage: node src/prepare.mjs start|test");
 checkNode();
-await install();
-build();
+await install(purpose);
+build(purpose);
 link();
 if (purpose === "test") installTools();

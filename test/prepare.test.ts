@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 // Each test runs the compiler, which takes as long as the machine needs for it.
 vi.setConfig({ testTimeout: 600_000 });
 
+const COMPILES = "prepare: step 2 of 3: compile (some 10 seconds); then: serve\n";
 const clone = mkdtempSync(join(tmpdir(), "tollgate-clone-"));
 afterAll(() => rmSync(clone, { recursive: true }));
 
@@ -29,13 +30,14 @@ beforeAll(() => {
   write("src/old.ts", "export const old = 1;\n");
   copyFileSync("src/prepare.mjs", join(clone, "src", "prepare.mjs"));
   mkdirSync(join(clone, "node_modules", ".bin"), { recursive: true });
-  for (const name of ["typescript", "better-sqlite3"])
+  for (const name of ["typescript", "@photostructure"])
     symlinkSync(resolve("node_modules", name), join(clone, "node_modules", name));
+  symlinkSync(resolve("node_modules", "node-gyp-build"), join(clone, "node_modules", "node-gyp-build"));
   write("node_modules/.package-lock.json", "{}");
 });
 
 test("compiles a fresh clone, makes the command, and then has nothing to do", () => {
-  expect(prepare("start")).toEqual({ code: 0, stdout: "prepare: compiling\n", stderr: "" });
+  expect(prepare("start")).toEqual({ code: 0, stdout: COMPILES, stderr: "" });
   expect(command()).toBe("first\n");
   expect(prepare("start")).toEqual({ code: 0, stdout: "", stderr: "" });
 });
@@ -43,7 +45,7 @@ test("compiles a fresh clone, makes the command, and then has nothing to do", ()
 test("compiles again what changed, and leaves nothing of what is gone", () => {
   write("src/cli/main.ts", program("second"));
   rmSync(join(clone, "src", "old.ts"));
-  expect(prepare("start")).toEqual({ code: 0, stdout: "prepare: compiling\n", stderr: "" });
+  expect(prepare("start")).toEqual({ code: 0, stdout: COMPILES, stderr: "" });
   expect(command()).toBe("second\n");
   expect(existsSync(join(clone, "dist", "src", "old.js"))).toBe(false);
 });
@@ -58,6 +60,20 @@ test("stops where the compiler does, each time until it is put right", () => {
   }
   write("src/new.ts", "export const right: number = 1;\n");
   expect(prepare("start").code).toBe(0);
+});
+
+test("a failed install says what is missing on Debian, Alpine and macOS, and what is left is said before it", () => {
+  write("package-lock.json", "{ }");
+  write("npm.mjs", "process.exit(1);\n");
+  const { code, stdout, stderr } = prepare("start", { npm_execpath: join(clone, "npm.mjs") });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^prepare: step 1 of 3: install the packages \(.*\); then: compile, serve\n$/);
+  for (const remedy of [
+    "Debian, Ubuntu:  apt-get install",
+    "Alpine:          apk add",
+    "macOS:           xcode-select",
+  ])
+    expect(stderr).toContain(remedy);
 });
 
 test("says how it is used", () => {
@@ -78,9 +94,13 @@ function write(path: string, text: string): void {
   writeFileSync(join(clone, path), text);
 }
 
-function prepare(purpose: string): { code: number | null; stdout: string; stderr: string } {
+function prepare(
+  purpose: string,
+  env: NodeJS.ProcessEnv = {},
+): { code: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["src/prepare.mjs", purpose], {
     cwd: clone,
+    env: { ...process.env, ...env },
     encoding: "utf8",
   });
   return { code: status, stdout, stderr };

@@ -57,7 +57,9 @@ function oneLine(text: string): string {
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
 try {
-  await buildProgram().parseAsync();
+  // Without a command it does what it is for.
+  const [node = "", program = "", ...words] = process.argv;
+  await buildProgram().parseAsync([node, program, ...(words.length === 0 ? ["serve"] : words)]);
 } catch (error) {
   report(error);
 }

@@ -10,5 +10,10 @@ export function digestOf(...values: readonly DigestedValue[]): Buffer {
 
 function spelled(value: DigestedValue): string | null {
   if (value === null) return null;
-  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value);
+  return value instanceof Uint8Array ? hexOf(value) : String(value);
+}
+
+/** Bytes of the database as hex digits. */
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }

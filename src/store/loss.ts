@@ -1,6 +1,6 @@
 /** What a data directory lost since its ledger last wrote there, as its witness tells. */
-import type { Sqlite } from "./sqlite-file.js";
-import { digestOf } from "./digest.js";
+import type { Sqlite } from "./sqlite-binding.js";
+import { digestOf, hexOf } from "./digest.js";
 import type { WitnessNote } from "./witness.js";
 
 /** What is lost, and where it must come back from. */
@@ -45,10 +45,10 @@ export function lossOf(database: Sqlite, { databaseId, head }: WitnessNote): Los
     return { found, restore: DATABASE };
   }
   const hash = database
-    .prepare<[number], Buffer>("SELECT hash FROM transfer WHERE sequence = ?")
+    .prepare<[number], Uint8Array>("SELECT hash FROM transfer WHERE sequence = ?")
     .pluck()
     .get(head.sequence);
-  if (head.sequence === 0 || hash?.toString("hex") === head.hash) return undefined;
+  if (head.sequence === 0 || (hash !== undefined && hexOf(hash) === head.hash)) return undefined;
   return { found: `transfer ${head.sequence} is not the one that was written (witness.json)`, restore: DATABASE };
 }
 

@@ -2,7 +2,7 @@
 import { AccountSettings } from "../api/index.js";
 import { digestOf } from "./digest.js";
 import type { AccountColumns } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
 
 const NO_BUDGETS: AccountBudgets = {

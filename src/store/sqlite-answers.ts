@@ -1,7 +1,7 @@
 /** Answers with an Idempotency-Key in SQLite: a file of its own, since they are large and die within a day. */
 import { join } from "node:path";
-import Database from "better-sqlite3";
-import { privateFile, type Sqlite, type SqliteFile } from "./sqlite-file.js";
+import { Sqlite } from "./sqlite-binding.js";
+import { privateFile, type SqliteFile } from "./sqlite-file.js";
 
 /** One key, and the sealed answer of its request; a null record means that there is none, or not any more. */
 export interface AnswerRow {
@@ -38,8 +38,8 @@ export interface AnswerTotals {
 
 interface Columns {
   readonly request_id: string;
-  readonly print: Buffer;
-  readonly record: Buffer | null;
+  readonly print: Uint8Array;
+  readonly record: Uint8Array | null;
 }
 
 interface Share {
@@ -70,7 +70,7 @@ CREATE INDEX IF NOT EXISTS answer_account ON answer (account_id, until_ms);
 
 /** The caller holds the lock of the directory. */
 export function openAnswerFile(directory: string): SqliteFile {
-  const database = new Database(privateFile(join(directory, "answers.db")));
+  const database = new Sqlite(privateFile(join(directory, "answers.db")));
   database.pragma("journal_mode = WAL");
   // A key is on the disk before its request is charged, even where the power fails: `sqlite-desk.ts` syncs the log.
   database.pragma("synchronous = NORMAL");
@@ -129,7 +129,7 @@ export class SqliteAnswers {
     this.#largestRows = database.prepare<[], Share>(
       "SELECT account_id, count(*) AS size FROM answer GROUP BY account_id ORDER BY size DESC LIMIT 2",
     );
-    this.#oldest = database.prepare<[string], { id: Buffer; record_bytes: number }>(
+    this.#oldest = database.prepare<[string], { id: Uint8Array; record_bytes: number }>(
       `SELECT id, record_bytes FROM answer WHERE record_bytes > 0 AND account_id = ?
        ORDER BY record_until_ms LIMIT 1000`,
     );
@@ -149,7 +149,7 @@ export class SqliteAnswers {
 
   /** All of them in one durable transaction. */
   write(changes: readonly AnswerChange[]): void {
-    this.#write.immediate(changes);
+    this.#write(changes);
   }
 
   /** Forgets what is over its time, then what is over the bounds. */

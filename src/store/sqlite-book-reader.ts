@@ -5,6 +5,7 @@ import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
 import type { Budget, BudgetRow } from "../ledger/rows.js";
 import { OPERATOR_ACCOUNTS } from "../ledger/rows.js";
+import { hexOf } from "./digest.js";
 import {
   type AccountColumns,
   REQUESTS,
@@ -14,7 +15,7 @@ import {
   toHold,
   toTransfer,
 } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 
 /**
  * The open holds of a node, the oldest first. They are few, and CROSS JOIN makes SQLite begin with them: by itself it
@@ -74,7 +75,7 @@ export class BookReader {
   start(): Book {
     const book = new Book();
     const head = this.#head.get();
-    if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: head.hash.toString("hex") };
+    if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: hexOf(head.hash) };
     book.newestRequestId = this.#newestRequest.get() ?? "";
     for (const { id, beats } of this.#beats.all()) book.beats.set(id, Number(beats));
     for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);

@@ -12,7 +12,7 @@ import {
 } from "../ledger/rows.js";
 import type { Transfer } from "../ledger/transfer.js";
 import { digestOf } from "./digest.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
 
 const TOKENS = TOKEN_COLUMNS.join(", ");
@@ -129,9 +129,9 @@ export class BookWriter {
     const values: (string | bigint)[] = [];
     for (const row of rows) {
       values.push(row.owner, row.ownerId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
-      if (values.length === HOLD_BUDGETS * BUDGET_VALUES) holdBudgets.run(values.splice(0));
+      if (values.length === HOLD_BUDGETS * BUDGET_VALUES) holdBudgets.run(...values.splice(0));
     }
-    while (values.length > 0) budget.run(values.splice(0, BUDGET_VALUES));
+    while (values.length > 0) budget.run(...values.splice(0, BUDGET_VALUES));
   }
 
   #bytesOf(hash: string): Buffer {
@@ -151,8 +151,8 @@ export class BookWriter {
       row.createTimeMs,
       this.#bytesOf(row.hash),
     ];
-    if (note === undefined) this.#statements.transfer.run(values);
-    else this.#statements.noted.run(values, note.reason, note.actor);
+    if (note === undefined) this.#statements.transfer.run(...values);
+    else this.#statements.noted.run(...values, note.reason, note.actor);
   }
 
   #writeHold(row: Transfer, hold: HoldRow): void {

@@ -14,6 +14,7 @@ import {
   SOURCE_RECOVERED,
 } from "../ledger/rows.js";
 import type { Transfer, TransferKind } from "../ledger/transfer.js";
+import { hexOf } from "./digest.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 export interface AccountColumns {
@@ -47,7 +48,7 @@ export interface TransferColumns {
   readonly pending_nanos: bigint;
   readonly posted_nanos: bigint;
   readonly create_time_ms: bigint;
-  readonly hash: Buffer;
+  readonly hash: Uint8Array;
   /** Of its hold; null for credits and debits. */
   readonly request_id: string | null;
   readonly reason: string | null;
@@ -74,7 +75,7 @@ export interface TermsColumns {
   readonly node_id: string;
   readonly wanted_nanos: bigint;
   readonly amount_nanos: bigint;
-  readonly price: Buffer;
+  readonly price: Uint8Array;
   readonly create_time_ms: bigint;
   readonly expire_time_ms: bigint;
 }
@@ -120,7 +121,7 @@ export function toTransfer(row: TransferColumns): Transfer {
     pendingNanos: row.pending_nanos,
     postedNanos: row.posted_nanos,
     createTimeMs: Number(row.create_time_ms),
-    hash: row.hash.toString("hex"),
+    hash: hexOf(row.hash),
   };
 }
 

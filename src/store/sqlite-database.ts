@@ -8,7 +8,7 @@ import { SqliteAccounts } from "./sqlite-accounts.js";
 import { BookReader } from "./sqlite-book-reader.js";
 import { BookWriter } from "./sqlite-book-writer.js";
 import type { SqliteCalls } from "./sqlite-calls.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import { SqliteEntries } from "./sqlite-entries.js";
 import { SqliteKeys } from "./sqlite-keys.js";
 import { SqliteRequests } from "./sqlite-requests.js";
@@ -45,7 +45,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   return {
     commit: (operations) => {
       failpoint("before_commit");
-      const [book, results] = commit.immediate(readOperations(operations));
+      const [book, results] = commit(readOperations(operations));
       kept = book.accounts.size > ACCOUNTS_MAX || book.budgetCount > BUDGETS_MAX ? undefined : book;
       kept?.forgetChanges(OPEN_HOLDS_MAX);
       witness?.wrote(book.head);

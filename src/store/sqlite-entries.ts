@@ -1,7 +1,7 @@
 /** Transfers in SQLite, as they concern one account or one request. */
 import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
 import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type { EntryRow } from "./store.js";
 
@@ -61,9 +61,7 @@ export class SqliteEntries {
       `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
         (SELECT coalesce(max(sequence), 0) FROM transfer) AS newest FROM account WHERE id = ? AND kind = 'customer'`,
     );
-    this.#timeOf = database
-      .prepare<[number], bigint>("SELECT create_time_ms FROM transfer WHERE sequence = ?")
-      .pluck(true);
+    this.#timeOf = database.prepare<[number], bigint>("SELECT create_time_ms FROM transfer WHERE sequence = ?").pluck();
   }
 
   /** Newest first. */

@@ -1,7 +1,7 @@
 /** What an error of the database means. */
-import Database from "better-sqlite3";
 import { FailpointError } from "../failpoint.js";
 import type { Failure } from "./sqlite-calls.js";
+import { SqliteError } from "./sqlite-binding.js";
 import { LogSyncError } from "./sqlite-log.js";
 
 /** The disk, or the file on it, cannot be trusted: only a restart, with recovery from the log, helps. */
@@ -20,7 +20,7 @@ export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof LogSyncError) return { kind: "fatal", code: "", message };
   if (error instanceof FailpointError) return { kind: "unavailable", code: "", message };
-  if (!(error instanceof Database.SqliteError)) return { kind: "broken", code: "", message };
+  if (!(error instanceof SqliteError)) return { kind: "broken", code: "", message };
   const is = (prefix: string): boolean => error.code.startsWith(prefix);
   const kind = FATAL.some(is) ? "fatal" : UNAVAILABLE.some(is) ? "unavailable" : "broken";
   return { kind, code: error.code, message };

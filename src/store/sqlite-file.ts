@@ -1,13 +1,11 @@
 /** The database file: its directory, its lock, how it is opened, and how it comes to the newest schema. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "./data-directory.js";
 import { type Loss, foundIn, lossError, lossOf, lostDatabase, lostSecret, lostWitness, recordLoss } from "./loss.js";
 import { MIGRATIONS, type Migration } from "./schema.js";
+import { Sqlite, SqliteError } from "./sqlite-binding.js";
 import { readWitness, Witness, type WitnessNote } from "./witness.js";
-
-export type Sqlite = Database.Database;
 
 /** A directory that is open: the database, and the lock that keeps every other process out. */
 export interface SqliteFile {
@@ -56,7 +54,7 @@ export function openSqliteFile(
     const note = readWitness(witnessPath);
     const missing = note === undefined ? undefined : missingDatabase(directory, note);
     if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
-    database = new Database(privateFile(join(directory, DATABASE_NAME)));
+    database = new Sqlite(privateFile(join(directory, DATABASE_NAME)), { bigints: true });
     prepare(database, databaseBytesMax);
     const losses = missing === undefined ? lossesOf(database, directory, note, check) : [missing];
     if (losses.length > 0 && !check.acceptLoss) throw lossError(directory, losses);
@@ -128,8 +126,7 @@ function explained(directory: string, name: string, error: unknown): unknown {
 
 /** Opens the database beside its writer, to read one snapshot of it. */
 export function openSnapshot(directory: string): SqliteFile {
-  const database = new Database(join(directory, DATABASE_NAME), { readonly: true, fileMustExist: true });
-  database.defaultSafeIntegers(true);
+  const database = new Sqlite(join(directory, DATABASE_NAME), { readonly: true, bigints: true });
   database.pragma("query_only = ON");
   database.exec("BEGIN");
   return { database, close: () => database.close() };
@@ -162,11 +159,10 @@ export function migrate(database: Sqlite, migrations: readonly Migration[], dire
 }
 
 function schemaVersion(database: Sqlite): number {
-  return Number(database.pragma("user_version", { simple: true }));
+  return Number(database.pragma("user_version"));
 }
 
 function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
-  database.defaultSafeIntegers(true);
   database.pragma("journal_mode = WAL");
   // An acknowledged commit is on the disk, even where the power fails: `sqlite-desk.ts` syncs the log for each.
   database.pragma("synchronous = NORMAL");
@@ -184,13 +180,13 @@ function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
 function takeLock(directory: string): Sqlite {
   let lock: Sqlite | undefined;
   try {
-    lock = new Database(privateFile(join(directory, LOCK_NAME)), { timeout: 0 });
+    lock = new Sqlite(privateFile(join(directory, LOCK_NAME)), { timeoutMs: 0 });
     lock.pragma("journal_mode = MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
     lock?.close();
-    if (error instanceof Database.SqliteError && error.code === "SQLITE_BUSY")
+    if (error instanceof SqliteError && error.code === "SQLITE_BUSY")
       throw new Error(`The data directory '${directory}' is in use by another Tollgate.`, { cause: error });
     throw explained(directory, LOCK_NAME, error);
   }

@@ -2,7 +2,7 @@
 import { digestOf } from "./digest.js";
 import type { TimeCursor } from "./sqlite-calls.js";
 import { toTimeMs } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { KeyRow } from "./store.js";
 import { placeholders } from "./token-columns.js";
 
@@ -10,9 +10,9 @@ interface KeyColumns {
   readonly id: string;
   readonly account_id: string;
   readonly maker_id: string | null;
-  readonly settings: Buffer;
-  readonly digest: Buffer;
-  readonly previous_digest: Buffer | null;
+  readonly settings: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly previous_digest: Uint8Array | null;
   readonly previous_until_ms: bigint | null;
   readonly hint: string;
   readonly create_time_ms: bigint;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SOURCE_UNSPECIFIED } from "../ledger/rows.js";
 import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./sqlite-columns.js";
 import type { SummaryCursor } from "./sqlite-calls.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { DaySpan, OutputSum, RequestRow, UsageSum, UsageSummaryRow } from "./store.js";
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 

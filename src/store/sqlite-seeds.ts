@@ -5,7 +5,7 @@ import { decide } from "../ledger/state.js";
 import type { SqliteAccounts } from "./sqlite-accounts.js";
 import type { BookReader } from "./sqlite-book-reader.js";
 import type { BookWriter } from "./sqlite-book-writer.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { SqliteKeys } from "./sqlite-keys.js";
 import type { SeedOutcome, SeedRows } from "./store.js";
 
@@ -36,7 +36,7 @@ export class SqliteSeeds {
 
   apply(rows: SeedRows): SeedOutcome {
     try {
-      return this.#apply.immediate(rows);
+      return this.#apply(rows);
     } catch (error) {
       if (error instanceof Undone) return error.outcome;
       throw error;

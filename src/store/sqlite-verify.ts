@@ -11,7 +11,7 @@ import {
 } from "../ledger/transfer.js";
 import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./sqlite-columns.js";
 import { failureOf } from "./sqlite-failure.js";
-import type { Sqlite } from "./sqlite-file.js";
+import type { Sqlite } from "./sqlite-binding.js";
 import type { VerifyReport } from "./store.js";
 import { type TokenColumns, usageOf } from "./token-columns.js";
 import { CHECKS } from "./verify-checks.js";

@@ -6,7 +6,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { CHAIN_START, type ChainHead } from "../ledger/transfer.js";
-import type { Sqlite } from "./sqlite-file.js";
+import { hexOf } from "./digest.js";
+import type { Sqlite } from "./sqlite-binding.js";
 
 /** What the file says: which database, whose root secret, and the last transfer that the disk was known to have. */
 export interface WitnessNote {
@@ -53,7 +54,7 @@ export class Witness {
     const databaseId = database.prepare<[], string>("SELECT database_id FROM identity").pluck().get() ?? "";
     this.#start = `{"database":"${databaseId}","key_check":"${keyCheck}","sequence":`;
     this.#bytes.write("\n", NOTE_BYTES - 1);
-    this.#newest = database.prepare<[], { sequence: bigint; hash: Buffer }>(
+    this.#newest = database.prepare<[], { sequence: bigint; hash: Uint8Array }>(
       "SELECT sequence, hash FROM transfer ORDER BY sequence DESC LIMIT 1",
     );
   }
@@ -72,7 +73,7 @@ export class Witness {
   newest(): ChainHead {
     if (this.#written !== undefined) return this.#written;
     const row = this.#newest.get();
-    return row === undefined ? CHAIN_START : { sequence: Number(row.sequence), hash: row.hash.toString("hex") };
+    return row === undefined ? CHAIN_START : { sequence: Number(row.sequence), hash: hexOf(row.hash) };
   }
 
   /** Notes a transfer that is on the disk, and that nobody was told of yet. */

@@ -69,12 +69,12 @@ const commit = database.transaction(() => {
 const loop = (ms) => {
   let cycles = 0;
   for (const endMs = performance.now() + ms; performance.now() < endMs; cycles += callers) {
-    commit.immediate();
+    commit();
     log.sync();
   }
   return cycles;
 };
-commit.immediate();
+commit();
 const log = new SqliteLog(database);
 loop(WARM_MS);
 const startMs = performance.now();

@@ -1,11 +1,11 @@
 /** `tollgate ledger verify` says in plain words that a ledger was changed behind the gateway's back, and where. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 test("a changed transfer is named, and the command fails", async () => {
   const first = await startGateway();
@@ -21,7 +21,7 @@ test("a changed transfer is named, and the command fails", async () => {
   });
   await first.stop();
 
-  const database = new Database(join(first.dataDirectory, "tollgate.db"));
+  const database = new Sqlite(join(first.dataDirectory, "tollgate.db"));
   database.exec("DROP TRIGGER transfer_update");
   expect(database.prepare("UPDATE transfer SET posted_nanos = 8 WHERE sequence = 2").run().changes).toBe(1);
   database.close();

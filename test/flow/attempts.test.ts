@@ -1,7 +1,6 @@
 /** The receipt of a request lists every attempt: who was asked, how it ended and when, also where all failed. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { postChat, readAll } from "../support/chat-call.js";
@@ -9,6 +8,7 @@ import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from ".
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -280,7 +280,7 @@ describe("over a restart", () => {
     const id = await ask(CASES[3]!);
     await ended(id);
     await gateway.stop();
-    const database = new Database(join(gateway.dataDirectory, "tollgate.db"));
+    const database = new Sqlite(join(gateway.dataDirectory, "tollgate.db"));
     database.exec("DROP TRIGGER transfer_update");
     const change = `UPDATE transfer SET attempt_log = replace(attempt_log, '500', '200')
       WHERE usage_source IS NOT NULL AND hold_sequence = (SELECT sequence FROM hold WHERE request_id = ?)`;

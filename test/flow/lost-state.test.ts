@@ -12,7 +12,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSqliteFile } from "../../src/store/sqlite-file.js";
 import { openSqliteStore } from "../../src/store/sqlite.js";
@@ -20,6 +19,7 @@ import { readWitness } from "../../src/store/witness.js";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
 /** What a clean stop left, and the same directory after more credits and a kill. */
@@ -80,7 +80,7 @@ function halve(directory: string, name: string): void {
 }
 
 function forge(directory: string): void {
-  const database = new Database(join(directory, "tollgate.db"));
+  const database = new Sqlite(join(directory, "tollgate.db"));
   database.exec("DROP TRIGGER transfer_update; UPDATE transfer SET hash = zeroblob(32)");
   database.close();
 }
@@ -192,7 +192,7 @@ test.each([
   if (granted !== undefined) expect((await management.balance("acme")).grantedNanos).toBe(granted);
   expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
   expect(await gateway.stop()).toBe(0);
-  const database = new Database(join(dataDirectory, "tollgate.db"), { readonly: true });
+  const database = new Sqlite(join(dataDirectory, "tollgate.db"), { readonly: true });
   expect(database.prepare("SELECT count(*) FROM accepted_loss").pluck().get()).toBe(1);
   database.close();
   // What was accepted is not lost any more.
@@ -264,7 +264,7 @@ const UNUSABLE: readonly { name: string; make: (parent: string) => string; says:
   {
     name: "with another program's database",
     make: (parent) => {
-      const database = new Database(join(parent, "tollgate.db"));
+      const database = new Sqlite(join(parent, "tollgate.db"));
       database.exec("CREATE TABLE theirs (id INTEGER)");
       database.close();
       writeFileSync(join(parent, "secret"), "x".repeat(64));

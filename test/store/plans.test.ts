@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite-answers.js";
 import { sqliteCalls } from "../../src/store/sqlite-database.js";
-import { openSqliteFile, type Sqlite } from "../../src/store/sqlite-file.js";
+import type { Sqlite } from "../../src/store/sqlite-binding.js";
+import { openSqliteFile } from "../../src/store/sqlite-file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-plans-"));
 const { database, close } = openSqliteFile(directory, undefined);

@@ -1,11 +1,11 @@
 /** A database that an earlier version of the program wrote opens, keeps its proofs, and goes on. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../src/store/schema.js";
 import { NOON_MS, holdOf, settleOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 /** What the program of schema version 2 wrote: a request in each state, whose hashes say nothing of attempts. */
 const VERSION_2 = readFileSync(join(import.meta.dirname, "testdata/version-2.sql"), "utf8");
@@ -14,7 +14,7 @@ const LOG = '[["","","ERROR_REASON_UPSTREAM_FAILED",503,1,2,null]]';
 function directoryOf(sql: string): string {
   const directory = temporaryDirectory();
   mkdirSync(directory, { recursive: true });
-  const database = new Database(join(directory, "tollgate.db"));
+  const database = new Sqlite(join(directory, "tollgate.db"));
   database.exec(sql);
   database.close();
   return directory;
@@ -24,8 +24,8 @@ test("one of version 2 comes to the newest, with every proof that it had", async
   const directory = directoryOf(VERSION_2);
   const store = await openForTest({ directory });
   expect(await store.ledger.verify()).toMatchObject({ problems: [], transferCount: 10, openHoldCount: 1 });
-  const database = new Database(join(directory, "tollgate.db"), { readonly: true });
-  expect(database.pragma("user_version", { simple: true })).toBe(MIGRATIONS.at(-1)?.version);
+  const database = new Sqlite(join(directory, "tollgate.db"), { readonly: true });
+  expect(database.pragma("user_version")).toBe(MIGRATIONS.at(-1)?.version);
   database.close();
 });
 
@@ -55,7 +55,7 @@ test("it goes on with logs of attempts, and old and new rows are proven together
 
 test("a changed row of it is named as before", async () => {
   const directory = directoryOf(VERSION_2);
-  const database = new Database(join(directory, "tollgate.db"));
+  const database = new Sqlite(join(directory, "tollgate.db"));
   database.exec("DROP TRIGGER usage_update; UPDATE usage SET attempts = 1 WHERE attempts = 3");
   database.close();
   const { problems } = await (await openForTest({ directory })).ledger.verify();

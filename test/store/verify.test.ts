@@ -2,7 +2,6 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSnapshot } from "../../src/store/sqlite-file.js";
 import { verifyDatabase } from "../../src/store/sqlite-verify.js";
@@ -10,6 +9,7 @@ import { openSqliteStore } from "../../src/store/sqlite.js";
 import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
 const original = join(parent, "data");
@@ -68,7 +68,7 @@ function problemsOf(directory: string): readonly string[] {
 
 function problemsAfter(sql: string): readonly string[] {
   const directory = copyOfLedger();
-  const database = new Database(join(directory, "tollgate.db"));
+  const database = new Sqlite(join(directory, "tollgate.db"));
   database.pragma("foreign_keys = OFF");
   database.pragma("ignore_check_constraints = ON");
   for (const table of ["transfer", "release"])
@@ -178,9 +178,9 @@ test.each([
 test("one flipped bit of the file is found, and its transfer named", () => {
   const directory = copyOfLedger();
   const path = join(directory, "tollgate.db");
-  const database = new Database(path);
+  const database = new Sqlite(path);
   const hash = database
-    .prepare<[], Buffer>(`SELECT hash FROM transfer WHERE ${transfer("settle", "settled")}`)
+    .prepare<[], Uint8Array>(`SELECT hash FROM transfer WHERE ${transfer("settle", "settled")}`)
     .pluck()
     .get();
   database.close();

@@ -1,8 +1,8 @@
 /** What every refusal over HTTP must look like, and what a refused request may leave behind: nothing. */
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect } from "vitest";
 import type { World } from "./world.js";
+import { Sqlite } from "../../src/store/sqlite-binding.js";
 
 /** All that a request may leave behind. */
 export interface Trace {
@@ -15,7 +15,7 @@ export interface Trace {
 /** Looked up in the database itself: a proof of the ledger for each would take longer than all else. */
 export async function traceOf(world: World): Promise<Trace> {
   const { body } = await world.management.call("GET", "/requests");
-  const database = new Database(join(world.core.dataDirectory, "tollgate.db"), { readonly: true });
+  const database = new Sqlite(join(world.core.dataDirectory, "tollgate.db"), { readonly: true });
   try {
     return {
       transfers: database.prepare("SELECT count(*) FROM transfer").pluck().get(),

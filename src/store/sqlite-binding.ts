@@ -1,0 +1,196 @@
+/** The one place that knows which package brings SQLite: ready-made binaries, so that no install needs a compiler. */
+import { DatabaseSync, type StatementSyncInstance } from "@photostructure/sqlite";
+
+/** What a statement takes and gives. */
+type SqlValue = string | number | bigint | Uint8Array | null;
+type Bound = readonly unknown[];
+
+/** What SQLite refused. */
+export class SqliteError extends Error {
+  /** The name of SQLite's primary code, such as SQLITE_BUSY. */
+  readonly code: string;
+
+  constructor(message: string, code: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** The primary codes that mean something to us, with what SQLite says where only that reaches us. */
+const CODES: readonly { readonly number: number; readonly name: string; readonly says: string }[] = [
+  { number: 5, name: "SQLITE_BUSY", says: "database is locked" },
+  { number: 6, name: "SQLITE_LOCKED", says: "database table is locked" },
+  { number: 7, name: "SQLITE_NOMEM", says: "out of memory" },
+  { number: 8, name: "SQLITE_READONLY", says: "attempt to write a readonly database" },
+  { number: 10, name: "SQLITE_IOERR", says: "disk I/O error" },
+  { number: 11, name: "SQLITE_CORRUPT", says: "database disk image is malformed" },
+  { number: 13, name: "SQLITE_FULL", says: "database or disk is full" },
+  { number: 14, name: "SQLITE_CANTOPEN", says: "unable to open database file" },
+  { number: 19, name: "SQLITE_CONSTRAINT", says: "constraint failed" },
+  { number: 26, name: "SQLITE_NOTADB", says: "file is not a database" },
+];
+
+/** SQLite's errors as ours; every other one as it is. */
+function known(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const number = "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+  const found = CODES.find(({ number: one, says }) =>
+    number === undefined ? error.message.includes(says) : one === number,
+  );
+  if (found !== undefined) return new SqliteError(error.message, found.name, error);
+  const isOfSqlite = "code" in error && error.code === "ERR_SQLITE_ERROR";
+  return isOfSqlite ? new SqliteError(error.message, "SQLITE_ERROR", error) : error;
+}
+
+/** A prepared statement. Integers come as its database's options say. */
+export class Statement<Values extends Bound, Row> {
+  readonly #native: StatementSyncInstance;
+
+  constructor(native: StatementSyncInstance) {
+    this.#native = native;
+  }
+
+  run(...values: Values): { readonly changes: number } {
+    try {
+      return { changes: Number(this.#native.run(...bound(values)).changes) };
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  get(...values: Values): Row | undefined {
+    try {
+      return this.#native.get(...bound(values)) as Row | undefined;
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  all(...values: Values): Row[] {
+    try {
+      return this.#native.all(...bound(values)) as Row[];
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  *iterate(...values: Values): Generator<Row, void> {
+    try {
+      yield* this.#native.iterate(...bound(values)) as Iterable<Row>;
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  /** From now on rows are lists of values. */
+  raw(): this {
+    this.#native.setReturnArrays(true);
+    return this;
+  }
+
+  /** The same statement, of which only the first column of each row is taken. */
+  pluck(): Column<Values, Row> {
+    return new Column<Values, Row>(new Statement<Values, readonly [Row]>(this.#native).raw());
+  }
+}
+
+/** The first column of a statement's rows. */
+class Column<Values extends Bound, Value> {
+  readonly #rows: Statement<Values, readonly [Value]>;
+
+  constructor(rows: Statement<Values, readonly [Value]>) {
+    this.#rows = rows;
+  }
+
+  get(...values: Values): Value | undefined {
+    return this.#rows.get(...values)?.[0];
+  }
+
+  all(...values: Values): Value[] {
+    return this.#rows.all(...values).map(([value]) => value);
+  }
+}
+
+/** The package ends a text at its first NUL, so none may come this far: it would not be the one that was hashed. */
+function bound(values: Bound): SqlValue[] {
+  for (const value of values)
+    if (typeof value === "string" && value.includes("\0")) throw new Error("a text with a NUL cannot be kept");
+  return values as SqlValue[];
+}
+
+export interface DatabaseOptions {
+  readonly readonly?: boolean;
+  /** How long a lock is waited for, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Integers come as bigints. Absent: as numbers. */
+  readonly bigints?: boolean;
+}
+
+const TIMEOUT_MS = 5000;
+
+/** An open database. Every method throws SqliteError for what SQLite refuses. */
+export class Sqlite {
+  readonly name: string;
+  readonly #native;
+
+  constructor(path: string, { readonly = false, timeoutMs = TIMEOUT_MS, bigints = false }: DatabaseOptions = {}) {
+    this.name = path;
+    try {
+      this.#native = new DatabaseSync(path, {
+        readOnly: readonly,
+        timeout: timeoutMs,
+        readBigInts: bigints,
+        allowUnknownNamedParameters: true,
+      });
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  prepare<Values extends Bound = unknown[], Row = unknown>(sql: string): Statement<Values, Row> {
+    try {
+      return new Statement(this.#native.prepare(sql));
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  exec(sql: string): void {
+    try {
+      this.#native.exec(sql);
+    } catch (error) {
+      throw known(error);
+    }
+  }
+
+  /** Sets or asks one of SQLite's own settings, and gives its first value. */
+  pragma(text: string): unknown {
+    return this.prepare(`PRAGMA ${text}`).pluck().get();
+  }
+
+  /** The function in a transaction that takes the writer's place at once; what throws leaves nothing behind. */
+  transaction<Arguments extends Bound, Result>(run: (...args: Arguments) => Result): (...args: Arguments) => Result {
+    const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => this.prepare(sql));
+    return (...args) => {
+      begin?.run();
+      try {
+        const result = run(...args);
+        commit?.run();
+        return result;
+      } catch (error) {
+        // SQLite may have ended it already, as where the disk is full.
+        if (this.#native.isTransaction) rollback?.run();
+        throw error;
+      }
+    };
+  }
+
+  /**
+   * The package cannot end statements, so SQLite keeps the file open until they are collected. What the connection had
+   * locked is free at once, because nothing is left of its transaction.
+   */
+  close(): void {
+    if (this.#native.isTransaction) this.#native.exec("ROLLBACK");
+    this.#native.close();
+  }
+}
