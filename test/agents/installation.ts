@@ -1,4 +1,4 @@
-/** Packages that only these tests need: installed once a lockfile, in the cache of the user, when a test asks. */
+/** Packages that only these tests need: installed once a lockfile, in the cache of the user, when a person asks. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,13 +9,17 @@ const INSTALL_MS_MAX = 600_000;
 
 export type Installation = { readonly folder: string } | { readonly problem: string };
 
-/** Installs what a folder's package-lock.json pins; no package runs a script of its own. */
+/**
+ * Finds what a folder's package-lock.json pins, and installs it where all of these tests were asked for: they are more
+ * than a gigabyte, which a run of the tests is not to take. No package runs a script of its own.
+ */
 export function install(name: string, manifests: URL): Installation {
   const lock = readFileSync(new URL("package-lock.json", manifests));
   const version = createHash("sha256").update(lock).digest("hex").slice(0, 16);
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   const folder = join(cache, "tollgate", `${name}-${version}`);
   if (existsSync(join(folder, "installed"))) return { folder };
+  if (process.env["TOLLGATE_AGENTS"] !== "all") return { problem: "not installed: 'npm run agents' does that" };
   // Made aside and moved when whole, so that an install that was stopped is never taken for one.
   const aside = `${folder}.${process.pid}`;
   mkdirSync(aside, { recursive: true });
