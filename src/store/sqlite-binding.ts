@@ -60,7 +60,7 @@ export class Statement<Values extends Bound, Row> {
 
   get(...values: Values): Row | undefined {
     try {
-      return this.#native.get(...bound(values)) as Row | undefined;
+      return told(this.#native.get(...bound(values))) as Row | undefined;
     } catch (error) {
       throw known(error);
     }
@@ -68,7 +68,9 @@ export class Statement<Values extends Bound, Row> {
 
   all(...values: Values): Row[] {
     try {
-      return this.#native.all(...bound(values)) as Row[];
+      const rows: unknown[] = this.#native.all(...bound(values));
+      rows.forEach(told);
+      return rows as Row[];
     } catch (error) {
       throw known(error);
     }
@@ -76,7 +78,7 @@ export class Statement<Values extends Bound, Row> {
 
   *iterate(...values: Values): Generator<Row, void> {
     try {
-      yield* this.#native.iterate(...bound(values)) as Iterable<Row>;
+      for (const row of this.#native.iterate(...bound(values))) yield told(row) as Row;
     } catch (error) {
       throw known(error);
     }
@@ -111,11 +113,33 @@ class Column<Values extends Bound, Value> {
   }
 }
 
-/** The package ends a text at its first NUL, so none may come this far: it would not be the one that was hashed. */
+/** The package ends a text at its first NUL: in the database this character and an `n` stand for one. */
+const STAND_IN = "\uE000";
+
+/** The values as the package takes them: a text that is read again is the one that was written, and hashed. */
 function bound(values: Bound): SqlValue[] {
-  for (const value of values)
-    if (typeof value === "string" && value.includes("\0")) throw new Error("a text with a NUL cannot be kept");
-  return values as SqlValue[];
+  const isOdd = values.some((value) => typeof value === "string" && (value.includes("\0") || value.includes(STAND_IN)));
+  return (
+    isOdd ? values.map((value) => (typeof value === "string" ? withoutNul(value) : value)) : values
+  ) as SqlValue[];
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll(STAND_IN, STAND_IN + STAND_IN).replaceAll("\0", `${STAND_IN}n`);
+}
+
+function withNul(text: string): string {
+  return text.replaceAll(/\uE000(.)/g, (_, mark: string) => (mark === "n" ? "\0" : STAND_IN));
+}
+
+/** The row as it was written. It is the package's own, made for this read. */
+function told(row: unknown): unknown {
+  if (typeof row !== "object" || row === null) return row;
+  for (const name in row) {
+    const value: unknown = Reflect.get(row, name);
+    if (typeof value === "string" && value.includes(STAND_IN)) Reflect.set(row, name, withNul(value));
+  }
+  return row;
 }
 
 export interface DatabaseOptions {

@@ -242,8 +242,8 @@ describe.each([
         role: "user",
         content: [
           { type: "tool_result", tool_use_id: "c1", content: "No result came.", is_error: true },
-          { type: "text", text: "The tool call lost returned: late" },
           { type: "text", text: "Two" },
+          { type: "text", text: "The tool call lost returned: late" },
         ],
       },
       { role: "assistant", content: [{ type: "text", text: "So" }] },

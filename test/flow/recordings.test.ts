@@ -30,7 +30,8 @@ describe.runIf(hasRecordings)(recordingsNote, () => {
     upstream = await startFakeUpstream();
     const settings = `
 upstreams:
-  fake: { family: openai-compatible, base_url: "${upstream.url}" }
+  # A family whose answers pass as they came; those of others are fitted, which fit-answer.test.ts is about.
+  fake: { family: openai, base_url: "${upstream.url}", api_key: "sk-of-the-upstream" }
 models:
   ${MODEL}:
     { targets: [{ upstream: fake }], context_tokens: 100000, output_tokens_max: 20000, price: ${PRICE_YAML} }

@@ -116,11 +116,11 @@ async function answerWhole(response: ServerResponse, task: Task, work: Work): Pr
   const message = { role: "assistant", content: work.text };
   const choices = [{ index: 0, message, finish_reason: "stop" }];
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ id: "chatcmpl-kill", object: "chat.completion", created: 1, choices, usage: usageOf(work) }));
+  response.end(JSON.stringify({ id: "chatcmpl-kill", object: "chat.completion", choices, usage: usageOf(work) }));
 }
 
 function chunkOf(rest: object): string {
-  return `data: ${JSON.stringify({ id: "chatcmpl-kill", object: "chat.completion.chunk", created: 1, ...rest })}\n\n`;
+  return `data: ${JSON.stringify({ id: "chatcmpl-kill", object: "chat.completion.chunk", ...rest })}\n\n`;
 }
 
 function usageOf({ promptTokens, text }: Work): object {
