@@ -24,9 +24,6 @@ const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
  */
 const WORKER = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { constants, platform, setPriority } = require("node:os");
-// On Linux a priority is a thread's own (setpriority(2)): what is long makes way for the event loop and its streams.
-if (platform() === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const loaded = new Map();
 // An encoding is loaded when it is first asked for: each takes half a second and 40 MB.
 function load(encoding) {

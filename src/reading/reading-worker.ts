@@ -1,6 +1,5 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
-import { constants, platform, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
@@ -80,8 +79,6 @@ function madeBytes(answer: Answer): Uint8Array | undefined {
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");
-// On Linux a priority is a thread's own (setpriority(2)): what is long makes way for the event loop and its streams.
-if (platform() === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const port = parentPort;
 port.on("message", (question: Question) => {
   const answer = answerOf(question);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 /** What a test imports that leans on the platform, of Node and of packages, and the folders of the program that do. */
 const PLATFORM =
-  /^node:(http|https|http2|net|tls|stream|worker_threads|child_process)$|^(better-sqlite3|undici|fastify)$/;
+  /^node:(http|https|http2|net|tls|stream|worker_threads|child_process)$|^(@photostructure\/sqlite|undici|fastify)$/;
 const PLATFORM_FOLDERS = /^src\/(cli|http|reading|rpc|serve|store|upstream)\//;
 /** Types are gone when it runs. */
 const IMPORTS = /^(?!import type\b)(?:import|export|\} from)\b[^"']*["']([^"']+)["']|\bimport\(["']([^"']+)["']/gm;
