@@ -7,6 +7,8 @@ import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
 const MESSAGES_MAX = 100_000;
+/** As in a body. */
+const TOOLS_MAX = 2_000;
 const STOP_STRINGS_MAX = 16;
 const CANDIDATES_MAX = 128;
 const PROMPT = "generation.prompt";
@@ -114,6 +116,7 @@ class Sizes {
 function checkPrompt(prompt: Prompt): void {
   if (prompt.messages.length === 0) throw missing(`${PROMPT}.messages`);
   if (prompt.messages.length > MESSAGES_MAX) throw invalid(`${PROMPT}.messages`, `must be at most ${MESSAGES_MAX}`);
+  if (prompt.tools.length > TOOLS_MAX) throw invalid(`${PROMPT}.tools`, `must be at most ${TOOLS_MAX}`);
   for (const [index, message] of prompt.messages.entries()) {
     if (
       message.role === Role.ROLE_UNSPECIFIED ||

@@ -303,6 +303,11 @@ describe("a call that ends before its answer", () => {
 });
 
 test.each([
+  {
+    name: "more tools than a body may have",
+    prompt: { messages: [user("x")], tools: Array.from({ length: 2_001 }, () => ({})) },
+    param: "tools",
+  },
   { name: "no message", prompt: { messages: [] }, param: "messages" },
   { name: "no role", prompt: { messages: [{ parts: [{ text: { text: "x" } }] }] }, param: "role" },
   { name: "a part of no kind", prompt: { messages: [{ role: "ROLE_USER", parts: [{}] }] }, param: "messages" },
