@@ -90,7 +90,7 @@ export function serverProblem(error: unknown, bytesMax: number): GatewayError | 
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
     case "ECONNRESET":
     case "ECONNABORTED":
-      return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it ended early" }, { cause: error });
+      return endedEarly(error);
     default:
       return undefined;
   }
@@ -104,4 +104,9 @@ function wrongType(): GatewayError {
   return new GatewayError("ERROR_REASON_BODY_INVALID", {
     problem: "its content-type is not application/json; send JSON with 'content-type: application/json'",
   });
+}
+
+export function endedEarly(cause?: Error): GatewayError {
+  const options = cause === undefined ? undefined : { cause };
+  return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it ended early" }, options);
 }

@@ -3,8 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { LONG_BYTES, tooLarge } from "./body-check.js";
-import { GatewayError } from "../errors.js";
+import { endedEarly, LONG_BYTES, tooLarge } from "./body-check.js";
 
 /** How much is copied in one turn of the event loop: under a millisecond. */
 const COPIED_BYTES = 1024 * 1024;
@@ -65,8 +64,4 @@ async function joined(chunks: readonly Buffer[], bytes: number): Promise<Buffer>
     await setImmediate();
   }
   return body;
-}
-
-function endedEarly(): GatewayError {
-  return new GatewayError("ERROR_REASON_BODY_INVALID", { problem: "it ended early" });
 }

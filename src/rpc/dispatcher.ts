@@ -104,7 +104,7 @@ export class Dispatcher {
    * request, also whether its account is frozen, and the limits of requests and concurrency, which are taken when it
    * runs.
    */
-  admit(permission: MethodPermission, origin: Origin, method = ""): Admitted | Promise<Admitted> {
+  admit(permission: MethodPermission, origin: Origin, method = "", isLong = true): Admitted | Promise<Admitted> {
     const { changeCount } = this.#core.keys;
     let known: Caller | undefined;
     let address: string | undefined;
@@ -121,6 +121,8 @@ export class Dispatcher {
       const admitted = new Admitted(caller, address, changeCount);
       if (!beginsRequest(method)) return admitted;
       requireUnfrozen(caller);
+      // A short body costs less to read than the look at the limits, which are asked right behind it anyway.
+      if (!isLong) return admitted;
       const looking = this.#checkLimits(caller, origin.metadata);
       return looking instanceof Promise ? looking.then(() => admitted) : admitted;
     };

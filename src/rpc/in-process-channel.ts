@@ -82,9 +82,7 @@ class EncodingChannel implements Channel {
 
 function admit(dispatcher: Dispatcher, entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
   const permission = { operator: false, scope: entry.scope };
-  // A short body costs less to read than the look at the limits, which are asked right behind it anyway.
-  const method = entry.isLong ? entry.method : undefined;
-  return dispatcher.admit(permission, { metadata, peer: "", local: true }, method);
+  return dispatcher.admit(permission, { metadata, peer: "", local: true }, entry.method, entry.isLong);
 }
 
 function throwRefusal(outcome: StreamOutcome): void {
