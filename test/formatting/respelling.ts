@@ -1,17 +1,6 @@
 /** JSON and streams of events spelled anew: the same values in other spaces, escapes, orders and line ends. */
 
-/** Numbers from 0 to below 1, the same for the same seed. */
-export type Random = () => number;
-
-export function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import type { Random } from "../support/random.js";
 
 /** How one text is spelled, all through. */
 interface Spelling {

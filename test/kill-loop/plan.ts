@@ -1,4 +1,5 @@
 /** Where and when the gateway dies: every failpoint in every way, and plain kills, in an order that a seed decides. */
+import { randomOf } from "../support/random.js";
 import { FAILPOINTS, type Failpoint } from "../../src/failpoint.js";
 
 /** One death. */
@@ -39,17 +40,6 @@ const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
 const AFTER_MS = [50, 1_500] as const;
 /** How far behind the first a throw or a stall begins at most: it should go on for a while. */
 const EARLY_PASSES = 2;
-
-/** A number from 0 to below 1, the same sequence for the same seed. */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function earlyOf([low, high]: readonly [number, number]): readonly [number, number] {
   return [low, Math.min(low + EARLY_PASSES, high)];

@@ -1,4 +1,5 @@
 /** The corpus of the token report: 1,000 texts, the same on every machine, in ten languages and what is no language. */
+import { type Random, randomOf } from "../support/random.js";
 import { LANGUAGES, type Pieces } from "./languages.js";
 
 export interface CorpusText {
@@ -7,23 +8,9 @@ export interface CorpusText {
   readonly text: string;
 }
 
-/** From 0 to below 1. */
-type Random = () => number;
-
 const SEED = 20_261_121;
 const LANGUAGE_TEXTS = 70;
 const OTHER_TEXTS = 50;
-
-/** A small generator (mulberry32), so that the corpus needs no package and never changes. */
-function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function pick<Item>(random: Random, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];
