@@ -103,7 +103,7 @@ async function coreAnswers(channel: Channel, frontToken: string | undefined): Pr
   const metadata: Record<string, string> = frontToken === undefined ? {} : { "x-tollgate-front": frontToken };
   const options = { metadata, signal: new Cancellation(), timeoutMs: PROBE_MS };
   try {
-    await channel.unary(KeyServiceService.getCaller, { scope: "", beginsRequest: false }, options);
+    await channel.unary(KeyServiceService.getCaller, {}, options);
     return true;
   } catch (error) {
     return GatewayError.from(error).http === 401;

@@ -46,6 +46,11 @@ test("the package holds the built program and its protocol, and nothing of the t
   expect(files.filter((path) => /^(src|test|\.ci|data)\/|\.(ts|map|tsbuildinfo)$/.test(path))).toEqual([]);
 });
 
+test("the package has the public protocol, and not what front ends and cores say to each other", () => {
+  expect(files).toContain("proto/tollgate/v1/inference_service.proto");
+  expect(files.filter((path) => path.includes("tollgate/internal") && path.endsWith(".proto"))).toEqual([]);
+});
+
 test("the package is built before it is packed, may be published, and builds nothing where it is installed", () => {
   const manifest = JSON.parse(readFileSync("package.json", "utf8"));
   expect(manifest.private).toBeUndefined();

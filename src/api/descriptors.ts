@@ -43,9 +43,12 @@ const HTTP_OPTION = z
   }));
 const VERBS = { get: "GET", put: "PUT", post: "POST", delete: "DELETE", patch: "PATCH" } as const;
 const PERMISSION_OPTION = z
-  .object({ scope: z.string(), operator: z.boolean(), front: z.boolean() })
-  .transform(({ scope, operator, front }): MethodPermission => ({ scope, operator, ...(front ? { front } : {}) }));
-const OWN_PACKAGE = "tollgate.v1";
+  .object({ scope: z.string(), operator: z.boolean() })
+  .transform(({ scope, operator }): MethodPermission => ({ scope, operator }));
+const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
+const PUBLIC_PACKAGE = "tollgate.v1";
+/** What a front end and its core say to each other, which is nobody else's business. */
+export const INTERNAL_PACKAGE = "tollgate.internal.v1";
 /** `gen/` as seen from src/api, and from dist/src/api, where only the compiled half of `gen/` is. */
 const PLACES = ["../../gen/tollgate.binpb", "../../../gen/tollgate.binpb"];
 
@@ -95,11 +98,14 @@ function describe(): ReadonlyMap<string, MethodDescription> {
 
 function readMethods(from: FileRegistry): ReadonlyMap<string, MethodDescription> {
   const http = from.getExtension("google.api.http");
-  const permission = from.getExtension(`${OWN_PACKAGE}.permission`);
-  if (http === undefined || permission === undefined) throw new Error("the descriptor set lacks its method options");
+  const permission = from.getExtension(`${PUBLIC_PACKAGE}.permission`);
+  const frontOnly = from.getExtension(`${INTERNAL_PACKAGE}.front_only`);
+  if (http === undefined || permission === undefined || frontOnly === undefined) {
+    throw new Error("the descriptor set lacks its method options");
+  }
   const found = new Map<string, MethodDescription>();
   for (const file of from.files) {
-    if (file.proto.package !== OWN_PACKAGE) continue;
+    if (file.proto.package !== PUBLIC_PACKAGE && file.proto.package !== INTERNAL_PACKAGE) continue;
     for (const desc of file.services.flatMap((service) => service.methods)) {
       const path = `/${desc.parent.typeName}/${desc.name}`;
       found.set(path, {
@@ -107,6 +113,7 @@ function readMethods(from: FileRegistry): ReadonlyMap<string, MethodDescription>
         desc,
         ...(hasOption(desc, http) ? { http: HTTP_OPTION.parse(getOption(desc, http)) } : {}),
         ...(hasOption(desc, permission) ? { permission: PERMISSION_OPTION.parse(getOption(desc, permission)) } : {}),
+        ...(hasOption(desc, frontOnly) ? { permission: FRONT_ONLY } : {}),
       });
     }
   }

@@ -2,6 +2,7 @@
 import type { Method } from "./channel.js";
 import {
   AccountServiceService,
+  FrontServiceService,
   InferenceServiceService,
   KeyServiceService,
   ModelServiceService,
@@ -16,8 +17,9 @@ const SERVICES = [
   KeyServiceService,
   AccountServiceService,
   UsageServiceService,
-  TunnelServiceService,
   UpstreamServiceService,
+  FrontServiceService,
+  TunnelServiceService,
 ];
 
 /** A method whose messages are not known here. They may go from one of its own functions to another, nowhere else. */
@@ -34,6 +36,13 @@ const BY_PATH: ReadonlyMap<string, AnyMethod> = new Map(
 /** The method at a path such as `/tollgate.v1.KeyService/GetKey`; undefined where the protocol has none. */
 export function serviceMethod(path: string): AnyMethod | undefined {
   return BY_PATH.get(path);
+}
+
+/** The same where the protocol has it: throws where it has not. */
+export function requiredMethod(path: string): AnyMethod {
+  const method = serviceMethod(path);
+  if (method === undefined) throw new Error(`the protocol has no method ${path}`);
+  return method;
 }
 
 /** All of them. */

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, type CallOptions, FORM_HEADER, type Sink } from "../api/channel.js";
 import {
   type Event,
+  FrontServiceService,
   InferenceServiceService,
   type StreamGenerateRequest,
   type StreamGenerateResponse,
@@ -316,7 +317,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     const options = this.#front.callOptions(this.#request, new Cancellation(), HAND_BACK_MS);
     const lost = { requestId, request: this.#call(), headers: { ...this.#head }, body };
     // Where the service cannot be told, the retry runs anew, as it would without all this.
-    this.#front.channel.unary(InferenceServiceService.reportUndelivered, lost, options).catch(() => undefined);
+    this.#front.channel.unary(FrontServiceService.reportUndelivered, lost, options).catch(() => undefined);
   }
 
   /** Before the first byte a refusal has a status; after it, it is told in the stream, which never ends well. */

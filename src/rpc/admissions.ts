@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Admission, CallMetadata, Channel, Entry } from "../api/channel.js";
 import { Cancellation } from "../api/cancellation.js";
-import { type GetCallerRequest, KeyServiceService } from "../api/index.js";
+import { type CheckCallerRequest, FrontServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { credentialOf } from "../keys/credential.js";
 import { CLIENT_ADDRESS_HEADER } from "./address.js";
@@ -34,11 +34,11 @@ export class Admissions {
     return known ?? this.#ask(id, { scope, beginsRequest: asksLimits }, secret ?? "", metadata);
   }
 
-  async #ask(id: string, asked: GetCallerRequest, secret: string, metadata: CallMetadata): Promise<Admission> {
+  async #ask(id: string, asked: CheckCallerRequest, secret: string, metadata: CallMetadata): Promise<Admission> {
     const options = { metadata, signal: new Cancellation(), timeoutMs: TIMEOUT_MS };
     const admission = { holder: createHash("sha256").update(secret).digest("base64") };
     try {
-      await this.#way.unary(KeyServiceService.getCaller, asked, options);
+      await this.#way.unary(FrontServiceService.checkCaller, asked, options);
     } catch (error) {
       // The core checks the address of this question before it reads the scope in it. The call itself is told in order.
       if (error instanceof GatewayError && error.reason === "ERROR_REASON_ADDRESS_NOT_ALLOWED") return admission;

@@ -23,8 +23,10 @@ export class DescriptorIndex {
   readonly #messages = new Set<string>();
 
   /** Takes a serialized google.protobuf.FileDescriptorSet with everything that its files import. */
-  constructor(set: Uint8Array) {
-    for (const file of fromBinary(FileDescriptorSetSchema, set).file) this.#add(file);
+  constructor(set: Uint8Array, { withoutPackage }: { readonly withoutPackage: string }) {
+    for (const file of fromBinary(FileDescriptorSetSchema, set).file) {
+      if (file.package !== withoutPackage) this.#add(file);
+    }
   }
 
   /** The file, then what it imports, whatever the depth. Undefined where there is none of that name. */

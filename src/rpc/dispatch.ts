@@ -1,6 +1,7 @@
 /** Every service with its handlers: what the server offers and what the dispatcher runs. */
 import {
   AccountServiceService,
+  FrontServiceService,
   InferenceServiceService,
   KeyServiceService,
   ModelServiceService,
@@ -10,6 +11,7 @@ import {
 import { accountService } from "./account-service.js";
 import type { CoreParts } from "./core.js";
 import { Dispatcher, type Route } from "./dispatcher.js";
+import { frontService } from "./front-service.js";
 import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
 import { inferenceService } from "./inference-service.js";
 import { keyService } from "./key-service.js";
@@ -18,7 +20,7 @@ import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
 
 /** The generated definitions by the name under which health and reflection know the service. */
-export const SERVICES = {
+export const PUBLIC_SERVICES = {
   "tollgate.v1.InferenceService": InferenceServiceService,
   "tollgate.v1.ModelService": ModelServiceService,
   "tollgate.v1.KeyService": KeyServiceService,
@@ -26,6 +28,9 @@ export const SERVICES = {
   "tollgate.v1.UsageService": UsageServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
 };
+
+/** Every service whose calls the dispatcher runs: the public ones, and what only our own front ends call. */
+export const SERVICES = [...Object.values(PUBLIC_SERVICES), FrontServiceService];
 
 export type { Dispatcher } from "./dispatcher.js";
 
@@ -38,6 +43,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(AccountServiceService, accountService(core)),
     ...routes(UsageServiceService, usageService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
+    ...routes(FrontServiceService, frontService(core)),
   ]);
 }
 

@@ -3,7 +3,14 @@
  * stays where it is, and the typed form of a request stays bytes for the thread that reads long bodies.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { EmbedRequest, EstimateCostRequest, Generation, InferenceServiceService, Source } from "../api/index.js";
+import {
+  EmbedRequest,
+  EstimateCostRequest,
+  FrontServiceService,
+  Generation,
+  InferenceServiceService,
+  Source,
+} from "../api/index.js";
 import type { Method } from "../api/channel.js";
 import { TYPED_BYTES_MAX, TYPED_FORM } from "../api/typed-form.js";
 import { GatewayError } from "../errors.js";
@@ -23,7 +30,8 @@ const EMBED_TEXTS = 2;
 const EMBED_SOURCE = 4;
 const ESTIMATE_EMBEDDING = 2;
 
-const { streamGenerate, generate, countTokens, embed, estimateCost, reportUndelivered } = InferenceServiceService;
+const { streamGenerate, generate, countTokens, embed, estimateCost } = InferenceServiceService;
+const { reportUndelivered } = FrontServiceService;
 const GENERATING: ReadonlySet<string> = new Set([streamGenerate.path, generate.path, countTokens.path]);
 
 /** Throws BODY_TOO_LARGE, and what a broken message throws. */

@@ -6,6 +6,7 @@ import {
   ServerReflectionService as ReflectionV1,
 } from "../../gen/grpc/reflection/v1/reflection.js";
 import { ServerReflectionService as ReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection.js";
+import { INTERNAL_PACKAGE } from "../api/descriptors.js";
 import { DescriptorIndex } from "./descriptor-index.js";
 
 /** What every server has beside its own services. */
@@ -18,9 +19,9 @@ const OPEN_SERVICES = [
 type Answer = ServerReflectionResponse["messageResponse"];
 type Talk = ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 
-/** Adds both versions. The protocol is public, so that no key is asked for. */
+/** Adds both versions. What they show is public, so that no key is asked for. */
 export function addReflection(server: Server, descriptorSet: Uint8Array, serviceNames: readonly string[]): void {
-  const index = new DescriptorIndex(descriptorSet);
+  const index = new DescriptorIndex(descriptorSet, { withoutPackage: INTERNAL_PACKAGE });
   const names = [...serviceNames, ...OPEN_SERVICES];
   const serverReflectionInfo = (talk: Talk): void => converse(talk, index, names);
   server.addService(ReflectionV1, { serverReflectionInfo });

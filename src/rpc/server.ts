@@ -25,7 +25,7 @@ import { deadlineError } from "./lifetime.js";
 import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
-import { SERVICES } from "./dispatch.js";
+import { PUBLIC_SERVICES, SERVICES } from "./dispatch.js";
 import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
 
@@ -56,8 +56,8 @@ export interface GrpcServer {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** Our services, as health and reflection name them. */
-export const SERVICE_NAMES: readonly string[] = [...Object.keys(SERVICES), "tollgate.v1.TunnelService"];
+/** Our public services, as health and reflection name them. */
+export const SERVICE_NAMES: readonly string[] = Object.keys(PUBLIC_SERVICES);
 /** A connection without calls is closed so that its client opens another when it needs one. */
 const IDLE_MS = 1_800_000;
 /** How long connections may take to close after the last call ended. */
@@ -82,7 +82,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = new Listener(injector, options.connections ?? {});
   const edge = { ...options, gate, listener, readers: new BlockedReaders(options.blockedMsMax) };
-  for (const service of Object.values(SERVICES)) addMethods(server, Object.values(service), edge);
+  for (const service of SERVICES) addMethods(server, Object.values(service), edge);
   const tunnels = new TunnelServer({
     dispatcher: options.dispatcher,
     callsMax: options.tunnelCallsMax,

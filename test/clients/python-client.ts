@@ -33,7 +33,8 @@ export async function makePythonStubs(): Promise<string> {
     if (!existsSync(tool)) throw new Error(`${tool} is missing: apt-get install ${PACKAGES}`);
   }
   const directory = await mkdtemp(join(tmpdir(), "tollgate-python-"));
-  const files = (await readdir(PROTO, { recursive: true })).filter((name) => name.endsWith(".proto"));
+  const all = (await readdir(PROTO, { recursive: true })).filter((name) => name.endsWith(".proto"));
+  const files = all.filter((name) => !name.startsWith("tollgate/internal/"));
   const out = [`--python_out=${directory}`, `--grpc_python_out=${directory}`];
   const args = ["-I", PROTO, ...out, `--plugin=protoc-gen-grpc_python=${TOOLS.plugin}`, ...files];
   await run(TOOLS.protoc, args, { timeout: RUN_MS_MAX });

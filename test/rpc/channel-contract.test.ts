@@ -229,21 +229,13 @@ describe.each(EDGES)("a channel %s", (name) => {
     { name: "no key", metadata: {}, reason: "ERROR_REASON_KEY_MISSING" },
     { name: "a wrong key", metadata: { "x-api-key": "sk-none-that-exists-here" }, reason: "ERROR_REASON_KEY_INVALID" },
   ])("$name is refused", async ({ metadata, reason }) => {
-    const call = edge.channel.unary(
-      KeyServiceService.getCaller,
-      { scope: "", beginsRequest: false },
-      { ...options(), metadata },
-    );
+    const call = edge.channel.unary(KeyServiceService.getCaller, {}, { ...options(), metadata });
     expect((await refusal(call)).reason).toBe(reason);
   });
 
   test("the key comes by x-api-key as well", async () => {
     const metadata = { "x-api-key": secret };
-    const reply = await edge.channel.unary(
-      KeyServiceService.getCaller,
-      { scope: "", beginsRequest: false },
-      { ...options(), metadata },
-    );
+    const reply = await edge.channel.unary(KeyServiceService.getCaller, {}, { ...options(), metadata });
     expect(reply.message.key?.accountId).toBe("acme");
   });
 });

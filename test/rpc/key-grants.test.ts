@@ -113,7 +113,7 @@ describe("whatever a key with the scope keys asks for", () => {
         fc.subarray(names, { minLength: 1 }),
         async (mine, wish, next, mask) => {
           const maker = await core.makeKey("acme", mine);
-          const { message: me } = await ask(getCaller, { scope: "", beginsRequest: false }, maker.secret);
+          const { message: me } = await ask(getCaller, {}, maker.secret);
           const made = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
           if (made.message?.key === undefined) expect(PERMISSIONS).toContain(made.reason);
           const target = made.message?.key ?? me?.key;
@@ -167,11 +167,9 @@ describe("whatever a key with the scope keys asks for", () => {
     const child = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
     const grandchild = await ask(createKey, { accountId: "", settings: wish, secret: "" }, child.message?.secret ?? "");
     const secrets = [child, grandchild].map(({ message }) => message?.secret ?? "");
-    for (const secret of secrets)
-      expect((await ask(getCaller, { scope: "", beginsRequest: false }, secret)).reason).toBe("");
+    for (const secret of secrets) expect((await ask(getCaller, {}, secret)).reason).toBe("");
     expect((await ask(revokeKey, { id: maker.id }, maker.secret)).reason).toBe("");
-    for (const secret of secrets)
-      expect((await ask(getCaller, { scope: "", beginsRequest: false }, secret)).reason).toBe(want);
+    for (const secret of secrets) expect((await ask(getCaller, {}, secret)).reason).toBe(want);
   });
 
   test("a key that it made expires with it where it says so, also when its expiry is set later", async () => {
@@ -180,10 +178,10 @@ describe("whatever a key with the scope keys asks for", () => {
     const wish = { ...emptySettings(), scopes: ["models"] };
     const child = await ask(createKey, { accountId: "", settings: wish, secret: "" }, maker.secret);
     const secret = child.message?.secret ?? "";
-    expect((await ask(getCaller, { scope: "", beginsRequest: false }, secret)).reason).toBe("");
+    expect((await ask(getCaller, {}, secret)).reason).toBe("");
     const past = { ...emptySettings(), expireTime: new Date(0) };
     await core.parts.keys.update(maker.id, past, ["expire_time"]);
-    expect((await ask(getCaller, { scope: "", beginsRequest: false }, secret)).reason).toBe("ERROR_REASON_KEY_EXPIRED");
+    expect((await ask(getCaller, {}, secret)).reason).toBe("ERROR_REASON_KEY_EXPIRED");
   });
 });
 

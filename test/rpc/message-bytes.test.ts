@@ -1,9 +1,10 @@
 /** Messages as bytes: what the kept writer makes is what the generated code makes, whatever went wrong before. */
 import { describe, expect, test } from "vitest";
-import { InferenceServiceService, KeyServiceService } from "../../src/api/index.js";
+import { FrontServiceService, InferenceServiceService } from "../../src/api/index.js";
 import { KeptWriter, requestBytes, responseBytes } from "../../src/rpc/message-bytes.js";
 
 const { streamGenerate, generate } = InferenceServiceService;
+const { checkCaller } = FrontServiceService;
 
 function asking(bytes: number) {
   const value = { wire: "openai-chat", body: Buffer.alloc(bytes, 7), headers: { a: "b" } };
@@ -22,9 +23,7 @@ describe("bytes of a message", () => {
 
   test("of any other method are the generated code's too", () => {
     const request = { scope: "chat", beginsRequest: false };
-    expect(requestBytes(KeyServiceService.getCaller, request)).toEqual(
-      KeyServiceService.getCaller.requestSerialize(request),
-    );
+    expect(requestBytes(checkCaller, request)).toEqual(checkCaller.requestSerialize(request));
   });
 
   test("stay what they were when the next message is written", () => {

@@ -17,7 +17,6 @@ const TABLE: Readonly<Record<string, string>> = {
   "InferenceService/CountTokens": "chat",
   "InferenceService/Embed": "embeddings",
   "InferenceService/EstimateCost": "chat",
-  "InferenceService/ReportUndelivered": "chat",
   "InferenceService/ResumeStream": "chat",
   "ModelService/ListModels": "models",
   "ModelService/GetModel": "models",
@@ -48,12 +47,21 @@ const TABLE: Readonly<Record<string, string>> = {
   "UpstreamService/ResetUpstream": "operator",
 };
 /** Methods that ask for the front token in place of a key. The dispatcher never runs them. */
-const FRONT_PATHS = ["/tollgate.v1.TunnelService/Tunnel"];
-const ROWS = Object.entries(TABLE).map(([name, scope]) => ({ name, scope, path: `/tollgate.v1.${name}` }));
+const FRONT_PATHS = ["/tollgate.internal.v1.TunnelService/Tunnel"];
+/** What front ends ask for their clients, with the clients' keys. */
+const INTERNAL_TABLE: typeof TABLE = {
+  "FrontService/CheckCaller": "any",
+  "FrontService/ReportUndelivered": "chat",
+};
+const ROWS = [rowsOf("tollgate.v1", TABLE), rowsOf("tollgate.internal.v1", INTERNAL_TABLE)].flat();
 const REFUSED_EARLY = /^ERROR_REASON_(?:KEY_|SCOPE_MISSING|ADDRESS_NOT_ALLOWED)/;
 const SIGNAL = new AbortController().signal;
 
 let core: OpenCore;
+
+function rowsOf(protoPackage: string, table: typeof TABLE): { name: string; scope: string; path: string }[] {
+  return Object.entries(table).map(([name, scope]) => ({ name, scope, path: `/${protoPackage}.${name}` }));
+}
 
 beforeAll(async () => {
   core = await openCore();

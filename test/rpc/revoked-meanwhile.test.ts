@@ -35,7 +35,7 @@ async function ask(admission?: Admission): Promise<string> {
     local: true,
     admission,
   };
-  const outcome = await core.dispatcher.unary(METHOD, { scope: "", beginsRequest: false }, call);
+  const outcome = await core.dispatcher.unary(METHOD, {}, call);
   return outcome.kind === "answered" ? "answered" : outcome.error.reason;
 }
 

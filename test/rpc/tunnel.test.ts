@@ -129,7 +129,7 @@ describe("many calls over one tunnel", () => {
     const ask = (address: string) =>
       open().unary(
         KeyServiceService.getCaller,
-        { scope: "", beginsRequest: false },
+        {},
         withKey(addressed.secret, {
           metadata: { "x-tollgate-client-address": address, "x-tollgate-front": FRONT_TOKEN },
         }),

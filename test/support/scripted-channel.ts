@@ -59,8 +59,6 @@ export class ScriptedChannel implements Channel {
   ): Promise<Reply<Response>> {
     const call = this.#record(method, request, options);
     if (method.path.endsWith("/GetCaller") && !this.unaryScripts.has(method.path)) {
-      const { scope } = JSON.parse(JSON.stringify(request));
-      if (this.lacks.has(scope)) throw new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: "none" });
       const bytes = GetCallerResponse.encode({ key: undefined }).finish();
       return { message: method.responseDeserialize(Buffer.from(bytes)), head: this.unaryHead };
     }

@@ -109,32 +109,6 @@ export interface CancelStreamResponse {
   costNanos: bigint;
 }
 
-/** ReportUndeliveredRequest is the request of ReportUndelivered. */
-export interface ReportUndeliveredRequest {
-  /** The request's id, as x-request-id told it. */
-  requestId: string;
-  /** What was asked. */
-  request:
-    | StreamGenerateRequest
-    | undefined;
-  /** The headers of the answer, as StreamGenerate's initial metadata told them. */
-  headers: { [key: string]: string };
-  /**
-   * The whole answer in the accepted wire, at most 4 MiB. Empty where it is larger: then it is not kept, and the answer of
-   * the retry, which pays again, names this request in x-tollgate-lost-attempt.
-   */
-  body: Buffer;
-}
-
-export interface ReportUndeliveredRequest_HeadersEntry {
-  key: string;
-  value: string;
-}
-
-/** ReportUndeliveredResponse is empty. */
-export interface ReportUndeliveredResponse {
-}
-
 /** CountTokensRequest is the request of CountTokens. */
 export interface CountTokensRequest {
   /** What would be asked. */
@@ -721,180 +695,6 @@ export const CancelStreamResponse: MessageFns<CancelStreamResponse> = {
             message.costNanos = reader.int64() as bigint;
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReportUndeliveredRequest(): ReportUndeliveredRequest {
-  return { requestId: "", request: undefined, headers: {}, body: Buffer.alloc(0) };
-}
-
-export const ReportUndeliveredRequest: MessageFns<ReportUndeliveredRequest> = {
-  encode(message: ReportUndeliveredRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.requestId !== "") {
-      writer.uint32(10).string(message.requestId);
-    }
-    if (message.request !== undefined) {
-      StreamGenerateRequest.encode(message.request, writer.uint32(18).fork()).join();
-    }
-    globalThis.Object.entries(message.headers).forEach(([key, value]: [string, string]) => {
-      ReportUndeliveredRequest_HeadersEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
-    });
-    if (message.body.length !== 0) {
-      writer.uint32(34).bytes(message.body);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReportUndeliveredRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.requestId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.request = StreamGenerateRequest.decode(reader, reader.uint32());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            const entry3 = ReportUndeliveredRequest_HeadersEntry.decode(reader, reader.uint32());
-            if (entry3.value !== undefined) {
-              message.headers[entry3.key] = entry3.value;
-            }
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.body = Buffer.from(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReportUndeliveredRequest_HeadersEntry(): ReportUndeliveredRequest_HeadersEntry {
-  return { key: "", value: "" };
-}
-
-export const ReportUndeliveredRequest_HeadersEntry: MessageFns<ReportUndeliveredRequest_HeadersEntry> = {
-  encode(message: ReportUndeliveredRequest_HeadersEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value !== "") {
-      writer.uint32(18).string(message.value);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredRequest_HeadersEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReportUndeliveredRequest_HeadersEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReportUndeliveredResponse(): ReportUndeliveredResponse {
-  return {};
-}
-
-export const ReportUndeliveredResponse: MessageFns<ReportUndeliveredResponse> = {
-  encode(_: ReportUndeliveredResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReportUndeliveredResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReportUndeliveredResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1907,21 +1707,6 @@ export const InferenceServiceService = {
       Buffer.from(CancelStreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelStreamResponse => CancelStreamResponse.decode(value),
   },
-  /**
-   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
-   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
-   */
-  reportUndelivered: {
-    path: "/tollgate.v1.InferenceService/ReportUndelivered" as const,
-    requestStream: false as const,
-    responseStream: false as const,
-    requestSerialize: (value: ReportUndeliveredRequest): Buffer =>
-      Buffer.from(ReportUndeliveredRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ReportUndeliveredRequest => ReportUndeliveredRequest.decode(value),
-    responseSerialize: (value: ReportUndeliveredResponse): Buffer =>
-      Buffer.from(ReportUndeliveredResponse.encode(value).finish()),
-    responseDeserialize: (value: Buffer): ReportUndeliveredResponse => ReportUndeliveredResponse.decode(value),
-  },
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens: {
     path: "/tollgate.v1.InferenceService/CountTokens" as const,
@@ -1993,11 +1778,6 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
    * Refuses as ResumeStream does. Where the request has ended already it only forgets.
    */
   cancelStream: handleUnaryCall<CancelStreamRequest, CancelStreamResponse>;
-  /**
-   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
-   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
-   */
-  reportUndelivered: handleUnaryCall<ReportUndeliveredRequest, ReportUndeliveredResponse>;
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
   /**
@@ -2087,25 +1867,6 @@ export interface InferenceServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
-  ): ClientUnaryCall;
-  /**
-   * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
-   * a retry of the client's SDK with the same key and request. A front end calls it for its client, with the client's key.
-   */
-  reportUndelivered(
-    request: ReportUndeliveredRequest,
-    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
-  ): ClientUnaryCall;
-  reportUndelivered(
-    request: ReportUndeliveredRequest,
-    metadata: Metadata,
-    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
-  ): ClientUnaryCall;
-  reportUndelivered(
-    request: ReportUndeliveredRequest,
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
   ): ClientUnaryCall;
   /** CountTokens says how many tokens a request's input has. It is free and never generates. */
   countTokens(

@@ -208,10 +208,6 @@ export interface RotateKeyResponse {
 
 /** GetCallerRequest is the request of GetCaller. */
 export interface GetCallerRequest {
-  /** A scope to ask about. Empty: none. */
-  scope: string;
-  /** Also asks whether the key's limits of requests and concurrency would take a request now. Takes nothing. */
-  beginsRequest: boolean;
 }
 
 /** GetCallerResponse is who the caller is. */
@@ -1360,17 +1356,11 @@ export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
 };
 
 function createBaseGetCallerRequest(): GetCallerRequest {
-  return { scope: "", beginsRequest: false };
+  return {};
 }
 
 export const GetCallerRequest: MessageFns<GetCallerRequest> = {
-  encode(message: GetCallerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.scope !== "") {
-      writer.uint32(10).string(message.scope);
-    }
-    if (message.beginsRequest !== false) {
-      writer.uint32(16).bool(message.beginsRequest);
-    }
+  encode(_: GetCallerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
   },
 
@@ -1387,22 +1377,6 @@ export const GetCallerRequest: MessageFns<GetCallerRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.scope = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.beginsRequest = reader.bool();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1532,10 +1506,7 @@ export const KeyServiceService = {
     responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
-  /**
-   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
-   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
-   */
+  /** GetCaller shows the key that the call came with. */
   getCaller: {
     path: "/tollgate.v1.KeyService/GetCaller" as const,
     requestStream: false as const,
@@ -1564,10 +1535,7 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
   /** RotateKey gives a key a new secret and lets the old one live on for a while. */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
-  /**
-   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
-   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
-   */
+  /** GetCaller shows the key that the call came with. */
   getCaller: handleUnaryCall<GetCallerRequest, GetCallerResponse>;
 }
 
@@ -1672,10 +1640,7 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * GetCaller shows who the caller's key is. Refuses with SCOPE_MISSING where the key lacks the scope that is asked
-   * about, and with RATE_LIMITED where its limits are asked about and would not take a request.
-   */
+  /** GetCaller shows the key that the call came with. */
   getCaller(
     request: GetCallerRequest,
     callback: (error: ServiceError | null, response: GetCallerResponse) => void,

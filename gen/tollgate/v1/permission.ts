@@ -16,12 +16,10 @@ export interface Permission {
   scope: string;
   /** True where the method shows or changes more than the caller's own account, so that only an operator key may call it. */
   operator: boolean;
-  /** True where no key is asked for but the front token, so that only our own front ends may call it. */
-  front: boolean;
 }
 
 function createBasePermission(): Permission {
-  return { scope: "", operator: false, front: false };
+  return { scope: "", operator: false };
 }
 
 export const Permission: MessageFns<Permission> = {
@@ -31,9 +29,6 @@ export const Permission: MessageFns<Permission> = {
     }
     if (message.operator !== false) {
       writer.uint32(16).bool(message.operator);
-    }
-    if (message.front !== false) {
-      writer.uint32(24).bool(message.front);
     }
     return writer;
   },
@@ -65,14 +60,6 @@ export const Permission: MessageFns<Permission> = {
             }
 
             message.operator = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.front = reader.bool();
             continue;
           }
         }

@@ -2,7 +2,7 @@
 // versions:
 //   protoc-gen-ts_proto  v2.18.0
 //   protoc               unknown
-// source: tollgate/v1/tunnel_service.proto
+// source: tollgate/internal/v1/tunnel_service.proto
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
@@ -319,7 +319,7 @@ export const TunnelServiceService = {
    * and cancels its calls.
    */
   tunnel: {
-    path: "/tollgate.v1.TunnelService/Tunnel" as const,
+    path: "/tollgate.internal.v1.TunnelService/Tunnel" as const,
     requestStream: true as const,
     responseStream: true as const,
     requestSerialize: (value: TunnelRequest): Buffer => Buffer.from(TunnelRequest.encode(value).finish()),
@@ -357,7 +357,7 @@ export interface TunnelServiceClient extends Client {
 
 export const TunnelServiceClient = makeGenericClientConstructor(
   TunnelServiceService,
-  "tollgate.v1.TunnelService",
+  "tollgate.internal.v1.TunnelService",
 ) as unknown as {
   new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): TunnelServiceClient;
   service: typeof TunnelServiceService;
