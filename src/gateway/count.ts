@@ -49,7 +49,7 @@ export function estimateInput(request: WireRequest): number {
 }
 
 async function countText(
-  input: InputText,
+  input: LongText,
   imageCount: number,
   modelId: string,
   countFor: CountFor | undefined,
@@ -58,7 +58,7 @@ async function countText(
 }
 
 /** All that is read, of whose text the tokens are known. */
-function inputTokens(input: InputText, textTokens: number, imageCount: number): number {
+function inputTokens(input: LongText, textTokens: number, imageCount: number): number {
   const frame = input.messages === 0 ? 0 : input.messages * MESSAGE_TOKENS + REPLY_TOKENS;
   return input.tokens + textTokens + imageCount * IMAGE_TOKENS + frame;
 }
@@ -86,7 +86,7 @@ export async function boundInput(
 }
 
 /** Undefined also where the thread has no room: a settlement that asks must not fail. */
-function longText(long: LongBody): Promise<InputText | undefined> {
+function longText(long: LongBody): Promise<LongText | undefined> {
   return long.text().catch(() => undefined);
 }
 
@@ -95,7 +95,9 @@ export function textBytesOf(request: WireRequest): Buffer {
   return request.source?.body ?? Buffer.from(readableInput(request)?.text ?? "");
 }
 
-type InputText = LongText;
+interface InputText extends LongText {
+  readonly text: string;
+}
 
 /** Undefined where the typed form cannot hold the request. */
 export function readableInput(request: WireRequest): InputText | undefined {

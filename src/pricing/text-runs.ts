@@ -1,4 +1,5 @@
 /** The runs of a text: cut where they are too long for a tokenizer, and estimated in tokens. Pure. */
+import type { SlicedText } from "../api/sliced-text.js";
 
 /**
  * A run of one class of characters is one word to the tokenizer, and its time grows with the square of a word's
@@ -60,11 +61,12 @@ function isLowSurrogate(code: number): boolean {
  * The tokens of a text, about, for models whose tokenizer is not public: a word of letters is a token for each
  * started 6 letters, three digits are one, signs are one for two, and each character beyond ASCII is one. A blank
  * belongs to the word that follows. It leans high on prose and code, so that a charge by estimate is close to what
- * an upstream would charge.
+ * an upstream would charge. Of the characters from `start` up to `end`.
  */
-export function estimateTokens(text: string): number {
-  if (text.length <= ESTIMATED_CHARS_MAX) return estimateRuns(text);
-  return Math.ceil((estimateRuns(text.slice(0, ESTIMATED_CHARS_MAX)) * text.length) / ESTIMATED_CHARS_MAX);
+export function estimateTokens(text: SlicedText, start = 0, end = text.length): number {
+  const chars = Math.max(end - start, 0);
+  if (chars <= ESTIMATED_CHARS_MAX) return estimateRuns(text.slice(start, end));
+  return Math.ceil((estimateRuns(text.slice(start, start + ESTIMATED_CHARS_MAX)) * chars) / ESTIMATED_CHARS_MAX);
 }
 
 function estimateRuns(text: string): number {

@@ -1,6 +1,7 @@
 /** The thread that counts tokens, and the texts that it is given, a slice at a time. */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
+import type { SlicedText } from "../api/sliced-text.js";
 import { type CountJob, type CountLane, CountQueue, type LaneBounds } from "./count-queue.js";
 import type { Encoding } from "./model-tokens.js";
 import { cutRuns } from "./text-runs.js";
@@ -47,7 +48,9 @@ parentPort.on("message", (slices) => {
 
 /** A text to be counted. */
 export interface CountOrder {
-  readonly text: string;
+  readonly text: SlicedText;
+  /** How much of it, from its start. */
+  readonly chars: number;
   readonly encoding: Encoding;
   /** Who asks; the accounts take turns. */
   readonly account: string;
@@ -68,22 +71,24 @@ class TextJob implements CountJob {
   readonly encoding: Encoding;
   charsLeft: number;
   tokens = 0;
-  readonly #text: string;
+  readonly #text: SlicedText;
+  readonly #chars: number;
   readonly #tokensMax: number;
   /** Cut, and not given to the thread yet. */
   #parts: string[] = [];
   #cutTo = 0;
 
   constructor(
-    { text, encoding, account, lane, tokensMax }: CountOrder,
+    { text, chars, encoding, account, lane, tokensMax }: CountOrder,
     readonly resolve: (tokens: number | undefined) => void,
   ) {
     this.#text = text;
+    this.#chars = chars;
     this.encoding = encoding;
     this.account = account;
     this.lane = lane;
     this.#tokensMax = tokensMax;
-    this.charsLeft = text.length;
+    this.charsLeft = chars;
   }
 
   /** The next parts of the text, about as long as asked; all at once where it is short. */
@@ -92,8 +97,9 @@ class TextJob implements CountJob {
     let chars = 0;
     while (chars < charsMax && this.charsLeft > 0) {
       if (this.#parts.length === 0) {
-        const cut = cutRuns(this.#text.slice(this.#cutTo, this.#cutTo + TURN_CHARS));
-        this.#cutTo += TURN_CHARS;
+        const end = Math.min(this.#cutTo + TURN_CHARS, this.#chars);
+        const cut = cutRuns(this.#text.slice(this.#cutTo, end));
+        this.#cutTo = end;
         this.#parts = cut.toReversed();
       }
       const part = this.#parts.pop() ?? "";

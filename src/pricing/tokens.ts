@@ -1,4 +1,5 @@
 /** Counts tokens: exactly with OpenAI's public tokenizers, off the event loop, or near them for everyone else. */
+import type { SlicedText } from "../api/sliced-text.js";
 import type { CountLane } from "./count-queue.js";
 import { type Encoding, modelTokens } from "./model-tokens.js";
 import { estimateTokens } from "./text-runs.js";
@@ -25,20 +26,20 @@ const NOBODY: CountFor = { account: "", lane: "question" };
  * be counted, because the worker is overrun or the text is too long, is estimated. So it serves a charge, and no upper
  * bound.
  */
-export async function countTokens(text: string, modelId: string, countFor: CountFor = NOBODY): Promise<number> {
+export async function countTokens(text: SlicedText, modelId: string, countFor: CountFor = NOBODY): Promise<number> {
   return (await countOrEstimate(text, modelId, countFor)).tokens;
 }
 
 /** The same, and whether a part of it had to be estimated. */
 export async function countOrEstimate(
-  text: string,
+  text: SlicedText,
   modelId: string,
   countFor: CountFor,
 ): Promise<{ readonly tokens: number; readonly isEstimate: boolean }> {
   const { encoding, perThousand } = modelTokens(modelId);
-  const counted = text.slice(0, COUNTED_CHARS_MAX);
-  const known = await count(counted, encoding, countFor, 1_000 / perThousand);
-  const all = (known ?? estimateTokens(counted)) + estimateTokens(text.slice(COUNTED_CHARS_MAX));
+  const known = await count(text, encoding, countFor, 1_000 / perThousand);
+  const counted = known ?? estimateTokens(text, 0, Math.min(text.length, COUNTED_CHARS_MAX));
+  const all = counted + estimateTokens(text, COUNTED_CHARS_MAX);
   // Down, so that the pieces of a text never count for more than the whole.
   const tokens = Math.floor((all * perThousand) / 1_000);
   return { tokens, isEstimate: known === undefined || text.length > COUNTED_CHARS_MAX };
@@ -49,7 +50,7 @@ export async function countOrEstimate(
  * a hold can fall back to bytes. Never rejects.
  */
 export async function countTokensExactly(
-  text: string,
+  text: SlicedText,
   encoding: Encoding,
   countFor: CountFor = NOBODY,
 ): Promise<number | undefined> {
@@ -58,14 +59,15 @@ export async function countTokensExactly(
 }
 
 async function count(
-  text: string,
+  text: SlicedText,
   encoding: Encoding,
   { account, lane, tokensMax = Infinity }: CountFor,
   ownPerCounted: number,
 ): Promise<number | undefined> {
-  if (text === "") return 0;
+  if (text.length === 0) return 0;
   counter ??= new TokenCounter(IDLE_MS, () => (counter = undefined));
-  return counter.count({ text, encoding, account, lane, tokensMax: Math.ceil(tokensMax * ownPerCounted) });
+  const chars = Math.min(text.length, COUNTED_CHARS_MAX);
+  return counter.count({ text, chars, encoding, account, lane, tokensMax: Math.ceil(tokensMax * ownPerCounted) });
 }
 
 /** Ends the worker, if there is one. The next count starts another. */

@@ -11,6 +11,7 @@ import type {
   WireRequest,
 } from "../wire/wire.js";
 import type { Prompt } from "../api/index.js";
+import { TextBytes } from "../api/sliced-text.js";
 import type { SharedSource } from "./protocol.js";
 import { keepOutline } from "../wire/outline.js";
 import { readers } from "./readers.js";
@@ -37,7 +38,7 @@ class ThreadBody implements LongBody {
 
   async text(): Promise<LongText | undefined> {
     const { value } = await this.thread.ask({ source: this.source, task: { kind: "text" } }, this.account, "text");
-    return value;
+    return value && { messages: value.messages, tokens: value.tokens, text: new TextBytes(value.bytes) };
   }
 }
 

@@ -34,9 +34,12 @@ export interface WrittenBody {
   readonly unknown: readonly string[];
 }
 
+/** The text as UTF-16. */
+export type TextInBytes = Omit<LongText, "text"> & { readonly bytes: Uint8Array };
+
 export type Answer =
   | { readonly kind: "read"; readonly value: ReadBody }
   | { readonly kind: "written"; readonly value: WrittenBody }
-  | { readonly kind: "text"; readonly value: LongText | undefined }
+  | { readonly kind: "text"; readonly value: TextInBytes | undefined }
   | { readonly kind: "refused"; readonly reason: string; readonly metadata: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly message: string };

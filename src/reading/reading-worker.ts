@@ -9,7 +9,7 @@ import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, checkSource } from "../routing/question.js";
 import { outlined } from "../wire/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
-import type { Answer, Question, ReadBody, SharedSource, WrittenBody } from "./protocol.js";
+import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
 
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
@@ -48,6 +48,13 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
   return { body: bodyFor(question, dropped), dropped, unknown };
 }
 
+function text(request: WireRequest): TextInBytes | undefined {
+  const readable = readableInput(request);
+  if (readable === undefined) return undefined;
+  const { messages, tokens } = readable;
+  return { messages, tokens, bytes: Buffer.from(readable.text, "utf16le") };
+}
+
 function answerOf({ source, task }: Question): Answer {
   try {
     const request = requestOf(source);
@@ -57,7 +64,7 @@ function answerOf({ source, task }: Question): Answer {
       case "write":
         return { kind: "written", value: write(request, task.order) };
       case "text":
-        return { kind: "text", value: readableInput(request) };
+        return { kind: "text", value: text(request) };
     }
   } catch (error) {
     if (error instanceof GatewayError)
@@ -74,8 +81,16 @@ function movable(answer: Answer): ArrayBuffer[] {
 }
 
 function madeBytes(answer: Answer): Uint8Array | undefined {
-  if (answer.kind === "written") return answer.value.body;
-  return answer.kind === "read" ? answer.value.outline : undefined;
+  switch (answer.kind) {
+    case "written":
+      return answer.value.body;
+    case "read":
+      return answer.value.outline;
+    case "text":
+      return answer.value?.bytes;
+    default:
+      return undefined;
+  }
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");

@@ -1,4 +1,5 @@
 /** What every wire format can do, in both directions. A wire is pure: bytes and messages in, bytes and messages out. */
+import type { SlicedText } from "../api/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { StreamEncoder } from "./event-writer.js";
@@ -73,7 +74,7 @@ export interface MemberTerms {
 /** What of a request is read as text, and how much of it is no text. */
 export interface LongText {
   readonly messages: number;
-  readonly text: string;
+  readonly text: SlicedText;
   /** Tokens that came as such. */
   readonly tokens: number;
 }

@@ -1,13 +1,28 @@
 /** Measures what worst cases of one tenant do to the streams of another: the gaps between events, and the loop. */
 import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { constants, setPriority } from "node:os";
 import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chatBody } from "./bodies.mjs";
 import { OTHER_MODEL } from "./gateway-under-test.mjs";
-import { readDelaysMs } from "./measure-load.mjs";
+import { runDirectory, start } from "./child.mjs";
+
+/** @typedef {{ heldMs: number, wallMs: number }} Hold */
+
+const WATCHED = join(runDirectory, "loop-holds.jsonl");
+const PASS_THROUGH = fileURLToPath(new URL("baseline-pass-through.mjs", import.meta.url));
+let read = 0;
+
+/** What the watched gateway is started with. */
+export function watchOptions() {
+  const watch = new URL("loop-watch.mjs", import.meta.url);
+  watch.searchParams.set("out", WATCHED);
+  return ["--import", watch.href];
+}
 
 /**
  * @param {import("./scenarios.mjs").Scenario} scenario
@@ -24,14 +39,20 @@ export async function measureWorst(scenario, subjects, otherMockPort) {
     gaps.take();
     await sleep(10_000);
     const aloneP99Ms = p99(gaps.take());
-    // The same bytes past the gateway: what the attacker, its upstream and the kernel take of this machine anyway.
-    const elsewhereStallMs = await attack(subject, `http://127.0.0.1:${otherMockPort}`, "");
+    // The same bytes past the gateway: what moving them takes of this machine anyway.
+    const elsewhere = await start("pass-through", [
+      process.execPath,
+      PASS_THROUGH,
+      `http://127.0.0.1:${otherMockPort}`,
+    ]);
+    const elsewhereHeldMs = await attack(subject, `http://127.0.0.1:${String(elsewhere.ready["port"])}`, "");
     const elsewhereP99Ms = p99(gaps.take());
-    const stallMs = await attack(subject, `http://${subject.host}:${subject.port}`, subject.grpc ?? "");
+    await elsewhere.stop();
+    const heldMs = await attack(subject, `http://${subject.host}:${subject.port}`, subject.grpc ?? "");
     const besideP99Ms = p99(gaps.take());
     gaps.stop();
     const gapGrowth = besideP99Ms / elsewhereP99Ms;
-    const told = { aloneP99Ms, elsewhereP99Ms, besideP99Ms, elsewhereStallMs, stallMs };
+    const told = { aloneP99Ms, elsewhereP99Ms, besideP99Ms, elsewhereHeldMs, heldMs };
     process.stdout.write(`${JSON.stringify({ name: "all", ...told })}\n`);
     turns.set(subject.name, [{ ...told, gapGrowth }]);
   }
@@ -49,17 +70,27 @@ async function attack(subject, base, grpc) {
   const child = spawn(process.execPath, [script, base, grpc, subject.otherKey ?? "", OTHER_MODEL], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  await readDelaysMs(subject);
+  readHolds();
   // An attacker has a machine of its own: on this one it must not take the processor from what is measured.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let longestMs = 0;
   for await (const line of createInterface({ input: child.stdout })) {
-    const { stallMs } = await readDelaysMs(subject);
-    longestMs = Math.max(longestMs, stallMs);
-    process.stdout.write(`${JSON.stringify({ ...JSON.parse(line), stallMs })}\n`);
+    // A callback is told when the next one begins.
+    await sleep(20);
+    const longest = readHolds().toSorted((one, other) => other.heldMs - one.heldMs)[0];
+    longestMs = Math.max(longestMs, longest?.heldMs ?? 0);
+    process.stdout.write(`${JSON.stringify({ ...JSON.parse(line), ...longest })}\n`);
     child.stdin.write("\n");
   }
   return longestMs;
+}
+
+/** How long the loop was held at a stretch, each time since the last look. @returns {Hold[]} */
+function readHolds() {
+  const lines = existsSync(WATCHED) ? readFileSync(WATCHED, "utf8").split("\n").slice(0, -1) : [];
+  const fresh = lines.slice(read).map((line) => JSON.parse(line));
+  read = lines.length;
+  return fresh;
 }
 
 /** @param {readonly number[]} sorted */

@@ -3,7 +3,7 @@ import { Charges, measureLoad, servesFormat } from "./measure-load.mjs";
 import { measureSoak } from "./measure-soak.mjs";
 import { measureSlow } from "./measure-slow.mjs";
 import { measureStart } from "./measure-start.mjs";
-import { measureWorst } from "./measure-worst.mjs";
+import { measureWorst, watchOptions } from "./measure-worst.mjs";
 import { resultOf } from "./result.mjs";
 import { startSubject } from "./subjects.mjs";
 
@@ -22,7 +22,7 @@ export async function runScenario(scenario, bench, tools) {
   const skipped = [];
   try {
     for (const name of scenario.subjects) {
-      const subject = await startSubject(name, bench);
+      const subject = await startSubject(name, scenario.kind === "worst" ? watched(bench) : bench);
       // A peer that nobody asked for is nothing that is missing.
       if ("skipped" in subject) skipped.push(...(subject.skipped === "" ? [] : [`${name} (${subject.skipped})`]));
       else subjects.push(subject);
@@ -38,6 +38,12 @@ export async function runScenario(scenario, bench, tools) {
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));
   }
+}
+
+/** @param {import("./subjects.mjs").Bench} bench */
+function watched(bench) {
+  const nodeOptions = [...bench.options.nodeOptions, ...watchOptions()];
+  return { ...bench, options: { ...bench.options, nodeOptions } };
 }
 
 /**

@@ -25,6 +25,10 @@ const COLUMNS = [
   { metric: "idleRssMb", title: "idle MB", digits: 0 },
   { metric: "idleCpuMs", title: "idle CPU ms/s", digits: 0 },
   { metric: "stallMs", title: "longest stall ms", digits: 0 },
+  { metric: "heldMs", title: "loop held ms", digits: 1 },
+  { metric: "aloneP99Ms", title: "gap p99 alone ms", digits: 1 },
+  { metric: "elsewhereP99Ms", title: "gap p99 past it ms", digits: 1 },
+  { metric: "besideP99Ms", title: "gap p99 ms", digits: 1 },
   { metric: "rssPeakMb", title: "peak MB", digits: 0 },
 ];
 
