@@ -11,6 +11,7 @@ import { mistral } from "./mistral.js";
 import { moonshot } from "./moonshot.js";
 import { ollama } from "./ollama.js";
 import { openaiCompatible } from "./openai-compatible.js";
+import { openaiResponses } from "./openai-responses.js";
 import { openai } from "./openai.js";
 import { openrouter } from "./openrouter.js";
 import { qwen } from "./qwen.js";
@@ -21,6 +22,7 @@ import { xai } from "./xai.js";
 
 export const families: readonly Family[] = [
   openai,
+  openaiResponses,
   anthropic,
   openaiCompatible,
   gemini,

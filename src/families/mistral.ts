@@ -23,6 +23,8 @@ export const mistral = chatFamily({
     shortCallIds: true,
     documentUrls: true,
     messageNames: false,
+    // An old call of a function stays, so that it is refused and not lost.
+    messageMembers: ["role", "content", "tool_calls", "tool_call_id", "name", "prefix", "function_call"],
     prefillField: "prefix",
     lacks: [
       "logit_bias",

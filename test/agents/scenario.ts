@@ -12,7 +12,9 @@ const COMMAND = "printf 'tollgate-%d' 42";
 /** What the last answer of a run ends with. */
 export const LAST_WORDS = "The gate is green.";
 export const REFUSAL = "The fake upstream refuses this prompt.";
-const LONG_WORDS = 3_000;
+const GATES = 750;
+/** No two sentences alike: Gemini CLI ends an answer that repeats itself. */
+const LONG = Array.from({ length: GATES }, (_, place) => `Gate ${place + 1} is well. `).join("");
 
 /** One answer of an upstream. */
 export type Saying =
@@ -40,7 +42,7 @@ export class Scenario {
       case "answer":
         return { kind: "text", text: `Hello. ${LAST_WORDS}` };
       case "long output":
-        return { kind: "text", text: `${"All is well with the gate. ".repeat(LONG_WORDS / 6)}${LAST_WORDS}` };
+        return { kind: "text", text: LONG + LAST_WORDS };
       case "error":
         return { kind: "refusal" };
       case "cut":

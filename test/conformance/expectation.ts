@@ -6,7 +6,10 @@ import type { Target } from "./targets.js";
 /** What the client must be told of a reply. */
 export function wantedTold(reply: Reply, client: Client, target: Target): Told {
   const { thinking = "", text = "", calls = [], tokens } = reply;
-  const isShown = target.refuses === "spoken" || (target.refuses === "explained" && client.showsExplanation);
+  const isShown =
+    target.refuses === "spoken" ||
+    target.refuses === "plain" ||
+    (target.refuses === "explained" && client.showsExplanation);
   return {
     thinking: target.tellsThinking && client.showsThinking ? thinking : "",
     // Words that were refused stand where the client looks for them: its own text, or a place for refusals.
@@ -18,13 +21,14 @@ export function wantedTold(reply: Reply, client: Client, target: Target): Told {
       input: tokens.input,
       cacheRead: tokens.cacheRead,
       outputAndReasoning: tokens.output + tokens.reasoning,
-      reasoning: tokens.reasoning,
+      reasoning: target.countsThinking === false ? 0 : tokens.reasoning,
     },
   };
 }
 
 function wantedEnd({ end }: Reply, client: Client, target: Target): Told["end"] {
   if (end === "stop") return client.showsStop && target.tellsStop ? "stop" : "end";
+  if (end === "blocked" && target.refuses === "plain") return "end";
   if (end === "blocked" && target.refuses === "spoken") return client.endOfSpokenRefusal;
   return end;
 }
@@ -44,6 +48,7 @@ export function wantedSeen(
   target: Target,
 ): Partial<Seen> {
   const { settings, turns } = feature;
+  const lacksThoughts = target.needsThoughtsOfCalls === true && !client.returnsThinking;
   const said: string[] = settings.system === undefined ? [] : [line.system(settings.system)];
   for (let place = 0; place <= turn; place++) {
     said.push(...saidBy(says[place] ?? {}, turns[place - 1]?.reply));
@@ -55,7 +60,7 @@ export function wantedSeen(
     tools: settings.tools ?? [],
     schema: settings.schema,
     stop: settings.stop === undefined ? [] : [settings.stop],
-    thinks: settings.thinks === true,
+    thinks: settings.thinks === true && !(lacksThoughts && says[turn]?.results !== undefined),
     ...(settings.outputTokensMax === undefined ? {} : { outputTokensMax: settings.outputTokensMax }),
   };
 }
@@ -85,7 +90,8 @@ export function comparableSeen(seen: Seen, wanted: Partial<Seen>, target: Target
 }
 
 interface Refusal {
-  readonly format: Client["format"];
+  /** The format that it holds for; all where undefined. */
+  readonly format?: Client["format"];
   readonly feature: string;
   /** The families that it holds for; all where undefined. */
   readonly families?: readonly string[];
@@ -96,12 +102,15 @@ interface Refusal {
 const REFUSALS: readonly Refusal[] = [
   // OpenAI's responses know no stop strings, and without them the answer would be another.
   { format: "responses", feature: "stop string", param: "stop" },
+  { feature: "stop string", families: ["openai-responses"], param: "stop" },
 ];
 
 /** The parameter that a refusal must name; undefined where none is documented. */
 export function documentedRefusal(client: Client, target: Target, feature: Feature): string | undefined {
   return REFUSALS.find(
     ({ format, feature: name, families }) =>
-      format === client.format && name === feature.name && (families?.includes(target.family) ?? true),
+      (format ?? client.format) === client.format &&
+      name === feature.name &&
+      (families?.includes(target.family) ?? true),
   )?.param;
 }

@@ -1,12 +1,14 @@
 /** The matrix: a real gateway over strict upstreams, and each feature asked by each client of each of them. */
 import { isDeepStrictEqual } from "node:util";
+import { type FakeGoogleToken, startFakeGoogleToken } from "../support/fake-google-token.js";
+import { AWS_REGION } from "../support/fake-bedrock.js";
 import { startGateway, type GatewayProcess } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import type { Client } from "./clients/client.js";
 import { comparableSeen, comparableTold, documentedRefusal, wantedSeen, wantedTold } from "./expectation.js";
 import type { Feature, Say, Seen, Told } from "./scenario.js";
 import { followers, type Target, targetFor, targets } from "./targets.js";
-import { type ScriptedUpstream, type Speaker, startScriptedUpstream } from "./upstreams/scripted-upstream.js";
+import { type ScriptedUpstream, SECRET, type Speaker, startScriptedUpstream } from "./upstreams/scripted-upstream.js";
 
 export interface Cell {
   readonly client: Client;
@@ -26,7 +28,6 @@ export interface Turn {
 }
 
 const CELLS_AT_ONCE = 8;
-const SECRET = "sk-upstream-secret-of-the-matrix";
 
 export class Matrix {
   private readonly outcomes = new Map<string, Promise<Outcome>>();
@@ -36,22 +37,25 @@ export class Matrix {
     readonly management: Management,
     private readonly secret: string,
     private readonly upstreams: ReadonlyMap<Target, ScriptedUpstream>,
+    private readonly tokens: FakeGoogleToken,
   ) {}
 
   static async start(): Promise<Matrix> {
     const upstreams = new Map<Target, ScriptedUpstream>();
     for (const target of [...targets, ...followers])
-      upstreams.set(target, await startScriptedUpstream((url) => speakerOf(target, url), SECRET));
-    const gateway = await startGateway({ settings: settingsOver(upstreams) });
+      upstreams.set(target, await startScriptedUpstream((url) => speakerOf(target, url)));
+    const tokens = await startFakeGoogleToken();
+    const gateway = await startGateway({ settings: settingsOver(upstreams, tokens), env: { AWS_REGION } });
     const management = new Management(gateway);
     await management.account("acme", 1_000_000_000_000n);
     const { secret } = await management.makeKey("acme");
-    return new Matrix(gateway, management, secret, upstreams);
+    return new Matrix(gateway, management, secret, upstreams, tokens);
   }
 
   async close(): Promise<void> {
     await this.gateway.stop();
     for (const upstream of this.upstreams.values()) await upstream.close();
+    await this.tokens.close();
   }
 
   /** Runs cells, some at once, since most of each is waiting. */
@@ -136,14 +140,15 @@ function modelOf({ family }: Target, kind: keyof Target["models"]): string {
   return `${family}-${kind}`;
 }
 
-function settingsOver(upstreams: ReadonlyMap<Target, ScriptedUpstream>): string {
+function settingsOver(upstreams: ReadonlyMap<Target, ScriptedUpstream>, tokens: FakeGoogleToken): string {
   const served = [...upstreams];
+  const keyOf = ({ apiKey }: Target): string => JSON.stringify(apiKey?.(tokens) ?? SECRET);
   const limits = 'context_tokens: 100000, output_tokens_max: 8000, price: { input: "0.01", output: "0.1" }';
   return [
     "upstreams:",
     ...served.map(
-      ([{ family, basePath }, { url }]) =>
-        `  up-${family}: { family: ${family}, base_url: "${url}${basePath}", api_key: "${SECRET}" }`,
+      ([target, { url }]) =>
+        `  up-${target.family}: { family: ${target.family}, base_url: "${url}${target.basePath}", api_key: ${keyOf(target)} }`,
     ),
     "models:",
     ...served.flatMap(([target]) =>

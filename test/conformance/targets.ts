@@ -1,8 +1,12 @@
 /** The columns of the matrix: one strict upstream for each family, and what its models can and do. */
 import { families } from "../../src/families/index.js";
+import { AWS_ID, AWS_SECRET, AWS_TOKEN } from "../support/fake-bedrock.js";
+import type { FakeGoogleToken } from "../support/fake-google-token.js";
 import type { Client } from "./clients/client.js";
 import { anthropicSpeaker } from "./upstreams/anthropic.js";
-import { geminiSpeaker } from "./upstreams/gemini.js";
+import { bedrockSpeaker } from "./upstreams/bedrock.js";
+import { geminiSpeaker, VERTEX_PATH, vertexSpeaker } from "./upstreams/gemini.js";
+import { mistralSpeaker } from "./upstreams/mistral.js";
 import { responsesSpeaker } from "./upstreams/openai-responses.js";
 import { openAiSpeaker } from "./upstreams/openai-chat.js";
 import type { Speaker } from "./upstreams/scripted-upstream.js";
@@ -21,10 +25,19 @@ export interface Target {
   readonly takesThinking: boolean;
   /** True where a replayed call must bring the signature that it came with. */
   readonly signsCalls: boolean;
-  /** How it tells a refusal: the model says it, or it is explained beside the answer, or no word comes. */
-  readonly refuses: "spoken" | "explained" | "silent";
+  /**
+   * How it tells a refusal: the model says it, in a place of its own or as any text, or it is explained beside the
+   * answer, or no word comes.
+   */
+  readonly refuses: "spoken" | "plain" | "explained" | "silent";
   /** True where it tells that a stop string ended the answer. */
   readonly tellsStop: boolean;
+  /** False where the usage does not tell how much was thought. */
+  readonly countsThinking?: boolean;
+  /** True where a turn of results is thought about only if the thoughts of its calls came back. */
+  readonly needsThoughtsOfCalls?: boolean;
+  /** What the settings give for its credential, where that is not the key of the others. */
+  readonly apiKey?: (tokens: FakeGoogleToken) => string;
   /** What is otherwise for a client whose own wire the family speaks too. */
   readonly inTurn?: { readonly format: Client["format"] } & Partial<Target>;
 }
@@ -45,6 +58,8 @@ const CHAT: Omit<Target, "family" | "speaker" | "models"> = {
   refuses: "spoken",
   tellsStop: false,
 };
+
+const CLAUDE_ON_BEDROCK = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
 export const targets: readonly Target[] = [
   {
@@ -83,6 +98,51 @@ export const targets: readonly Target[] = [
     speaker: openAiSpeaker({ isOpenAi: false, thinkingField: "reasoning_content" }),
     models: { plain: "local-1", thinking: "gpt-oss-120b" },
   },
+  {
+    family: "openai-responses",
+    speaker: responsesSpeaker,
+    basePath: "/v1",
+    models: { plain: "gpt-4.1", thinking: "gpt-5.1" },
+    tellsThinking: true,
+    takesThinking: true,
+    signsCalls: false,
+    refuses: "spoken",
+    tellsStop: false,
+  },
+  {
+    ...CHAT,
+    family: "mistral",
+    speaker: mistralSpeaker,
+    models: { plain: "mistral-large-latest", thinking: "magistral-medium-latest" },
+    refuses: "plain",
+    countsThinking: false,
+  },
+  {
+    family: "bedrock",
+    speaker: bedrockSpeaker,
+    basePath: "",
+    models: { plain: CLAUDE_ON_BEDROCK, thinking: CLAUDE_ON_BEDROCK },
+    tellsThinking: true,
+    takesThinking: true,
+    signsCalls: false,
+    refuses: "silent",
+    tellsStop: true,
+    countsThinking: false,
+    needsThoughtsOfCalls: true,
+    apiKey: () => `${AWS_ID}:${AWS_SECRET}:${AWS_TOKEN}`,
+  },
+  {
+    family: "vertex",
+    speaker: vertexSpeaker,
+    basePath: VERTEX_PATH,
+    models: { plain: "gemini-3-flash", thinking: "gemini-3-flash" },
+    tellsThinking: true,
+    takesThinking: false,
+    signsCalls: true,
+    refuses: "silent",
+    tellsStop: false,
+    apiKey: ({ key }) => key,
+  },
 ];
 
 /** Every other family on OpenAI's wire that there is, each with the member in which it tells its thoughts. */
@@ -92,12 +152,7 @@ export const followers: readonly Target[] = families
     const thinkingField = String(dialect["thinkingField"] ?? "reasoning_content");
     // DeepSeek refuses a turn of the assistant's that does not say what it thought, if only nothing.
     const needsThinking = name === "deepseek" ? "reasoning_content" : "";
-    const speaker = openAiSpeaker({
-      isOpenAi: false,
-      thinkingField,
-      needsThinking,
-      tellsUsageUnasked: name === "mistral",
-    });
+    const speaker = openAiSpeaker({ isOpenAi: false, thinkingField, needsThinking });
     return Object.assign({ family: name, speaker, models: { plain: "model-1", thinking: "model-1" } }, CHAT);
   });
 

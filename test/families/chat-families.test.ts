@@ -198,6 +198,22 @@ describe("what an upstream lacks", () => {
     expect(last).toEqual({ role: "assistant", content: "I", prefix: true });
   });
 
+  test("a message of the assistant's goes to Mistral with the members that it knows, and a refusal as its text", () => {
+    const unknown = { annotations: [], parsed: null, content_parts: [], reasoning_details: [] };
+    const messages = [
+      ...chat.messages,
+      { role: "assistant", content: "I do.", refusal: null, ...unknown },
+      ...chat.messages,
+      { role: "assistant", content: null, refusal: "I will not.", ...unknown },
+      ...chat.messages,
+    ];
+    const sent = send(named("mistral"), "m", { ...chat, messages }).body["messages"] as object[];
+    expect(sent.filter((message) => Reflect.get(message, "role") === "assistant")).toEqual([
+      { role: "assistant", content: "I do." },
+      { role: "assistant", content: "I will not." },
+    ]);
+  });
+
   test("turns of the assistant's without a thought say that they have none", () => {
     const messages = [...chat.messages, { role: "assistant", content: "I" }, ...chat.messages];
     const [, turn] = send(named("deepseek"), "deepseek-v4-pro", { ...chat, messages }).body["messages"] as object[];

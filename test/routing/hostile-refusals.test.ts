@@ -34,6 +34,15 @@ const answers: Readonly<Record<string, object>> = {
     candidates: [{ index: 0, content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP" }],
     usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
   },
+  "openai-responses": {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    status: "completed",
+    model: "m",
+    output: [{ id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  },
   "bedrock-converse": {
     output: { message: { role: "assistant", content: [{ text: "Hello" }] } },
     stopReason: "end_turn",

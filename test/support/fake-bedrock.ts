@@ -140,7 +140,10 @@ async function serve(
 }
 
 /** Signs what came, by the time and the headers that it names, and compares. */
-async function isProven({ method = "", url = "", headers }: IncomingMessage, body: Buffer): Promise<boolean> {
+export async function isProven(
+  { method = "", url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">,
+  body: Buffer,
+): Promise<boolean> {
   const told = headers.authorization ?? "";
   if (told === `Bearer ${BEARER}`) return true;
   const names = /SignedHeaders=([^,]+)/.exec(told)?.[1]?.split(";") ?? [];
@@ -174,7 +177,7 @@ async function isProven({ method = "", url = "", headers }: IncomingMessage, bod
   return signed.headers["authorization"] === told;
 }
 
-function whole(script: BedrockScript): object {
+export function whole(script: BedrockScript): object {
   return {
     metrics: { latencyMs: 5 },
     output: { message: { role: "assistant", content: contentOf(script) } },

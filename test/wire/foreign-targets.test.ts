@@ -14,7 +14,15 @@ import type { DecodedAnswer, Wire, WireRequest } from "../../src/wire/wire.js";
 type Json = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
 
-const TARGETS = new Set(["openai-compatible", "mistral", "anthropic", "gemini", "bedrock"]);
+const TARGETS = new Set([
+  "openai",
+  "openai-responses",
+  "openai-compatible",
+  "mistral",
+  "anthropic",
+  "gemini",
+  "bedrock",
+]);
 const targets: readonly { readonly family: string; readonly speech: Speech }[] = families
   .filter(({ name }) => TARGETS.has(name))
   .map((speech) => ({ family: speech.name, speech }));
@@ -142,7 +150,7 @@ describe.each(pairs)("a client of $client.name on $family", ({ client, speech })
 
   test("has the id of a call and of its result fitted alike", () => {
     const asked = ask(read(client, body), speech);
-    const ids = ["id", "tool_call_id", "tool_use_id", "toolUseId"].flatMap((key) => valuesOf(asked, key));
+    const ids = ["id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"].flatMap((key) => valuesOf(asked, key));
     expect(new Set(ids).size).toBe(1);
     if (speech.wire.name === anthropic.name) expect(ids[0]).toMatch(/^[\w-]{1,128}$/);
     if (speech.wire.name === "bedrock-converse") expect(ids[0]).toMatch(/^[\w-]{1,64}$/);
@@ -205,11 +213,11 @@ describe("a schema of arguments with several forms", () => {
       { $ref: "#/$defs/b" },
     ],
   };
-  test.each(targets.filter(({ family }) => ["anthropic", "bedrock"].includes(family)))(
-    "has one for $family, and the loss is named",
-    ({ speech }) => {
+  test.each(pairs.filter(({ client, family }) => client !== gemini && family !== "gemini"))(
+    "has one for $family, asked on $client.name, and the loss is named",
+    ({ client, speech }) => {
       const dropped: string[] = [];
-      const asked = ask(read(chat, bodyOf(chat, { tools: [{ name: "get", schema }] })), speech, dropped);
+      const asked = ask(read(client, bodyOf(client, { tools: [{ name: "get", schema }] })), speech, dropped);
       const told = JSON.stringify(asked["tools"] ?? asked["toolConfig"]);
       expect(told).toContain('"properties":{"a":{"type":"string"},"kind":{"anyOf":[{"const":"a"},{"const":"b"}]},');
       expect(told).toContain('"required":["kind"]');
@@ -227,7 +235,25 @@ test.each(targets.filter(({ family }) => family !== "openai-compatible" && famil
   },
 );
 
+describe("a budget of thoughts", () => {
+  const body = { ...bodyOf(anthropic, {}), max_tokens: 9_000, thinking: { type: "enabled", budget_tokens: 8_000 } };
+  const owned = { model: "m", outputTokensMax: 9_000, stream: false, candidateCount: 1 };
+  test.each([
+    { name: "is an effort that the model knows", efforts: ["low", "medium", "high"], effort: "medium", dropped: [] },
+    { name: "is named as left out where it knows none", efforts: [], effort: undefined, dropped: ["thinking"] },
+  ])("$name, on OpenAI's responses", ({ efforts, effort, dropped }) => {
+    const { speech } = targets.find(({ family }) => family === "openai-responses")!;
+    const left: string[] = [];
+    const bytes = speech.wire.encodeRequest(read(anthropic, body), { ...owned, facts: { efforts } }, {}, left);
+    const asked = JSON.parse(bytes.toString()) as Json;
+    expect(asked["reasoning"]).toEqual(effort && { effort, summary: "auto" });
+    expect(asked["include"]).toEqual(effort && ["reasoning.encrypted_content"]);
+    expect(left).toEqual(dropped);
+  });
+});
+
 const PDF = "https://files.test/a.pdf";
+const TAKES_ADDRESSES = new Set(["anthropic", "gemini", "openai-responses"]);
 
 describe("a document by its address", () => {
   test.each([
@@ -237,9 +263,19 @@ describe("a document by its address", () => {
   ])("as $name reaches who takes addresses", ({ part }) => {
     for (const { family, speech } of targets.filter(({ speech: { wire } }) => wire.name !== chat.name)) {
       const asking = (): string => JSON.stringify(ask(read(chat, bodyOf(chat, { part })), speech));
-      if (family === "anthropic") expect(asking()).toContain(PDF);
+      if (TAKES_ADDRESSES.has(family)) expect(asking()).toContain(PDF);
       else expect(asking).toThrow(/messages\[0\]/);
     }
+  });
+
+  test.each([
+    "gs://bucket/a.pdf",
+    "https://generativelanguage.googleapis.com/v1beta/files/a",
+    "http://files.test/a.pdf",
+  ])("%s is not read for a client of another wire with the gateway's own credential", (address) => {
+    const { speech } = targets.find((target) => target.family === "gemini")!;
+    const part = { type: "document_url", document_url: address };
+    expect(() => ask(read(chat, bodyOf(chat, { part })), speech)).toThrow(/messages\[0\]/);
   });
 
   test("of another client reaches Mistral in its own part", () => {

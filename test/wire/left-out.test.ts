@@ -152,7 +152,7 @@ describe("what is left out is named", () => {
 });
 
 describe("what would change the answer is refused with its name", () => {
-  const url = "https://pictures.example/a.png";
+  const url = "http://pictures.example/a.png";
   test.each([
     { from: "chat", to: "anthropic", body: { n: 2 }, param: "n" },
     { from: "chat", to: "anthropic", body: { logprobs: true }, param: "logprobs" },

@@ -5,7 +5,7 @@ import { boundedTool, stemOf } from "../hosted-tools.js";
 import { checkedJson, jsonOf, objectText } from "../json/text.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { jsonToolName } from "../claude/answer-tool.js";
-import { NO_ARGUMENTS, objectSchema } from "../claude/object-schema.js";
+import { NO_ARGUMENTS, objectSchema } from "../object-schema.js";
 import { encodeCacheMark, type PromptContext } from "./part-encode.js";
 import { BOUNDED } from "./members.js";
 import { WIRE_NAME } from "./schema.js";

@@ -1,7 +1,7 @@
 /** Tools and the choice among them, and what a model is told in words where it cannot be made to. */
 import { type Message, type Prompt, type Tool, ToolChoice_Mode } from "../../api/index.js";
 import { jsonToolName } from "../claude/answer-tool.js";
-import { NO_ARGUMENTS, objectSchema } from "../claude/object-schema.js";
+import { NO_ARGUMENTS, objectSchema } from "../object-schema.js";
 import { FREE_TEXT_SCHEMA, freeTextDescription } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import { cachePoint, type PromptContext } from "./part-encode.js";

@@ -4,6 +4,7 @@ import { GatewayError } from "../../errors.js";
 import { wrappedText } from "../free-text.js";
 import { arrayText, checkedJson, jsonOf, objectText } from "../json/text.js";
 import type { ModelRules } from "./model-rules.js";
+import { isHeldFile } from "./scan-tools.js";
 import { WIRE_NAME } from "./schema.js";
 import { googlesOwn } from "./signature.js";
 
@@ -18,15 +19,21 @@ export interface PromptContext {
   readonly drop: (param: string) => void;
 }
 
-/** The addresses that Google's servers fetch themselves. */
-const FETCHED = /^(gs:\/\/|https:\/\/(generativelanguage\.googleapis\.com|(www\.)?youtube\.com|youtu\.be)\/)/;
-
 const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ["png", "image/png"],
   ["webp", "image/webp"],
   ["gif", "image/gif"],
   ["heic", "image/heic"],
 ]);
+/** What Google reads at an address, by how that ends. */
+const FILE_TYPES: ReadonlyMap<string, string> = new Map([
+  ["txt", "text/plain"],
+  ["html", "text/html"],
+  ["xml", "text/xml"],
+  ["csv", "text/csv"],
+  ["json", "application/json"],
+]);
+const VIDEO = /^https:\/\/((www\.)?youtube\.com|youtu\.be)\//;
 
 /** The parts as JSON texts. `nameOf` tells which tool a call went to; a result of an unknown call becomes text. */
 export function encodeParts(
@@ -148,8 +155,13 @@ function mediaOf(parts: readonly Part[], path: string, context: PromptContext): 
 
 function encodeImage({ source }: Image, path: string, context: PromptContext): string | undefined {
   if (source?.$case === "inline") return inlineText(source.value);
-  const ending = /\.([a-z]{3,4})(?:[?#]|$)/i.exec(source?.value ?? "")?.[1]?.toLowerCase() ?? "";
-  return addressText(source?.value ?? "", IMAGE_TYPES.get(ending) ?? "image/jpeg", path, context);
+  const address = source?.value ?? "";
+  return addressText(address, IMAGE_TYPES.get(endingOf(address)) ?? "image/jpeg", path, context);
+}
+
+/** How an address ends, without its query. */
+function endingOf(address: string): string {
+  return /\.([a-z]{3,4})(?:[?#]|$)/i.exec(address)?.[1]?.toLowerCase() ?? "";
 }
 
 function encodeAudio({ source }: Audio): string | undefined {
@@ -159,7 +171,9 @@ function encodeAudio({ source }: Audio): string | undefined {
 
 function encodeFile({ source }: File, path: string, context: PromptContext): string | undefined {
   if (source?.$case === "inline") return inlineText(source.value);
-  return addressText(source?.value ?? "", undefined, path, context);
+  const address = source?.value ?? "";
+  const mediaType = VIDEO.test(address) ? undefined : (FILE_TYPES.get(endingOf(address)) ?? "application/pdf");
+  return addressText(address, mediaType, path, context);
 }
 
 function inlineText({ mediaType, data }: InlineData): string {
@@ -167,8 +181,9 @@ function inlineText({ mediaType, data }: InlineData): string {
 }
 
 function addressText(address: string, mediaType: string | undefined, path: string, context: PromptContext): string {
-  if (context.isForeign && !FETCHED.test(address)) {
-    const problem = "it takes media by their bytes, such as a data URL, not by an address or the id of a file";
+  // Google fetches what everybody may read. Its own stores would be read with a credential that is not the client's.
+  if (context.isForeign && (!address.startsWith("https://") || isHeldFile(address))) {
+    const problem = "it takes media by their bytes, such as a data URL, or by an https address that everybody may read";
     throw new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param: path, problem, model: context.model });
   }
   const file = objectText([

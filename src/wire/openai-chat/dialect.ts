@@ -46,6 +46,8 @@ export type OpenAiChatDialect = {
   readonly documentUrls: boolean;
   /** True where a message may name its speaker. */
   readonly messageNames: boolean;
+  /** The members that messages may have, where the upstream refuses all others; empty where it takes what it gets. */
+  readonly messageMembers: readonly string[];
   /** The member that marks a last message of the assistant as one to go on with; empty where it needs no mark. */
   readonly prefillField: "" | "prefix";
   /** Members of a request that the upstream refuses, or does not heed. */
@@ -71,6 +73,7 @@ export const openAiChatDialect: OpenAiChatDialect = {
   shortCallIds: false,
   documentUrls: false,
   messageNames: true,
+  messageMembers: [],
   prefillField: "",
   lacks: [],
 };
@@ -121,6 +124,7 @@ export function dialectOf(dialect: Dialect): CompleteDialect {
     shortCallIds: flag("shortCallIds", own.shortCallIds),
     documentUrls: flag("documentUrls", own.documentUrls),
     messageNames: flag("messageNames", own.messageNames),
+    messageMembers: textsOf(dialect["messageMembers"]),
     prefillField: one("prefillField", ["prefix"], own.prefillField),
     lacks: textsOf(dialect["lacks"]),
   };

@@ -69,6 +69,7 @@ export class AnswerFitter {
     const reason = choice["finish_reason"];
     const end = endOf(reason, candidate);
     if (end !== reason) edits["finish_reason"] = end;
+    if (key === "message" && choice["logprobs"] === undefined) edits["logprobs"] = null;
     return Object.keys(edits).length === 0 ? choice : { ...choice, ...edits };
   }
 
@@ -89,6 +90,7 @@ export class AnswerFitter {
     const { content } = message;
     if (Array.isArray(content)) Object.assign(edits, contentMembers(message, content, key === "message"));
     else if (key === "message" && content === undefined) edits["content"] = null;
+    if (key === "message" && message["refusal"] === undefined) edits["refusal"] ??= null;
     const older = objectOf(message["function_call"]);
     if (older !== undefined) {
       if (textOf(older["name"]) === "" && argumentsText(older["arguments"]) === "") edits["function_call"] = undefined;

@@ -40,7 +40,7 @@ export function fitMessages(messages: Buffer, dialect: OpenAiChatDialect): Buffe
 
 /** A look at the bytes that spares most requests the reading of their messages. */
 function mayDiffer(messages: Buffer, dialect: OpenAiChatDialect): boolean {
-  if (dialect.thinkingRequired || dialect.prefillField !== "") return true;
+  if (dialect.thinkingRequired || dialect.prefillField !== "" || dialect.messageMembers.length > 0) return true;
   if (!dialect.developerRole && mayHold(messages, DEVELOPER)) return true;
   if (dialect.shortCallIds && mayHold(messages, CALL_ID)) return true;
   if (!dialect.messageNames && mayHold(messages, NAME)) return true;
@@ -71,7 +71,19 @@ function fitMessage(message: Buffer, isLast: boolean, dialect: OpenAiChatDialect
     if (isLast && prefillField !== "" && valueOf("tool_calls") === undefined && valueOf(prefillField) === undefined)
       edits.set(prefillField, "true");
   }
+  if (dialect.messageMembers.length > 0) fitMembers(members, message, dialect, edits);
   return edits.size === 0 ? undefined : splice(message, 0, members, edits);
+}
+
+/** The members that the upstream knows alone; a refusal becomes what was said, where nothing else was. */
+function fitMembers(members: readonly Member[], message: Buffer, dialect: OpenAiChatDialect, edits: EditMap): void {
+  const told = (key: string): string => {
+    const member = members.find((one) => one.key === key);
+    return member === undefined ? "null" : message.toString("utf8", member.valueStart, member.end);
+  };
+  for (const { key } of members) if (!dialect.messageMembers.includes(key)) edits.set(key, undefined);
+  if (!dialect.messageMembers.includes("refusal") && told("content") === "null" && told("refusal") !== "null")
+    edits.set("content", told("refusal"));
 }
 
 /** Thoughts under the name that the upstream has for them; an upstream that has none refuses them. */

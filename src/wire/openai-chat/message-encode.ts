@@ -104,8 +104,11 @@ function encodeAssistant(message: Message, path: string, context: MessageContext
   const calls = message.parts.flatMap(({ kind }) =>
     kind?.$case === "toolCall" ? [encodeToolCall(kind.value, context)] : [],
   );
-  const refusal = trailingRefusal(message.parts);
-  const content = message.parts.filter(
+  const { messageMembers } = context.dialect;
+  const hasRefusals = messageMembers.length === 0 || messageMembers.includes("refusal");
+  const parts = hasRefusals ? message.parts : message.parts.map(refusalAsText);
+  const refusal = trailingRefusal(parts);
+  const content = parts.filter(
     (part) => isContent(part) && !isMedia(part) && !(refusal !== undefined && part.kind?.$case === "refusal"),
   );
   // Content may only be absent beside calls, and an empty string is what every server takes.
@@ -120,6 +123,10 @@ function encodeAssistant(message: Message, path: string, context: MessageContext
     [prefillField, isLast && calls.length === 0 && prefillField !== "" ? "true" : undefined],
   ];
   return objectText([...members, ...restOf(message, path, context)]);
+}
+
+function refusalAsText(part: Part): Part {
+  return part.kind?.$case === "refusal" ? textPart(part.kind.value.text) : part;
 }
 
 /** The refusal, where it is the only one and ends the content; elsewhere it stands among the parts. */

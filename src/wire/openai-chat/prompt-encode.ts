@@ -11,13 +11,15 @@ import {
 import { encodeExtra } from "../extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
 import { leftOut } from "../left-out.js";
+import { objectSchema } from "../object-schema.js";
+import { effortOf } from "../openai-efforts.js";
 import type { OwnedFields } from "../wire.js";
 import type { OpenAiChatDialect } from "./dialect.js";
 import { isMissed } from "./lacking.js";
 import { encodeMessages, type MessageContext } from "./message-encode.js";
 import { unsupported } from "./part-encode.js";
 import { WIRE_NAME } from "./schema.js";
-import { effortOf, thinkingMembers } from "./thinking-control.js";
+import { thinkingMembers } from "./thinking-control.js";
 
 const USER_CHARACTERS_MAX = 128;
 
@@ -115,6 +117,13 @@ function encodeTools(tools: readonly Tool[], context: MessageContext): string | 
   return texts.length === 0 ? undefined : arrayText(texts);
 }
 
+/** A schema from another wire may have several forms at its top, which OpenAI refuses. */
+function encodeParameters(schema: string | undefined, path: string, context: MessageContext): string | undefined {
+  const checked = checkedJson(schema, path);
+  if (checked === undefined || !context.isForeign) return checked;
+  return objectSchema(checked, (member) => context.drop(`${path}.${member}`));
+}
+
 function encodeTool({ kind }: Tool, path: string, context: MessageContext): string[] {
   switch (kind?.$case) {
     case "function": {
@@ -122,7 +131,7 @@ function encodeTool({ kind }: Tool, path: string, context: MessageContext): stri
       const called = objectText([
         ["name", jsonOf(name)],
         ["description", jsonOf(description)],
-        ["parameters", checkedJson(parametersJson, `${path}.parameters`)],
+        ["parameters", encodeParameters(parametersJson, `${path}.parameters`, context)],
         ["strict", jsonOf(strict)],
       ]);
       return [`{"type":"function","function":${called}}`];

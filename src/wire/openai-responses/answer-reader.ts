@@ -2,6 +2,7 @@
 import { type Event, FinishReason, type Part, type Usage } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import { AnswerCollector } from "../answer-collector.js";
+import { changedNames, NO_NAMES, PLAIN_NAMES } from "../fitted-names.js";
 import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../json/value.js";
 import { decodeToldError } from "../openai-error.js";
 import type { AnswerReport, WireRequest } from "../wire.js";
@@ -24,6 +25,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   /** The bytes of the event that said so, where the caller takes bytes. */
   ending: Buffer | undefined;
   readonly tools: AskedTools;
+  readonly names: ReadonlyMap<string, string>;
   private readonly items: ItemsReader;
   /** The beginning, until something follows it: errors come behind it too, and another target may still be asked. */
   private start: Event | undefined;
@@ -36,6 +38,8 @@ export class AnswerReader extends AnswerCollector implements AnswerReport {
   constructor(isTyped: boolean, asked?: WireRequest) {
     super(isTyped);
     const source = isTyped ? asked?.source : undefined;
+    const isForeign = source !== undefined && source.wire !== WIRE_NAME;
+    this.names = isForeign && asked !== undefined ? changedNames(asked.prompt(), PLAIN_NAMES) : NO_NAMES;
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
     this.items = new ItemsReader(this);
   }

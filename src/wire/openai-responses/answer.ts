@@ -7,7 +7,7 @@ import { AnswerReader } from "./answer-reader.js";
 import { ResponsesStreamEncoder } from "./events-encode.js";
 
 /** Reads a whole answer. Throws the error that it tells, and UPSTREAM_FAILED where it is no answer. */
-export function decodeAnswer(body: Buffer): DecodedAnswer {
+export function decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer {
   const response = objectOf(parsed(body.toString()));
   if (response === undefined) throw failed("its answer is no JSON object");
   const read = (reader: AnswerReader): AnswerReader => {
@@ -16,7 +16,7 @@ export function decodeAnswer(body: Buffer): DecodedAnswer {
     if (!reader.complete) throw failed("its answer holds no output");
     return reader;
   };
-  return { report: read(new AnswerReader(false)), events: () => read(new AnswerReader(true)).takeEvents() };
+  return { report: read(new AnswerReader(false)), events: () => read(new AnswerReader(true, asked)).takeEvents() };
 }
 
 function failed(problem: string): GatewayError {

@@ -14,6 +14,8 @@ import { decodeProof } from "./signature.js";
 /** Where a reader puts what it finds. */
 export interface ItemCollector extends Collector {
   readonly tools: AskedTools;
+  /** The client's own names of tools whose names did not fit. */
+  readonly names: ReadonlyMap<string, string>;
   /** An item began: the model generates. */
   begun(): void;
   /** `tokens` is an estimate of what of it was generated and is not added as text. */
@@ -139,7 +141,8 @@ export class ItemsReader {
   }
 
   private startCall(item: Item, start: JsonObject, custom: boolean): void {
-    const name = this.to.tools.flat(textOf(start["namespace"]) || undefined, textOf(start["name"]));
+    const told = this.to.tools.flat(textOf(start["namespace"]) || undefined, textOf(start["name"]));
+    const name = this.to.names.get(told) ?? told;
     this.to.addText(name);
     const id = textOf(start["call_id"]) || textOf(start["id"]);
     const value = { candidate: 0, index: item.call, id, name, custom, signature: this.state };

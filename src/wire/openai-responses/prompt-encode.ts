@@ -1,12 +1,21 @@
 /** From the typed prompt to a body for an upstream of this wire. */
 import { createHash } from "node:crypto";
-import { type OutputFormat, type Prompt, type Tool, type ToolChoice, ToolChoice_Mode } from "../../api/index.js";
+import {
+  type OutputFormat,
+  type Prompt,
+  type Reasoning,
+  type Tool,
+  type ToolChoice,
+  ToolChoice_Mode,
+} from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
-import { withAnsweredCalls } from "../answered-calls.js";
 import { encodeExtra } from "../extra.js";
 import { CALLS_MAX_DEFAULT } from "../hosted-tools.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../json/text.js";
-import type { OwnedFields } from "../wire.js";
+import { leftOut } from "../left-out.js";
+import { objectSchema } from "../object-schema.js";
+import { effortOf, nearestEffort } from "../openai-efforts.js";
+import type { ModelFacts, OwnedFields } from "../wire.js";
 import { encodeItems } from "./items-encode.js";
 import { WIRE_NAME } from "./schema.js";
 
@@ -19,21 +28,22 @@ const USER_CHARACTERS_MAX = 128;
 export function encodePrompt(prompt: Prompt, owned: OwnedFields, isForeign: boolean, dropped: string[]): Buffer {
   const { model } = owned;
   checkPlaces(prompt, owned, dropped);
-  const { reasoning } = prompt;
+  const reasoning = encodeReasoning(prompt.reasoning, { facts: owned.facts ?? {}, isForeign, dropped });
+  const tools = encodeTools(prompt.tools, { isForeign, dropped });
+  // A choice among no tools is refused, and so is what is said of their calls.
+  const hasLostTools = tools === undefined && isForeign;
+  if (isForeign) dropped.push(...leftOut(prompt, { wire: WIRE_NAME, cacheMarks: true, names: false }));
   const members: MemberTexts = [
     ["model", jsonOf(model)],
-    [
-      "input",
-      arrayText(encodeItems(isForeign ? withAnsweredCalls(prompt.messages) : prompt.messages, { model, isForeign })),
-    ],
-    ["tools", encodeTools(prompt.tools)],
+    ["input", arrayText(encodeItems(prompt.messages, { model, isForeign }))],
+    ["tools", tools],
     // The hold covers no more calls of tools that OpenAI runs.
     ["max_tool_calls", owned.toolOrders !== undefined ? String(CALLS_MAX_DEFAULT) : undefined],
-    ["tool_choice", encodeToolChoice(prompt.toolChoice)],
-    ["parallel_tool_calls", jsonOf(prompt.parallelToolCalls)],
+    ["tool_choice", hasLostTools ? undefined : encodeToolChoice(prompt.toolChoice)],
+    ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
     ["text", encodeText(prompt)],
-    ["reasoning", reasoning && encodeReasoning(reasoning.effort, reasoning.include)],
-    ["include", encodeInclude(prompt)],
+    ["reasoning", reasoning],
+    ["include", encodeInclude(prompt, isForeign && reasoning === undefined)],
     ["temperature", jsonOf(prompt.temperature)],
     ["top_p", jsonOf(prompt.topP)],
     ["top_logprobs", jsonOf(prompt.topLogprobs)],
@@ -65,12 +75,26 @@ function checkPlaces(prompt: Prompt, { model, candidateCount }: OwnedFields, dro
 /** Members that the gateway owns and no one else may write. */
 const OWNED = ["model", "input", "instructions", "max_output_tokens", "stream", "store", "background"];
 
-function encodeTools(tools: readonly Tool[]): string | undefined {
-  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`));
+/** What writing the tools depends on. */
+interface ToolContext {
+  readonly isForeign: boolean;
+  /** Takes the names of what was left out. */
+  readonly dropped: string[];
+}
+
+function encodeTools(tools: readonly Tool[], context: ToolContext): string | undefined {
+  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));
   return texts.length === 0 ? undefined : arrayText(texts);
 }
 
-function encodeTool({ kind }: Tool, path: string): string[] {
+/** A schema from another wire may have several forms at its top, which OpenAI refuses. */
+function encodeParameters(schema: string | undefined, path: string, context: ToolContext): string | undefined {
+  const checked = checkedJson(schema, path);
+  if (checked === undefined || !context.isForeign) return checked;
+  return objectSchema(checked, (member) => void context.dropped.push(`${path}.${member}`));
+}
+
+function encodeTool({ kind }: Tool, path: string, context: ToolContext): string[] {
   switch (kind?.$case) {
     case "function": {
       const { name, description, parametersJson, strict } = kind.value;
@@ -78,7 +102,7 @@ function encodeTool({ kind }: Tool, path: string): string[] {
         ["type", '"function"'],
         ["name", jsonOf(name)],
         ["description", jsonOf(description)],
-        ["parameters", checkedJson(parametersJson, `${path}.parameters`)],
+        ["parameters", encodeParameters(parametersJson, `${path}.parameters`, context)],
         // Left out, it would mean true.
         ["strict", strict === true ? "true" : "false"],
       ]);
@@ -96,7 +120,9 @@ function encodeTool({ kind }: Tool, path: string): string[] {
     }
     case "opaque":
       // A tool that only another wire understands cannot be offered here.
-      return kind.value.wire === WIRE_NAME ? [checkedJson(kind.value.json, path) ?? "{}"] : [];
+      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
+      context.dropped.push(path);
+      return [];
     case undefined:
       return [];
     default:
@@ -148,8 +174,18 @@ function encodeFormat(format: OutputFormat | undefined): string | undefined {
   }
 }
 
-function encodeReasoning(effort: string | undefined, include: boolean | undefined): string | undefined {
-  if (effort === undefined && include !== true) return undefined;
+/** A caller of the typed form names the model's own effort; one of another wire, the effort that it means. */
+function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  { facts, isForeign, dropped }: ToolContext & { readonly facts: ModelFacts },
+): string | undefined {
+  if (reasoning === undefined) return undefined;
+  const { include } = reasoning;
+  const wanted = isForeign ? effortOf(reasoning) : reasoning.effort;
+  const effort = isForeign && wanted !== undefined ? nearestEffort(wanted, facts.efforts ?? []) : wanted;
+  if (effort === undefined && wanted !== undefined) dropped.push("thinking");
+  // A model of which nobody knows that it thinks refuses to be told how.
+  if (effort === undefined && (include !== true || isForeign)) return undefined;
   return objectText([
     ["effort", jsonOf(effort)],
     ["summary", include === true ? '"auto"' : undefined],
@@ -157,9 +193,10 @@ function encodeReasoning(effort: string | undefined, include: boolean | undefine
 }
 
 /** Thoughts must come with what they are known by, since nobody keeps them. */
-function encodeInclude({ logprobs, reasoning }: Prompt): string | undefined {
+function encodeInclude({ logprobs, reasoning }: Prompt, isUnthinking: boolean): string | undefined {
   const include: string[] = [];
-  if (reasoning !== undefined && reasoning.effort !== "none") include.push("reasoning.encrypted_content");
+  if (reasoning !== undefined && reasoning.effort !== "none" && !isUnthinking)
+    include.push("reasoning.encrypted_content");
   if (logprobs === true) include.push("message.output_text.logprobs");
   return include.length === 0 ? undefined : JSON.stringify(include);
 }

@@ -2,6 +2,8 @@
 import type { Prompt, Tool } from "../../api/index.js";
 import { CALLS_MAX_DEFAULT, withoutTools } from "../hosted-tools.js";
 import { splice } from "../json/splice.js";
+import { refuseUnsaid } from "../left-out.js";
+import { fittedPrompt } from "../openai-foreign-prompt.js";
 import { ScannedRequest } from "../scanned-request.js";
 import type { Dialect, OwnedFields, SourceBody, WireRequest } from "../wire.js";
 import { withFunctions } from "./custom-tools.js";
@@ -62,7 +64,10 @@ export function encodeRequest(
     return spliceOwned(source.body, scan, owned);
   }
   const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
-  return encodePrompt(request.prompt(), { ...owned, outputTokensMax }, source !== undefined, dropped);
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
+  const prompt = isForeign ? fittedPrompt(request.prompt(), owned.facts ?? {}, dropped) : request.prompt();
+  return encodePrompt(prompt, { ...owned, outputTokensMax }, isForeign, dropped);
 }
 
 /** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */

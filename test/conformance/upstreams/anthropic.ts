@@ -1,7 +1,7 @@
 /** Anthropic's messages as the strict upstream speaks them. */
 import { anthropicProblem, PROOF } from "../../support/anthropic-rules.js";
 import { type Call, type End, line, type Reply, type Seen } from "../scenario.js";
-import { type Answering, fragments, type Json, object, objects, type Speaker } from "./scripted-upstream.js";
+import { type Answering, fragments, type Json, object, objects, SECRET, type Speaker } from "./scripted-upstream.js";
 
 const STOPS: Readonly<Record<End, string>> = {
   end: "end_turn",
@@ -12,7 +12,7 @@ const STOPS: Readonly<Record<End, string>> = {
 };
 
 export const anthropicSpeaker: Speaker = {
-  credential: ({ headers }) => headers["x-api-key"],
+  isProven: ({ headers }) => headers["x-api-key"] === SECRET,
   problem: ({ url, headers, body }) => anthropicProblem(url, headers, body) ?? proofProblem(body),
   refusal: (_status, message) => ({
     type: "error",
@@ -63,16 +63,20 @@ function usageOf({ tokens }: Reply): object {
 const UNCOUNTED = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: null };
 
 /** A proof is base64, and another for each thought: it proves its own and no other. */
-function proofOf(id: string, thinking: string): string {
+export function proofOf(id: string, thinking: string): string {
   return PROOF + Buffer.from(`${id} ${thinking}`).toString("base64");
+}
+
+export function proves(signature: unknown, thinking: string): boolean {
+  const proved = Buffer.from(String(signature).slice(PROOF.length), "base64").toString();
+  return proved.slice(proved.indexOf(" ") + 1) === thinking;
 }
 
 function proofProblem(body: Json): string | undefined {
   const blocks = objects(body["messages"]).flatMap(({ content }) => blocksIn(content));
-  const wrong = blocks.some(({ type, thinking, signature }) => {
-    const proved = Buffer.from(String(signature).slice(PROOF.length), "base64").toString();
-    return type === "thinking" && proved.slice(proved.indexOf(" ") + 1) !== thinking;
-  });
+  const wrong = blocks.some(
+    ({ type, thinking, signature }) => type === "thinking" && !proves(signature, String(thinking)),
+  );
   return wrong ? "Invalid `signature` in `thinking` block" : undefined;
 }
 

@@ -8,6 +8,7 @@ import {
   object,
   objects,
   type Received,
+  SECRET,
   type Speaker,
 } from "./scripted-upstream.js";
 
@@ -20,7 +21,7 @@ const FINISH: Readonly<Record<End, string>> = {
 };
 
 export const geminiSpeaker: Speaker = {
-  credential: ({ headers }) => headers["x-goog-api-key"],
+  isProven: ({ headers }) => headers["x-goog-api-key"] === SECRET,
   problem: (received) => geminiProblem(modelOf(received), received.body),
   refusal: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),
   model: modelOf,
@@ -49,6 +50,19 @@ export const geminiSpeaker: Speaker = {
     ];
     return chunks.map((told) => `data: ${JSON.stringify(told)}\r\n\r\n`).join("");
   },
+};
+
+/** Where a project's models are on Google's cloud, and how their paths begin. */
+export const VERTEX_PATH = "/v1/projects/my-project/locations/us-central1";
+
+/** The same on Google's cloud: under a project's address, with a token in place of a key. */
+export const vertexSpeaker: Speaker = {
+  ...geminiSpeaker,
+  isProven: ({ headers }) => /^Bearer token-\d+$/.test(String(headers["authorization"])),
+  problem: (received) =>
+    received.url.startsWith(`${VERTEX_PATH}/publishers/google/models/`)
+      ? geminiSpeaker.problem(received)
+      : `no such address: ${received.url}`,
 };
 
 function modelOf({ url }: Received): string {

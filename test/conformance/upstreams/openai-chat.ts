@@ -8,6 +8,7 @@ import {
   type Json,
   object,
   objects,
+  SECRET,
   type Speaker,
 } from "./scripted-upstream.js";
 
@@ -18,11 +19,9 @@ export interface OpenAiSpeaking {
   readonly thinkingField: string;
   /** The member that every message of the assistant's must bring; none where undefined or empty. */
   readonly needsThinking?: string;
-  /** True where a stream tells its usage with its end, unasked. */
-  readonly tellsUsageUnasked?: boolean;
 }
 
-const FINISH: Readonly<Record<End, string>> = {
+export const FINISH: Readonly<Record<End, string>> = {
   end: "stop",
   stop: "stop",
   length: "length",
@@ -30,16 +29,11 @@ const FINISH: Readonly<Record<End, string>> = {
   blocked: "stop",
 };
 
-export function openAiSpeaker({
-  isOpenAi,
-  thinkingField,
-  needsThinking = "",
-  tellsUsageUnasked,
-}: OpenAiSpeaking): Speaker {
+export function openAiSpeaker({ isOpenAi, thinkingField, needsThinking = "" }: OpenAiSpeaking): Speaker {
   const thought = (thinking: string | undefined): Json =>
     thinking === undefined || thinkingField === "" ? {} : { [thinkingField]: thinking };
   return {
-    credential: ({ headers }) => String(headers["authorization"] ?? headers["api-key"]).replace(/^Bearer /, ""),
+    isProven: ({ headers }) => headers["authorization"] === `Bearer ${SECRET}` || headers["api-key"] === SECRET,
     problem: ({ body }) => openAiProblem(body, { isOpenAi, needsThinking }),
     refusal: (_status, message) => ({ error: { message, type: "invalid_request_error", param: null, code: null } }),
     model: ({ body }) => String(body["model"]),
@@ -68,10 +62,7 @@ export function openAiSpeaker({
       });
       const chunks = [
         ...deltasOf(answering, thought).map((delta) => chunk(delta)),
-        Object.assign(
-          chunk({}, FINISH[answering.reply.end]),
-          tellsUsageUnasked === true ? { usage: usageOf(answering.reply) } : {},
-        ),
+        chunk({}, FINISH[answering.reply.end]),
         ...(asked ? [{ ...top, choices: [], usage: usageOf(answering.reply) }] : []),
       ];
       return `${chunks.map((told) => `data: ${JSON.stringify(told)}\n\n`).join("")}data: [DONE]\n\n`;
@@ -79,7 +70,7 @@ export function openAiSpeaker({
   };
 }
 
-function head({ id, model }: Answering, kind: string): object {
+export function head({ id, model }: Answering, kind: string): object {
   return { id: `chatcmpl-${id}`, object: kind, created: 1_790_000_000, model };
 }
 
@@ -126,7 +117,7 @@ function usageOf({ tokens }: Reply): object {
   };
 }
 
-function readRequest(body: Json): Seen {
+export function readRequest(body: Json): Seen {
   const calls = new Map<string, Call>();
   const format = object(body["response_format"]);
   const stop = body["stop"] ?? [];

@@ -8,11 +8,12 @@ import {
   type Json,
   object,
   objects,
+  SECRET,
   type Speaker,
 } from "./scripted-upstream.js";
 
 export const responsesSpeaker: Speaker = {
-  credential: ({ headers }) => String(headers["authorization"]).replace(/^Bearer /, ""),
+  isProven: ({ headers }) => headers["authorization"] === `Bearer ${SECRET}`,
   problem: ({ body }) => responsesProblem(body)?.message,
   refusal: (_status, message, received) => ({
     error: {

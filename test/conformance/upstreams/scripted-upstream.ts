@@ -6,6 +6,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Reply, Seen } from "../scenario.js";
 
+/** What the upstreams of the matrix take for their credential, where it is a key. */
+export const SECRET = "sk-upstream-secret-of-the-matrix";
+
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A request as it arrived. */
@@ -13,6 +16,8 @@ export interface Received {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Json;
+  /** The bytes of the body, for who must prove them. */
+  readonly raw: Buffer;
 }
 
 /** One answer: its script, and what makes its ids differ from those of others. */
@@ -24,18 +29,22 @@ export interface Answering {
 
 /** How one wire is spoken, built apart from the program's own code. */
 export interface Speaker {
-  /** The credential as the wire's clients send it. */
-  credential(received: Received): unknown;
+  /** Whether it is proven who asks, as the wire's clients prove it. */
+  isProven(received: Received): boolean | Promise<boolean>;
   /** Why the real upstream would refuse it; undefined where it would not. */
   problem(received: Received): string | undefined;
   /** The body of a refusal. */
   refusal(status: number, message: string, received: Received): object;
+  /** What else a refusal comes with; absent where its body says all. */
+  readonly refusalHeaders?: Readonly<Record<string, string>>;
   model(received: Received): string;
   isStream(received: Received): boolean;
   read(body: Json): Seen;
   whole(answering: Answering): object;
   /** The bytes of a stream. */
-  stream(answering: Answering, received: Received): string;
+  stream(answering: Answering, received: Received): string | Buffer;
+  /** Absent: server-sent events. */
+  readonly streamType?: string;
 }
 
 export interface ScriptedUpstream {
@@ -51,10 +60,7 @@ export interface ScriptedUpstream {
 }
 
 /** `speakerOf` tells who speaks on a path, where families of one wire differ. */
-export async function startScriptedUpstream(
-  speakerOf: (url: string) => Speaker,
-  secret: string,
-): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(speakerOf: (url: string) => Speaker): Promise<ScriptedUpstream> {
   const plans = new Map<string, readonly Reply[]>();
   const seen = new Map<string, Seen[]>();
   const refusals: { cell: string; problem: string }[] = [];
@@ -62,25 +68,27 @@ export async function startScriptedUpstream(
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const raw = Buffer.concat(chunks).toString();
+    const raw = Buffer.concat(chunks);
     const { url = "", headers } = request;
     const speaker = speakerOf(url);
     const isPost = request.method === "POST";
-    const received: Received = { url, headers, body: isPost ? (JSON.parse(raw) as Json) : {} };
+    const received: Received = { url, headers, body: isPost ? (JSON.parse(raw.toString()) as Json) : {}, raw };
     if (!isPost) return send(response, 404, speaker.refusal(404, "no such page", received));
-    const cell = /\bcell-\d+\b/.exec(raw)?.[0] ?? "";
-    const problem = speaker.credential(received) === secret ? speaker.problem(received) : "the credential is wrong";
+    const cell = /\bcell-\d+\b/.exec(raw.toString())?.[0] ?? "";
+    const problem = (await speaker.isProven(received)) ? speaker.problem(received) : "the credential is wrong";
     const before = seen.get(cell) ?? [];
     const reply = plans.get(cell)?.[before.length];
     if (problem !== undefined || reply === undefined) {
       refusals.push({ cell, problem: problem ?? "nothing was planned" });
-      return send(response, 400, speaker.refusal(400, problem ?? "nothing was planned", received));
+      const refusal = speaker.refusal(400, problem ?? "nothing was planned", received);
+      return send(response, 400, refusal, speaker.refusalHeaders);
     }
     seen.set(cell, [...before, speaker.read(received.body)]);
     const answering = { reply, id: `${cell}-${before.length}`, model: speaker.model(received) };
     if (!speaker.isStream(received)) return send(response, 200, speaker.whole(answering));
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-    for (const piece of pieces(Buffer.from(speaker.stream(answering, received))))
+    const told = speaker.stream(answering, received);
+    response.writeHead(200, { "content-type": speaker.streamType ?? "text/event-stream; charset=utf-8" });
+    for (const piece of pieces(typeof told === "string" ? Buffer.from(told) : told))
       await new Promise<void>((resolve) => response.write(piece, () => resolve()));
     response.end();
   }
@@ -109,8 +117,13 @@ function pieces(bytes: Buffer): Buffer[] {
   return cuts.slice(1).map((end, place) => bytes.subarray(cuts[place], end));
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "content-type": "application/json" });
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
 }
 

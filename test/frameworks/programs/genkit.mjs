@@ -32,8 +32,7 @@ const { output: structured } = await ai.generate({
   prompt,
   output: { schema: z.object({ city: z.string(), degrees: z.number() }) },
 });
-const embedder = `openai/${VECTORS}`;
-const contents = isGoogle ? [] : ["one", "two"];
-const made = await Promise.all(contents.map((content) => ai.embed({ embedder, content })));
-const vectors = isGoogle ? 2 : made.length;
+const embedder = `${isGoogle ? "googleai" : "openai"}/${VECTORS}`;
+const made = await Promise.all(["one", "two"].map((content) => ai.embed({ embedder, content })));
+const vectors = made.flat().filter(({ embedding }) => embedding.length > 0).length;
 console.log(JSON.stringify({ stream, tools, structured, vectors }));

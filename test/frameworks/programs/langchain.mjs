@@ -37,11 +37,15 @@ const structured = await chat
   .withStructuredOutput(z.object({ city: z.string(), degrees: z.number() }))
   .invoke("How is the weather in Oslo?");
 
-const { OpenAIEmbeddings } = await import("@langchain/openai");
-const embeddings = new OpenAIEmbeddings({
-  model: process.env.VECTORS,
-  apiKey,
-  configuration: { baseURL: `${url}/v1` },
-});
+async function embeddingsOf() {
+  const vectors = process.env.VECTORS;
+  if (name === "ChatGoogleGenerativeAI") {
+    const { GoogleGenerativeAIEmbeddings } = await import("@langchain/google-genai");
+    return new GoogleGenerativeAIEmbeddings({ model: vectors, apiKey, baseUrl: url });
+  }
+  const { OpenAIEmbeddings } = await import("@langchain/openai");
+  return new OpenAIEmbeddings({ model: vectors, apiKey, configuration: { baseURL: `${url}/v1` } });
+}
+const embeddings = await embeddingsOf();
 const vectors = (await embeddings.embedDocuments(["one", "two"])).length;
 console.log(JSON.stringify({ stream, tools: messages.at(-1).text, structured, vectors }));

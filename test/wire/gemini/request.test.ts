@@ -225,7 +225,10 @@ test("calls without arguments, with broken ones, and results of all kinds keep t
 });
 
 test.each([
-  { name: "a picture by its address", body: asks([{ type: "image_url", image_url: { url: "https://a.example/b" } }]) },
+  {
+    name: "a picture by an open address",
+    body: asks([{ type: "image_url", image_url: { url: "http://a.example/b" } }]),
+  },
   { name: "a file that OpenAI holds", body: asks([{ type: "file", file: { file_id: "file-1" } }]) },
 ])("$name is refused by its param", ({ body }) => {
   expect(() => fromChat(body)).toThrow(expect.objectContaining({ reason: "ERROR_REASON_PARAMETER_UNSUPPORTED" }));

@@ -171,13 +171,25 @@ test("a whole answer is fitted alike", () => {
       message: {
         role: "assistant",
         content: null,
+        refusal: null,
         reasoning_content: "hm",
         tool_calls: [{ id: "t", type: "function", function: { name: "get", arguments: '{"a":1}' } }],
       },
       finish_reason: "tool_calls",
+      logprobs: null,
     },
   ]);
 });
+
+/** An answer with the members that some leave out where they say nothing. */
+function withNulls(body: string): unknown {
+  const told = JSON.parse(body) as Told;
+  const choices = (told["choices"] as Told[]).map((choice) => {
+    const message = Object.assign({ refusal: null }, choice["message"]);
+    return Object.assign({ logprobs: null }, choice, { message });
+  });
+  return { ...told, choices };
+}
 
 describe.runIf(streams.length > 0)(recordingsNote, () => {
   const promised = ({ name }: { readonly name: string }): string | undefined => {
@@ -200,7 +212,9 @@ describe.runIf(streams.length > 0)(recordingsNote, () => {
 
   test.each(good(answers))("$name is what its family says, whole", (recorded) => {
     const { source } = wire.decodeAnswer(Buffer.from(recorded.body), undefined, "fitted");
-    if (promised(recorded) === "exact") expect(source).toBeUndefined();
+    // What their makers leave out where it is null is no loss to anybody.
+    if (promised(recorded) === "exact")
+      expect(withNulls(source?.toString() ?? recorded.body)).toEqual(withNulls(recorded.body));
     expect(chatReader.answer(source?.toString() ?? recorded.body)).toEqual(looseChatReader.answer(recorded.body));
   });
 });

@@ -1,7 +1,7 @@
 /** Schemas of arguments, which must be told to be an object, and of one form. */
-import { JsonCursor } from "../json/cursor.js";
-import { readMembers, splice } from "../json/splice.js";
-import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
+import { JsonCursor } from "./json/cursor.js";
+import { readMembers, splice } from "./json/splice.js";
+import { type JsonObject, listOf, objectOf, parsed, textOf } from "./json/value.js";
 
 export const NO_ARGUMENTS = '{"type":"object","properties":{}}';
 

@@ -1,9 +1,12 @@
-/** A prompt of another wire, fitted to what this one takes and to what the model refuses. */
-import type { Message, Part, Prompt } from "../../api/index.js";
-import { withAnsweredCalls } from "../answered-calls.js";
-import { PLAIN_NAMES, withFittedNames } from "../fitted-names.js";
-import type { ModelFacts } from "../wire.js";
-import { fitting } from "./call-id.js";
+/** A prompt of another wire, fitted to what OpenAI's wires take and to what the model refuses. */
+import { createHash } from "node:crypto";
+import type { Message, Part, Prompt } from "../api/index.js";
+import { withAnsweredCalls } from "./answered-calls.js";
+import { PLAIN_NAMES, withFittedNames } from "./fitted-names.js";
+import type { ModelFacts } from "./wire.js";
+
+const CALL_ID_CHARACTERS_MAX = 64;
+const HASH_CHARACTERS = 12;
 
 /** The prompt as the model takes it. What is left out is named in `dropped`. */
 export function fittedPrompt(prompt: Prompt, facts: ModelFacts, dropped: string[]): Prompt {
@@ -42,6 +45,13 @@ function tierOf(tier: string | undefined, dropped: string[]): string | undefined
   return tier === undefined ? undefined : known;
 }
 
+/** An id of a call that is not too long. Two that differ stay two. */
+function fittedCallId(id: string): string {
+  if (id.length <= CALL_ID_CHARACTERS_MAX) return id;
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, HASH_CHARACTERS);
+  return `${id.slice(0, CALL_ID_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
 function fittedMessage(message: Message): Message {
   return { ...message, parts: message.parts.map(fittedPart) };
 }
@@ -50,11 +60,11 @@ function fittedPart(part: Part): Part {
   const { kind } = part;
   switch (kind?.$case) {
     case "toolCall": {
-      const value = { ...kind.value, id: fitting(kind.value.id) };
+      const value = { ...kind.value, id: fittedCallId(kind.value.id) };
       return { ...part, kind: { $case: "toolCall", value } };
     }
     case "toolResult": {
-      const value = { ...kind.value, callId: fitting(kind.value.callId), parts: kind.value.parts.map(fittedPart) };
+      const value = { ...kind.value, callId: fittedCallId(kind.value.callId), parts: kind.value.parts.map(fittedPart) };
       return { ...part, kind: { $case: "toolResult", value } };
     }
     case "file": {
