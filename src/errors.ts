@@ -142,6 +142,11 @@ export const REASONS = {
     retry: false,
     say: (m) => `No WebSocket is served at ${m["path"]}. Ask with POST over HTTP; 'stream: true' streams the answer.`,
   },
+  ERROR_REASON_CONNECTION_TOO_OLD: {
+    ...BAD_REQUEST,
+    code: "websocket_connection_limit_reached",
+    say: (m) => `This WebSocket is ${m["minutes"]} minutes old, and no older may ask. Open another one and ask again.`,
+  },
   ERROR_REASON_RESOURCE_UNKNOWN: {
     ...NOT_FOUND,
     code: "not_found",

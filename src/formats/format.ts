@@ -3,6 +3,7 @@ import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
 
+export { SseFramer } from "../wire/sse.js";
 export { outlined } from "../wire/outline.js";
 export type {
   ClientWire,
@@ -65,6 +66,43 @@ export interface FormatMemory {
   answerIn(bytes: Buffer, isStream: boolean): Buffer | undefined;
 }
 
+/** What a connection's next message may go on from. */
+export interface SocketTurn {
+  /** The id of the response before. */
+  readonly id: string;
+  /** All that was said and answered so far. */
+  readonly items: Buffer;
+}
+
+/** What one message over a WebSocket asks. */
+export interface SocketAsked {
+  /** The body as it would have come over HTTP. It asks for a stream. */
+  readonly body: Buffer;
+  /** All that was said so far; undefined where nobody can tell. */
+  readonly said: Buffer | undefined;
+  /** False where the client only prepares for its next request. */
+  readonly generates: boolean;
+}
+
+/** Follows an answer over a WebSocket. */
+export interface SocketTurnReader {
+  /** The data of one event of the answer. */
+  see(data: Buffer): void;
+  /** What the next message may go on from, after all that was said; undefined where the answer did not end well. */
+  turn(said: Buffer): SocketTurn | undefined;
+}
+
+/** How a format's clients ask over a WebSocket. Each of its messages to them is the data of one event of the wire. */
+export interface FormatSocket {
+  /** Where the upgrade is asked for. */
+  readonly path: string;
+  /** Reads a message; undefined where it asks for nothing. Throws BODY_INVALID or PARAMETER_INVALID. */
+  read(message: Buffer, turn: SocketTurn | undefined): SocketAsked | undefined;
+  follow(): SocketTurnReader;
+  /** Our refusal of one message, with what an answer over HTTP would have said in its headers. */
+  encodeRefusal(error: GatewayError, headers: Readonly<Record<string, string>>): Buffer;
+}
+
 export interface Format {
   /** Such as openai. */
   readonly name: string;
@@ -88,6 +126,8 @@ export interface Format {
   encodeCount?(inputTokens: number): Buffer;
   /** Present where clients may name what earlier answers told them. */
   readonly memory?: FormatMemory;
+  /** Present where clients may ask over a WebSocket as well. */
+  readonly socket?: FormatSocket;
   /** How the client wants a stream; undefined for the wire's own events. */
   streamFraming?(request: FormatRequest): StreamFraming | undefined;
   /** The key, where the format's clients may send it elsewhere than in `authorization` and `x-api-key`. */

@@ -1,5 +1,13 @@
 /** OpenAI's newer client format: responses under `/v1`. */
-import { mayKeep, responseIn, wire, withNamedItems } from "../wire/openai-responses/index.js";
+import {
+  encodeRefusal,
+  mayKeep,
+  readMessage,
+  responseIn,
+  TurnReader,
+  wire,
+  withNamedItems,
+} from "../wire/openai-responses/index.js";
 import type { Format } from "./format.js";
 
 export const openaiResponses: Format = {
@@ -20,6 +28,7 @@ export const openaiResponses: Format = {
     mayKeep,
     answerIn: (bytes, isStream) => (isStream ? responseIn(bytes) : bytes),
   },
+  socket: { path: "/v1/responses", read: readMessage, follow: () => new TurnReader(), encodeRefusal },
   encodeCount: (inputTokens) =>
     Buffer.from(JSON.stringify({ object: "response.input_tokens", input_tokens: inputTokens })),
 };

@@ -58,20 +58,30 @@ export class Connections {
         lost.closed(socket);
       });
     });
+    this.watch(server);
+    const sweep = setInterval(() => this.#endSlow(), rules.sweepMs).unref();
+    server.once("close", () => clearInterval(sweep));
+  }
+
+  /** Watches the requests of a server that connections may be handed on to. */
+  watch(server: Server): void {
     server.on("request", (message: IncomingMessage, response: ServerResponse) => {
       const { socket } = message;
       const connection = this.#open.get(socket);
       if (connection === undefined) return;
       connection.running++;
       connection.message = message;
-      lost.asked(socket);
+      this.lost.asked(socket);
       response.on("close", () => {
         connection.running--;
         connection.readAtRestBytes = socket.bytesRead;
       });
     });
-    const sweep = setInterval(() => this.#endSlow(), rules.sweepMs).unref();
-    server.once("close", () => clearInterval(sweep));
+  }
+
+  /** The connection carries no more requests. */
+  leave(socket: Socket): void {
+    this.#open.delete(socket);
   }
 
   /**

@@ -1,4 +1,6 @@
 /** What every route of the front end shares: how it calls the service, and how it refuses. */
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, CallMetadata, CallOptions, Channel } from "../api/channel.js";
@@ -86,22 +88,40 @@ export class Front {
   }
 
   #metadata(request: FastifyRequest): CallMetadata {
-    const { headers } = request;
-    const metadata: Record<string, string> = { "x-tollgate-client-address": this.#addressOf(request) };
-    if (this.#parts.frontToken !== undefined) metadata["x-tollgate-front"] = this.#parts.frontToken;
-    if (headers.authorization !== undefined) metadata["authorization"] = metadataValue(headers.authorization);
-    const apiKey = headers["x-api-key"];
-    if (typeof apiKey === "string") metadata["x-api-key"] = metadataValue(apiKey);
+    const { headers, socket } = request;
+    const metadata = this.#callerMetadata(headers, socket);
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
     addReplayHeaders(headers, metadata);
     return metadata;
   }
 
-  #addressOf({ socket, headers }: FastifyRequest): string {
+  /** Who calls, for calls that are no answer to one request. */
+  callerMetadata(headers: IncomingHttpHeaders, socket: Socket): CallMetadata {
+    return this.#callerMetadata(headers, socket);
+  }
+
+  #callerMetadata(headers: IncomingHttpHeaders, socket: Socket): Record<string, string> {
+    const metadata: Record<string, string> = { "x-tollgate-client-address": this.#addressOf(headers, socket) };
+    if (this.#parts.frontToken !== undefined) metadata["x-tollgate-front"] = this.#parts.frontToken;
+    if (headers.authorization !== undefined) metadata["authorization"] = metadataValue(headers.authorization);
+    const apiKey = headers["x-api-key"];
+    if (typeof apiKey === "string") metadata["x-api-key"] = metadataValue(apiKey);
+    return metadata;
+  }
+
+  #addressOf(headers: IncomingHttpHeaders, socket: Socket): string {
     const peer = socket.remoteAddress ?? "";
     const forwarded = this.#parts.clientAddressOf;
     return forwarded === undefined ? peer : forwarded(peer, flatRecord(headers)["x-forwarded-for"]);
+  }
+
+  /** Lets a caller open a connection on which it begins requests. Throws or rejects where it may not. */
+  admitUpgrade(
+    { headers, socket }: IncomingMessage,
+    { scope, method }: Exclude<RoutePermission, "public">,
+  ): Admission | Promise<Admission> {
+    return this.channel.admit({ scope, method, isLong: true }, this.#callerMetadata(headers, socket));
   }
 
   /** Lets the caller in, at once where the key is known. Throws or rejects where it may not use the route at all. */

@@ -3,21 +3,13 @@ import { Cancellation } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallMetadata, type CallOptions, FORM_HEADER, type Sink } from "../api/channel.js";
 import {
-  type Event,
   FrontServiceService,
   InferenceServiceService,
   type StreamGenerateRequest,
   type StreamGenerateResponse,
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import {
-  type Format,
-  outlined,
-  type SourceBody,
-  type StreamEncoder,
-  type StreamFraming,
-  type WireRequest,
-} from "../formats/format.js";
+import type { Format, SourceBody, StreamFraming } from "../formats/format.js";
 import { EventNumbers } from "./event-numbers.js";
 import { type Front, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
@@ -27,6 +19,7 @@ import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
+import { askedIn, isFinish, StreamedAnswer } from "./streamed-answer.js";
 import type { ToldItems } from "./told-items.js";
 import { WholeAnswer } from "./whole-answer.js";
 
@@ -89,18 +82,15 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   readonly #running: Running;
   readonly #lost: LostAnswers;
   readonly #kept: ByteBudget;
-  readonly #told: ToldItems;
-  /** What it has taken of the budget. */
-  #keptBytes = 0;
+  readonly #items: ToldItems;
   readonly #abort = new Cancellation();
   #source: SourceBody = NO_SOURCE;
   readonly #framing: StreamFraming | undefined;
   readonly #stream: StreamReply;
   #head: CallMetadata = {};
   #streams = false;
-  #encoder: StreamEncoder | undefined;
+  #answer: StreamedAnswer | undefined;
   #whole: WholeAnswer | undefined;
-  #sourceSeen = false;
   #finished = false;
   #over = false;
   #stopReason: GatewayError | undefined;
@@ -119,7 +109,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#running = parts.running;
     this.#lost = parts.lost;
     this.#kept = parts.kept;
-    this.#told = parts.told;
+    this.#items = parts.told;
     // Only a stream of the wire's own events has events that can be numbered.
     const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
@@ -170,8 +160,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
 
   /** A closed connection ends the call, and with it the upstream's. After the last byte there is nothing to end. */
   #close(): void {
-    this.#kept.give(this.#holder, this.#keptBytes);
-    this.#keptBytes = 0;
+    this.#answer?.end();
     if (!this.#reply.raw.writableFinished) this.#abort.abort(new GatewayError("ERROR_REASON_CANCELLED"));
     // It runs until its last byte is out: a stopping server must not cut a reader that is slow.
     if (this.#over) this.#running.remove(this);
@@ -204,7 +193,9 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   /** A batch of a stream, in one write. The first one takes the head along. */
   #forward(message: StreamGenerateResponse): boolean {
     if (this.#finished) return true;
-    const events = this.#bytesOf(message);
+    const answer = this.#told();
+    const events = answer.push(message);
+    this.#finished = answer.finished;
     if (this.#finished) this.#remember(events);
     const bytes = this.#framed(events);
     if (!this.#stream.begun) this.#begin();
@@ -215,23 +206,12 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     return this.#stream.write(bytes);
   }
 
-  #bytesOf(message: StreamGenerateResponse): Buffer {
-    this.#finished = isFinish(message.events.at(-1));
-    if (message.source.length > 0) this.#sourceSeen = true;
-    if (!this.#sourceSeen) return message.events.length === 0 ? NO_BYTES : this.#encoded(message.events);
-    return this.#finished ? Buffer.concat([message.source, this.#format.wire.streamEnd]) : message.source;
-  }
-
-  /** Throws where what the end of the stream must repeat finds no room. */
-  #encoded(events: readonly Event[]): Buffer {
-    const encoder = this.#encode();
-    const bytes = encoder.push(events);
-    const { keptLength = 0 } = encoder;
-    if (keptLength > this.#keptBytes && !this.#reply.raw.closed) {
-      this.#kept.take(this.#holder, keptLength - this.#keptBytes);
-      this.#keptBytes = keptLength;
-    }
-    return bytes;
+  /** Made with the first batch: until then the format may be another's. */
+  #told(): StreamedAnswer {
+    if (this.#answer !== undefined) return this.#answer;
+    this.#answer = new StreamedAnswer(this.#format, this.#source, this.#kept, this.#holder);
+    if (this.#reply.raw.closed) this.#answer.end();
+    return this.#answer;
   }
 
   /** Whose request it is: names one key. */
@@ -248,7 +228,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
 
   #collect(message: StreamGenerateResponse): boolean {
     this.#finished ||= isFinish(message.events.at(-1));
-    this.#whole ??= new WholeAnswer(this.#format.wire, () => this.#asked());
+    this.#whole ??= new WholeAnswer(this.#format.wire, () => askedIn(this.#format, this.#source));
     this.#whole.push(message);
     return true;
   }
@@ -258,7 +238,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     const { memory } = this.#format;
     if (memory === undefined || !memory.mayKeep(this.#source.body)) return;
     const answer = memory.answerIn(bytes, this.#streams);
-    if (answer !== undefined) this.#told.keep(this.#holder, answer);
+    if (answer !== undefined) this.#items.keep(this.#holder, answer);
   }
 
   /** The id under which the answer is kept. */
@@ -274,19 +254,6 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     headers["x-accel-buffering"] = "no";
     headers["x-content-type-options"] = "nosniff";
     this.#stream.begin(headers);
-  }
-
-  #encode(): StreamEncoder {
-    if (this.#encoder === undefined) {
-      const asked = this.#asked();
-      this.#encoder = this.#format.wire.encodeStream(asked.facts, asked);
-    }
-    return this.#encoder;
-  }
-
-  /** What the client asked, read once more where an answer in its wire is written. */
-  #asked(): WireRequest {
-    return this.#format.wire.readRequest(outlined(this.#source));
   }
 
   /** The call ended well. An answer without its finish is cut all the same. */
@@ -330,14 +297,10 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     const error = GatewayError.from(thrown);
     this.#front.logFault(error, this.#head["x-request-id"] ?? "", this.#request);
     try {
-      this.#stream.end(this.#framed(this.#encode().fail(error)));
+      this.#stream.end(this.#framed(this.#told().fail(error)));
     } catch {
       // The failure cannot even be told; a cut connection looks complete to nobody.
       this.#reply.raw.destroy();
     }
   }
-}
-
-function isFinish(event: Event | undefined): boolean {
-  return event?.kind?.$case === "finish";
 }

@@ -10,6 +10,16 @@ const REQUEST_TIMEOUT_MS = 600_000;
 // Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
 const KEEP_ALIVE_MS = 75_000;
 
+/**
+ * A server that never listens: it takes connections whose request asked for another protocol and is answered as if it
+ * had not. Such a connection is cut where nothing passes for as long as a request may take.
+ */
+export function createInnerServer(handler: RequestListener, slowMs: number): Server {
+  const server = createNodeServer(handler, undefined, slowMs);
+  server.timeout = REQUEST_TIMEOUT_MS;
+  return server;
+}
+
 /** Headers, and a TLS handshake, must be there within `slowMs`. */
 export function createNodeServer(
   handler: RequestListener,

@@ -1,4 +1,5 @@
 /** The HTTP front end: it translates between clients and the service behind its channel, and decides nothing. */
+import type { Server } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import { ByteBudget } from "../api/byte-budget.js";
@@ -11,7 +12,7 @@ import { answerBrokenRequest, answerTooSlow, refuseBrokenPath, refuseError } fro
 import { BodyGate } from "./body-gate.js";
 import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
-import { createNodeServer, HttpsServer } from "./node-server.js";
+import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front } from "./front.js";
 import { answerCount } from "./count.js";
@@ -24,13 +25,14 @@ import { pathUnknown } from "./not-found.js";
 import { Pulse } from "./pulse.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
+import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
 import { addStreamRoutes } from "./streams.js";
 import { ToldItems } from "./told-items.js";
 import { type HttpMetrics, watch } from "./watch.js";
 
 export type { HttpMetrics } from "./watch.js";
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends SocketLimits {
   readonly channel: Channel;
   readonly formats: readonly Format[];
   /** Names the requests that the service never saw. */
@@ -103,22 +105,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;
-  const app = Fastify({
-    bodyLimit: bodyBytesMax,
-    trustProxy: false,
-    // A request that reaches a stopping server gets our own envelope, from the first hook below.
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 1_024 },
-    // No route has a schema, since the services check; without these two the compilers of schemas are loaded for
-    // nothing.
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    serverFactory: (handler) => createNodeServer(handler, options.tls, slowMs),
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestIds()),
-    frameworkErrors: (error, request, reply) => {
-      watch(request, reply, options.metrics, nowMs);
-      void refuseBrokenPath(front, routes, request, reply, error.code === "FST_ERR_MAX_PARAM_LENGTH");
-    },
-  });
+  const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   readBodiesAsBytes(app, bodyBytesMax);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
@@ -151,6 +138,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
   addGenerationRoutes(app, formats, generation, routes);
+  const upgrades = addSocketRoutes(app, ordinary, {
+    generation,
+    formats,
+    connections,
+    bodies: options.bodies,
+    bodyBytesMax,
+    slowMs,
+    metrics: options.metrics,
+    isDraining: () => draining,
+    limits: options,
+  });
   return {
     app,
     listen: (host, port) => listen(app, host, port),
@@ -159,9 +157,42 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
     drain: (timeoutMs) => {
       draining = true;
+      upgrades.drain();
       return drain(app, connections, running, timeoutMs);
     },
   };
+}
+
+/** The framework over its server, and a second server beside it for connections that the first one hands on. */
+function frameworkOf(
+  options: HttpServerOptions,
+  front: Front,
+  routes: RouteTable,
+  bounds: { readonly slowMs: number; readonly bodyBytesMax: number; readonly nowMs: () => number },
+): { readonly app: FastifyInstance; readonly ordinary: Server } {
+  const { slowMs, bodyBytesMax, nowMs } = bounds;
+  let ordinary: Server | undefined;
+  const app = Fastify({
+    bodyLimit: bodyBytesMax,
+    trustProxy: false,
+    // A request that reaches a stopping server gets our own envelope, from the first hook.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1_024 },
+    // No route has a schema, since the services check; without these two the compilers of schemas are loaded for
+    // nothing.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    serverFactory: (handler) => {
+      ordinary = createInnerServer(handler, slowMs);
+      return createNodeServer(handler, options.tls, slowMs);
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.requestIds()),
+    frameworkErrors: (error, request, reply) => {
+      watch(request, reply, options.metrics, nowMs);
+      void refuseBrokenPath(front, routes, request, reply, error.code === "FST_ERR_MAX_PARAM_LENGTH");
+    },
+  });
+  if (ordinary === undefined) throw new Error("the framework made no server");
+  return { app, ordinary };
 }
 
 function connectionsOf(

@@ -11,6 +11,8 @@ import { keyOf } from "./key-caller.js";
 import { makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings } from "./key-settings.js";
 import { ACCOUNT } from "./standing.js";
+import { Watches } from "./watches.js";
+import type { CancelSignal } from "../api/cancellation.js";
 import { digestOf, hintOf, makeSecret, pepperOf, type RandomBytes, shapeOf } from "./secret.js";
 
 export interface KeysOptions {
@@ -60,6 +62,7 @@ export class Keys {
   readonly #onPublishError: (error: unknown, keyId: string) => void;
   readonly #authentication: Authentication;
   readonly #changeCallbacks: ((change: Change) => void)[] = [];
+  readonly #watches: Watches;
 
   constructor(options: KeysOptions) {
     this.#store = options.store;
@@ -76,6 +79,8 @@ export class Keys {
       monotonicMs: options.monotonicMs ?? (() => performance.now()),
       cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
     });
+    this.#watches = new Watches(options.store, options.nowMs);
+    this.onChange((change) => this.#watches.changed(change));
     options.coordination.onRevision((name) => {
       this.#authentication.forget(name);
       const change = name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
@@ -166,6 +171,11 @@ export class Keys {
   /** What the caller's running requests end with, as things stand now, and when. */
   endingOf(caller: Caller): Promise<Ending> {
     return endingOf(caller, this.#store, this.#nowMs());
+  }
+
+  /** Rejects once the caller may begin requests no more, with the refusal of the next one, or as the signal says. */
+  watch(caller: Caller, signal: CancelSignal): Promise<void> {
+    return this.#watches.watch(caller, signal);
   }
 
   /** Tells every node that an account was frozen or unfrozen, or that its limits changed. */

@@ -2,6 +2,7 @@
 import type { CancelSignal } from "../api/cancellation.js";
 import type { Admission, CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, methods, type MethodPermission } from "../api/descriptors.js";
+import { FrontServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -58,9 +59,12 @@ export type PermissionOf = (path: string) => MethodPermission | undefined;
 interface OpenRoute extends Route {
   /** True where an answer is logged as an act of its caller. */
   readonly isChange: boolean;
+  /** True where a call ends only with its caller or with the process. */
+  readonly isEndless: boolean;
   readonly permission: MethodPermission;
 }
 
+const ENDLESS = FrontServiceService.watchCaller.path;
 /** How long handlers that were told to stop are waited for. */
 const CUT_GRACE_MS = 2_000;
 /** A key is looked up so often where keys change meanwhile. */
@@ -84,7 +88,12 @@ export class Dispatcher {
       const permission = permissionOf(route.path);
       if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
       if (permission.front === true) throw new Error(`the method ${route.path} is for front ends, not for keys`);
-      this.#routes.set(route.path, { ...route, permission, isChange: isChangePath(route.path) });
+      this.#routes.set(route.path, {
+        ...route,
+        permission,
+        isChange: isChangePath(route.path),
+        isEndless: route.path === ENDLESS,
+      });
     }
   }
 
@@ -171,7 +180,7 @@ export class Dispatcher {
       const work = replays?.wants(method.path, call.metadata)
         ? (service: ServiceCall) => unaryReplayed(replays, method.path, request, call, service, handler)
         : (service: ServiceCall) => handler(request, service);
-      const message = await this.#run(route.permission, call, head, work);
+      const message = await this.#run(route, call, head, work);
       if (route.isChange) this.#log.changed(method.path, request, message, head);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
       return { kind: "answered", message: message as Response, head: head.take() };
@@ -198,7 +207,7 @@ export class Dispatcher {
       const work = replays?.wants(method.path, call.metadata)
         ? (service: ServiceCall) => streamReplayed(replays, method.path, request, call, service, pushed, handler)
         : (service: ServiceCall) => handler(request, service, pushed);
-      await this.#run(route.permission, call, out, work);
+      await this.#run(route, call, out, work);
       out.finish();
       return { kind: "ended" };
     } catch (error) {
@@ -215,6 +224,7 @@ export class Dispatcher {
   }
 
   async #drain(timeoutMs: number): Promise<void> {
+    for (const lifetime of this.#running) if (lifetime.isEndless) lifetime.end(stopping());
     await this.#idle(timeoutMs);
     for (const lifetime of this.#running) lifetime.end(stopping());
     await this.#idle(CUT_GRACE_MS);
@@ -232,13 +242,14 @@ export class Dispatcher {
   }
 
   #run<Value>(
-    permission: MethodPermission,
+    { permission, isEndless }: OpenRoute,
     call: ServerCall,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
     if (this.#draining !== undefined) throw stopping();
     const lifetime = new Lifetime(call.signal, call.timeoutMs);
+    lifetime.isEndless = isEndless;
     this.#running.add(lifetime);
     return lifetime.race(this.#admitted(permission, call, lifetime, head, work), this.#ended);
   }

@@ -20,9 +20,10 @@ import { requireScope } from "./permission.js";
 const UNDELIVERED_BYTES_MAX = 4 * 1024 * 1024;
 
 export function frontService({
+  keys,
   limits,
   replays,
-}: Pick<CoreParts, "limits" | "replays">): Handlers<typeof FrontServiceService> {
+}: Pick<CoreParts, "keys" | "limits" | "replays">): Handlers<typeof FrontServiceService> {
   return {
     async checkCaller({ scope, beginsRequest }, { caller }) {
       if (scope !== "") requireScope(scope, caller);
@@ -32,6 +33,7 @@ export function frontService({
       }
       return {};
     },
+    watchCaller: (_request, { caller, signal }) => keys.watch(caller, signal),
     reportUndelivered: async (request, { caller }) => {
       const requestId = required("request_id", request.requestId);
       if (request.body.length > UNDELIVERED_BYTES_MAX) throw bodyTooLarge();

@@ -10,6 +10,8 @@ export const TIMER_MS_MAX = 2_147_483_647;
 
 export class Lifetime implements RosterEntry {
   rosterIndex: number | undefined = undefined;
+  /** True where the call has no end of its own, so that nobody waits for it. */
+  isEndless = false;
   /** Whose call it is, once that is known. */
   caller: Caller | undefined = undefined;
   readonly #cancellation = new Cancellation();

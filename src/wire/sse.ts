@@ -43,7 +43,12 @@ export class SseFramer {
   /** True once a CR was followed by its LF: the next CR will be too, and is not taken for a line end without it. */
   private usesCrLf = false;
 
-  constructor(private readonly sink: SseSink) {}
+  /** The bounds are for streams of others: our own events are as long as what they tell. */
+  constructor(
+    private readonly sink: SseSink,
+    private readonly lineBytesMax = SSE_LINE_BYTES_MAX,
+    private readonly eventBytesMax = SSE_EVENT_BYTES_MAX,
+  ) {}
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
@@ -119,7 +124,7 @@ export class SseFramer {
       this.hasByteOrderMark = held.subarray(start, end).indexOf(BYTE_ORDER_MARK) === 0;
       if (this.hasByteOrderMark) start += BYTE_ORDER_MARK.length;
     }
-    if (end - start > SSE_LINE_BYTES_MAX) throw unreadable("a line of its stream is too long");
+    if (end - start > this.lineBytesMax) throw unreadable("a line of its stream is too long");
     if (start === end) return this.hasLines;
     this.hasLines = true;
     if (!isDataLine(held, start, end)) return false;
@@ -133,7 +138,7 @@ export class SseFramer {
 
   /** Hands one event on. Returns where the next one starts. */
   private dispatch(start: number, end: number): number {
-    if (end - start > SSE_EVENT_BYTES_MAX) throw unreadable("an event of its stream is too long");
+    if (end - start > this.eventBytesMax) throw unreadable("an event of its stream is too long");
     const [from, to] = this.dataSpans;
     let data: Buffer | undefined;
     const isSplit = this.dataSpans.length > 2;
@@ -150,8 +155,8 @@ export class SseFramer {
   /** Keeps what was not handed on, apart from memory that was. */
   private carry(start: number): void {
     const left = this.length - start;
-    if (left > SSE_EVENT_BYTES_MAX) throw unreadable("an event of its stream is too long");
-    if (this.length - this.lineStart > SSE_LINE_BYTES_MAX) throw unreadable("a line of its stream is too long");
+    if (left > this.eventBytesMax) throw unreadable("an event of its stream is too long");
+    if (this.length - this.lineStart > this.lineBytesMax) throw unreadable("a line of its stream is too long");
     // Nothing of it was handed on, so it may grow where it is.
     if (start === 0 && left > 0) return;
     this.held = left === 0 ? NOTHING : Buffer.from(this.held.subarray(start, this.length));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallMetadata } from "../../src/api/channel.js";
 import { methods } from "../../src/api/descriptors.js";
-import { KeyServiceService } from "../../src/api/index.js";
+import { FrontServiceService, KeyServiceService } from "../../src/api/index.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { createDispatcher } from "../../src/rpc/dispatch.js";
@@ -51,6 +51,7 @@ const FRONT_PATHS = ["/tollgate.internal.v1.TunnelService/Tunnel"];
 /** What front ends ask for their clients, with the clients' keys. */
 const INTERNAL_TABLE: typeof TABLE = {
   "FrontService/CheckCaller": "any",
+  "FrontService/WatchCaller": "any",
   "FrontService/ReportUndelivered": "chat",
 };
 const ROWS = [rowsOf("tollgate.v1", TABLE), rowsOf("tollgate.internal.v1", INTERNAL_TABLE)].flat();
@@ -72,7 +73,9 @@ afterAll(() => core.close());
 async function reasonOf(path: string, metadata: CallMetadata, more: Partial<ServerCall> = {}): Promise<string> {
   const method = serviceMethod(path);
   if (method === undefined) throw new Error(`no method ${path}`);
-  const call: ServerCall = { metadata, signal: SIGNAL, peer: "192.0.2.7", local: false, ...more };
+  // One method answers nothing for as long as its caller may ask.
+  const timeoutMs = path === FrontServiceService.watchCaller.path ? 20 : undefined;
+  const call: ServerCall = { metadata, signal: SIGNAL, timeoutMs, peer: "192.0.2.7", local: false, ...more };
   const request = method.requestDeserialize(Buffer.alloc(0));
   const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };
   const outcome = method.responseStream

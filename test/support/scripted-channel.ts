@@ -40,6 +40,11 @@ export class ScriptedChannel implements Channel {
   readonly lacks = new Set<string>();
   readonly unaryScripts = new Map<string, UnaryScript>();
   streamScript: StreamScript = () => undefined;
+  /** What becomes of a caller that is watched: nothing, until the front end asks no more. */
+  watchScript: (options: CallOptions) => Promise<void> = ({ signal }) =>
+    new Promise((_resolve, reject) =>
+      signal.addEventListener("abort", () => reject(new GatewayError("ERROR_REASON_CANCELLED"))),
+    );
   unaryHead: CallMetadata = { "x-request-id": "req_core" };
 
   /** What the requests said that were to be let in before their bodies were read. */
@@ -75,6 +80,7 @@ export class ScriptedChannel implements Channel {
     sink: Sink<Response>,
   ): Promise<void> {
     const { bytes } = this.#record(method, request, options);
+    if (method.path.endsWith("/WatchCaller")) return this.watchScript(options);
     const edge: ScriptedSink = {
       head: (metadata) => sink.head(metadata),
       data: (message) => {

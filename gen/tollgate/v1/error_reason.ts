@@ -105,5 +105,7 @@ export enum ErrorReason {
   ERROR_REASON_ACCOUNT_FROZEN = 61,
   /** ERROR_REASON_UPGRADE_REFUSED - The client wants to speak another protocol on this path than HTTP. Example: {"path": "/v1/chat/completions"} */
   ERROR_REASON_UPGRADE_REFUSED = 70,
+  /** ERROR_REASON_CONNECTION_TOO_OLD - The WebSocket is as old as one may be; another one takes the request. Example: {"minutes": "60"} */
+  ERROR_REASON_CONNECTION_TOO_OLD = 71,
   UNRECOGNIZED = -1,
 }

@@ -11,7 +11,9 @@ import {
   type ChannelCredentials,
   Client,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -59,6 +61,14 @@ export interface ReportUndeliveredRequest_HeadersEntry {
 
 /** ReportUndeliveredResponse is empty. */
 export interface ReportUndeliveredResponse {
+}
+
+/** WatchCallerRequest is the request of WatchCaller. */
+export interface WatchCallerRequest {
+}
+
+/** WatchCallerResponse is empty, and never sent. */
+export interface WatchCallerResponse {
 }
 
 function createBaseCheckCallerRequest(): CheckCallerRequest {
@@ -327,6 +337,76 @@ export const ReportUndeliveredResponse: MessageFns<ReportUndeliveredResponse> = 
   },
 };
 
+function createBaseWatchCallerRequest(): WatchCallerRequest {
+  return {};
+}
+
+export const WatchCallerRequest: MessageFns<WatchCallerRequest> = {
+  encode(_: WatchCallerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchCallerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchCallerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWatchCallerResponse(): WatchCallerResponse {
+  return {};
+}
+
+export const WatchCallerResponse: MessageFns<WatchCallerResponse> = {
+  encode(_: WatchCallerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchCallerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchCallerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** FrontService is called by a front end for its client, with the client's key. */
 export type FrontServiceService = typeof FrontServiceService;
 export const FrontServiceService = {
@@ -344,6 +424,20 @@ export const FrontServiceService = {
     requestDeserialize: (value: Buffer): CheckCallerRequest => CheckCallerRequest.decode(value),
     responseSerialize: (value: CheckCallerResponse): Buffer => Buffer.from(CheckCallerResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CheckCallerResponse => CheckCallerResponse.decode(value),
+  },
+  /**
+   * WatchCaller says nothing while the caller's key may begin requests, and ends with the refusal of the next one once it
+   * may not: KEY_REVOKED, KEY_EXPIRED or ACCOUNT_FROZEN; with OVERLOADED where the service stops. A front end watches whom
+   * it has let in for longer than one request.
+   */
+  watchCaller: {
+    path: "/tollgate.internal.v1.FrontService/WatchCaller" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchCallerRequest): Buffer => Buffer.from(WatchCallerRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchCallerRequest => WatchCallerRequest.decode(value),
+    responseSerialize: (value: WatchCallerResponse): Buffer => Buffer.from(WatchCallerResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchCallerResponse => WatchCallerResponse.decode(value),
   },
   /**
    * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
@@ -370,6 +464,12 @@ export interface FrontServiceServer extends UntypedServiceImplementation {
    * would be refused with it.
    */
   checkCaller: handleUnaryCall<CheckCallerRequest, CheckCallerResponse>;
+  /**
+   * WatchCaller says nothing while the caller's key may begin requests, and ends with the refusal of the next one once it
+   * may not: KEY_REVOKED, KEY_EXPIRED or ACCOUNT_FROZEN; with OVERLOADED where the service stops. A front end watches whom
+   * it has let in for longer than one request.
+   */
+  watchCaller: handleServerStreamingCall<WatchCallerRequest, WatchCallerResponse>;
   /**
    * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
    * a retry of the client's SDK with the same key and request.
@@ -399,6 +499,17 @@ export interface FrontServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CheckCallerResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * WatchCaller says nothing while the caller's key may begin requests, and ends with the refusal of the next one once it
+   * may not: KEY_REVOKED, KEY_EXPIRED or ACCOUNT_FROZEN; with OVERLOADED where the service stops. A front end watches whom
+   * it has let in for longer than one request.
+   */
+  watchCaller(request: WatchCallerRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchCallerResponse>;
+  watchCaller(
+    request: WatchCallerRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchCallerResponse>;
   /**
    * ReportUndelivered hands back a whole answer that its client lost the connection under. It is kept for ten minutes, for
    * a retry of the client's SDK with the same key and request.

@@ -1,0 +1,296 @@
+/** One WebSocket: its client's messages, answered one after the other, for as long as its key may ask. */
+import type { Socket } from "node:net";
+import type { RawData, WebSocket } from "ws";
+import type { ByteBudget } from "../api/byte-budget.js";
+import { Cancellation } from "../api/cancellation.js";
+import type { CallMetadata, Channel } from "../api/channel.js";
+import { FrontServiceService } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import type { Format, FormatSocket, SocketTurn } from "../formats/format.js";
+import { tooLarge } from "./body-check.js";
+import { stopping } from "./drain.js";
+import { errorHeaders } from "./errors.js";
+import { answerHeaders } from "./headers.js";
+import type { Pulse, Pulsed } from "./pulse.js";
+import type { Running } from "./running.js";
+import { SocketResponse } from "./socket-response.js";
+import { SocketWriter } from "./socket-writer.js";
+import type { ToldItems } from "./told-items.js";
+import { warmUp } from "./warm-up.js";
+
+/** Close codes of RFC 6455 and of its registry. */
+const CLOSE = { done: 1000, unsupported: 1003, policy: 1008, restart: 1012, tryLater: 1013 } as const;
+/** Messages that wait behind the one that is answered. */
+const QUEUED_MAX = 16;
+/** Of a message that is not whole yet, so many bytes a second must come once it took as long as a slow body may. */
+const BYTES_PER_SECOND_MIN = 16 * 1024;
+/** Shorter ones are not counted while they come: they are there at once. */
+const COUNTED_BYTES_MIN = 65_536;
+
+export interface SocketRules {
+  readonly bodyBytesMax: number;
+  /** A reader that takes nothing for so long is cut. */
+  readonly blockedMsMax: number;
+  /** How long a message may take before it must come at a least rate. */
+  readonly slowMs: number;
+  /** An older connection takes no more messages. */
+  readonly ageMsMax: number;
+}
+
+export interface SocketParts extends SocketRules {
+  readonly channel: Channel;
+  readonly running: Running;
+  readonly kept: ByteBudget;
+  readonly told: ToldItems;
+  /** The memory for messages that are answered. Absent: unbounded. */
+  readonly bodies: ByteBudget | undefined;
+  /** The memory for what clients may go on from. */
+  readonly turns: ByteBudget;
+  readonly pulse: Pulse;
+  readonly newRequestId: () => string;
+  /** One message was answered, with the status that it would have had over HTTP. */
+  readonly onAnswered: (status: number, durationMs: number) => void;
+}
+
+/** Whose connection it is, and what it speaks. */
+export interface SocketOpening {
+  readonly format: Format;
+  readonly socket: FormatSocket;
+  /** Names one key. */
+  readonly holder: string;
+  readonly metadata: CallMetadata;
+  readonly clamp: boolean | undefined;
+}
+
+export class SocketSession implements Pulsed {
+  rosterIndex: number | undefined = undefined;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  readonly #opening: SocketOpening;
+  readonly #parts: SocketParts;
+  readonly #writer: SocketWriter;
+  readonly #gone = new Cancellation();
+  readonly #sinceMs: number;
+  readonly #queue: Buffer[] = [];
+  #running: SocketResponse | undefined;
+  #isBusy = false;
+  #turn: SocketTurn | undefined;
+  /** Of a message that is not whole yet: what came of it, since when, and what of the budget it has. */
+  #partial = { bytes: 0, taken: 0, sinceMs: 0 };
+  #lastPingMs: number;
+  #readBytes = 0;
+  #closeWith: { readonly code: number; readonly error: GatewayError | undefined } | undefined;
+  #status = 200;
+
+  constructor(webSocket: WebSocket, socket: Socket, opening: SocketOpening, parts: SocketParts) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#opening = opening;
+    this.#parts = parts;
+    this.#sinceMs = parts.pulse.nowMs();
+    this.#lastPingMs = this.#sinceMs;
+    this.#writer = new SocketWriter(webSocket, socket, parts.pulse.nowMs);
+    webSocket.on("message", (data, isBinary) => this.#message(data, isBinary));
+    // What is wrong with a frame closes the connection with the code that says so.
+    webSocket.on("error", () => undefined);
+    webSocket.on("close", () => this.#closed());
+    socket.on("data", (chunk: Buffer) => this.#arrived(chunk.length));
+    parts.pulse.add(this);
+    void this.#watch();
+  }
+
+  get isClosed(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.CLOSED;
+  }
+
+  onClosed(callback: () => void): void {
+    this.#webSocket.on("close", callback);
+  }
+
+  /** Takes no more messages, and closes once those that came are answered. */
+  drain(): void {
+    this.#end(CLOSE.restart, undefined);
+  }
+
+  pulse(nowMs: number): void {
+    const { blockedMsMax, slowMs, ageMsMax, pulse } = this.#parts;
+    const { bytes, sinceMs } = this.#partial;
+    const lateMs = bytes === 0 ? -1 : nowMs - sinceMs - slowMs;
+    const isSlow = lateMs >= 0 && bytes <= (lateMs / 1000) * BYTES_PER_SECOND_MIN;
+    if (this.#writer.blockedMs(nowMs) > blockedMsMax || isSlow) return this.#webSocket.terminate();
+    if (nowMs - this.#sinceMs >= ageMsMax) this.#end(CLOSE.done, this.#tooOld());
+    if (nowMs - this.#lastPingMs < pulse.heartbeatMs) return;
+    // Whoever answers two pings in a row with nothing at all is gone; one who reads nothing has the time said above.
+    const isSilent = this.#socket.bytesRead === this.#readBytes && this.#lastPingMs > this.#sinceMs;
+    if (isSilent && !this.#writer.isFull) return this.#webSocket.terminate();
+    this.#lastPingMs = nowMs;
+    this.#readBytes = this.#socket.bytesRead;
+    if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
+  }
+
+  /** Ends with the key: what runs then ends as the key's and the account's settings say. */
+  async #watch(): Promise<void> {
+    const { channel } = this.#parts;
+    const options = { metadata: this.#opening.metadata, signal: this.#gone };
+    const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };
+    const ended = await channel
+      .stream(FrontServiceService.watchCaller, {}, options, sink)
+      .then(stopping, GatewayError.from);
+    if (ended.http === 401 || ended.http === 403) this.#end(CLOSE.policy, ended);
+    else this.#end(CLOSE.restart, undefined);
+  }
+
+  /** Bytes of messages that are not whole yet find room before the rest of them comes. */
+  #arrived(bytes: number): void {
+    const partial = this.#partial;
+    if (partial.bytes === 0) partial.sinceMs = this.#parts.pulse.nowMs();
+    partial.bytes += bytes;
+    if (partial.bytes < COUNTED_BYTES_MIN) return;
+    try {
+      this.#parts.bodies?.take(this.#opening.holder, partial.bytes - partial.taken);
+      partial.taken = partial.bytes;
+    } catch (error) {
+      this.#refuse(GatewayError.from(error), {});
+      this.#webSocket.close(CLOSE.tryLater, "no room for this message");
+    }
+  }
+
+  #message(data: RawData, isBinary: boolean): void {
+    this.#give(this.#partial.taken);
+    this.#partial = { bytes: 0, taken: 0, sinceMs: 0 };
+    if (isBinary || !Buffer.isBuffer(data)) return this.#webSocket.close(CLOSE.unsupported, "messages are text");
+    if (this.#closeWith !== undefined) return;
+    try {
+      if (this.#queue.length >= QUEUED_MAX) throw tooMany();
+      this.#parts.bodies?.take(this.#opening.holder, data.length);
+    } catch (error) {
+      return this.#refuse(GatewayError.from(error), {});
+    }
+    this.#queue.push(data);
+    if (!this.#isBusy) void this.#answerAll();
+  }
+
+  /** Answers what waits. Never rejects. */
+  async #answerAll(): Promise<void> {
+    this.#isBusy = true;
+    for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
+      const startMs = this.#parts.pulse.nowMs();
+      this.#status = 200;
+      const hadAnswer = await this.#answer(message);
+      this.#give(message.length);
+      if (hadAnswer) this.#parts.onAnswered(this.#status, this.#parts.pulse.nowMs() - startMs);
+    }
+    this.#isBusy = false;
+    if (this.#closeWith !== undefined) this.#close();
+  }
+
+  /** False where the message asks for nothing. Never rejects. */
+  async #answer(message: Buffer): Promise<boolean> {
+    let takenBytes = 0;
+    try {
+      const asked = this.#opening.socket.read(message, this.#turn);
+      if (asked === undefined) return false;
+      const { body } = asked;
+      if (body.length > this.#parts.bodyBytesMax) throw tooLarge(this.#parts.bodyBytesMax);
+      this.#parts.bodies?.take(this.#opening.holder, body.length);
+      takenBytes = body.length;
+      if (!asked.generates) {
+        const { format, socket, metadata } = this.#opening;
+        const source = { wire: format.wire.name, body, headers: {} };
+        const { channel, newRequestId } = this.#parts;
+        const warm = await warmUp(channel, format, source, { metadata, signal: this.#gone }, newRequestId());
+        const reader = socket.follow();
+        for (const data of warm) reader.see(data);
+        this.#writer.send(warm);
+        this.#goOnFrom(asked.said && reader.turn(asked.said));
+        return true;
+      }
+      const turn = await this.#respond(new SocketResponse(this.#responseParts(), asked));
+      if (turn !== undefined) this.#goOnFrom(turn);
+    } catch (error) {
+      this.#refuse(GatewayError.from(error), {});
+    } finally {
+      this.#give(takenBytes);
+    }
+    return true;
+  }
+
+  async #respond(response: SocketResponse): Promise<SocketTurn | undefined> {
+    this.#running = response;
+    const turn = await response.run();
+    this.#running = undefined;
+    return turn;
+  }
+
+  #responseParts(): ConstructorParameters<typeof SocketResponse>[0] {
+    const { channel, running, kept, told } = this.#parts;
+    const onRefused = (error: GatewayError, head: CallMetadata): void => this.#refuse(error, head);
+    return { ...this.#opening, channel, running, kept, told, writer: this.#writer, onRefused };
+  }
+
+  /** Where there is no room for it, the client is told that the response is not found, and tells all of it again. */
+  #goOnFrom(turn: SocketTurn | undefined): void {
+    const { turns } = this.#parts;
+    const { holder } = this.#opening;
+    if (this.#turn !== undefined) turns.give(holder, this.#turn.items.length);
+    this.#turn = undefined;
+    if (turn === undefined || this.#gone.aborted) return;
+    try {
+      turns.take(holder, turn.items.length);
+      this.#turn = turn;
+    } catch {
+      return;
+    }
+  }
+
+  #refuse(error: GatewayError, head: CallMetadata): void {
+    this.#status = error.http;
+    const id = error.metadata["request_id"] ?? head["x-request-id"];
+    const named = id === undefined ? {} : { "x-request-id": id };
+    const headers = { ...answerHeaders(head), ...errorHeaders(error), ...named };
+    this.#writer.send([this.#opening.socket.encodeRefusal(error, headers)]);
+  }
+
+  /** Takes no more messages, and closes once nothing is answered any more. */
+  #end(code: number, error: GatewayError | undefined): void {
+    if (this.#closeWith !== undefined) return;
+    this.#closeWith = { code, error };
+    if (!this.#isBusy) this.#close();
+  }
+
+  #close(): void {
+    if (this.#closeWith === undefined) return;
+    const { code, error } = this.#closeWith;
+    if (error !== undefined) this.#refuse(error, {});
+    void this.#writer.flushed().then(() => this.#webSocket.close(code, error?.code ?? ""));
+  }
+
+  #closed(): void {
+    const left = new GatewayError("ERROR_REASON_CANCELLED");
+    this.#parts.pulse.remove(this);
+    this.#running?.stop(left);
+    this.#gone.abort(left);
+    this.#give(this.#partial.taken);
+    for (const message of this.#queue.splice(0)) this.#give(message.length);
+    this.#goOnFrom(undefined);
+  }
+
+  #give(bytes: number): void {
+    this.#parts.bodies?.give(this.#opening.holder, bytes);
+  }
+
+  #tooOld(): GatewayError {
+    const minutes = String(Math.round(this.#parts.ageMsMax / 60_000));
+    return new GatewayError("ERROR_REASON_CONNECTION_TOO_OLD", { minutes });
+  }
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("ERROR_REASON_RATE_LIMITED", {
+    limit: "messages",
+    owner: "this connection",
+    limit_value: String(QUEUED_MAX),
+    remaining: "0",
+    reset_ms: "1000",
+  });
+}

@@ -1,0 +1,250 @@
+/** WebSockets at the edge: how many, how long, how slow, and how they end, over a scripted service. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { ByteBudget } from "../../src/api/byte-budget.js";
+import { type Event, UsageSource } from "../../src/api/index.js";
+import { GatewayError } from "../../src/errors.js";
+import { openaiResponses } from "../../src/formats/openai-responses.js";
+import type { HttpServerOptions } from "../../src/http/server.js";
+import { startServer, type TestServer, until } from "../support/http-server.js";
+import { RawClient } from "../support/raw-http.js";
+import { SocketClient } from "../support/websocket-client.js";
+
+const STREAM = { "tollgate-form": "stream", "x-request-id": "req_1" };
+const FINISH: Event = {
+  kind: { $case: "finish", value: { usage: undefined, usageSource: UsageSource.USAGE_SOURCE_NONE, costNanos: 0n } },
+};
+const DELTA = { type: "response.output_text.delta", sequence_number: 1, delta: "x" };
+const DONE = { type: "response.completed", sequence_number: 2, response: { id: "resp_1", output: [] } };
+const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
+const ASK = { model: "toy-1", input: "hello" };
+const MIB = 1024 * 1024;
+
+let it: TestServer;
+const clients: SocketClient[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await it.close();
+});
+
+async function start(options: Partial<HttpServerOptions> = {}): Promise<void> {
+  it = await startServer({ formats: [openaiResponses], ...options });
+}
+
+async function open(): Promise<SocketClient> {
+  const client = await SocketClient.open(it.url, "sk-good");
+  clients.push(client);
+  return client;
+}
+
+/** Answers with one event, waits for `go`, and ends well. */
+function answerIn(steps: { go: () => void }): void {
+  it.channel.streamScript = async (_request, sink, { signal }) => {
+    sink.head(STREAM);
+    sink.data({ source: event(DELTA) });
+    await new Promise<void>((resolve, reject) => {
+      steps.go = resolve;
+      signal.addEventListener("abort", () => reject(new GatewayError("ERROR_REASON_CANCELLED")));
+    });
+    sink.data({ source: event(DONE), events: [FINISH] });
+  };
+}
+
+test("a key has so many and no more, and has room again once one closes", async () => {
+  await start({ socketsPerKeyMax: 2 });
+  const [first] = [await open(), await open()];
+  const refusal = await SocketClient.refused(it.url, "sk-good");
+  expect(refusal).toMatchObject({ status: 429, error: { code: "rate_limit_exceeded" } });
+  expect(refusal.error["message"]).toContain("websockets of the key is 2");
+  first.close();
+  await expect
+    .poll(
+      () =>
+        open().then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+});
+
+test("all have so many together", async () => {
+  await start({ socketsMax: 1 });
+  await open();
+  expect(await SocketClient.refused(it.url, "sk-good")).toMatchObject({ status: 503, error: { code: "overloaded" } });
+});
+
+test("an old one says so in the way that clients know, and closes; what runs ends well first", async () => {
+  await start({ socketAgeMsMax: 60, heartbeatMs: 20 });
+  const steps = { go: () => undefined };
+  answerIn(steps);
+  const client = await open();
+  client.create(ASK);
+  await client.until(({ type }) => type === DELTA.type);
+  await sleep(200);
+  expect(client.closed).toBeUndefined();
+  steps.go();
+  expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
+  const [told] = await client.answer();
+  expect(told).toMatchObject({ type: "error", error: { code: "websocket_connection_limit_reached" } });
+  expect(await client.end()).toMatchObject({ code: 1000 });
+});
+
+test("a stopping server closes those at rest, lets the others finish, and takes no new ones", async () => {
+  await start();
+  const steps = { go: () => undefined };
+  answerIn(steps);
+  const [idle, busy] = [await open(), await open()];
+  busy.create(ASK);
+  await busy.until(({ type }) => type === DELTA.type);
+  const drained = it.server.drain(60_000);
+  expect(await idle.end()).toMatchObject({ code: 1012 });
+  expect(busy.closed).toBeUndefined();
+  busy.create(ASK);
+  steps.go();
+  expect((await busy.answer()).at(-1)).toMatchObject({ type: "response.completed" });
+  expect(await busy.end()).toMatchObject({ code: 1012 });
+  await drained;
+  expect(it.channel.called.filter((name) => name === "StreamGenerate")).toHaveLength(1);
+});
+
+test("what does not end in time is told so when the server stops", async () => {
+  await start();
+  answerIn({ go: () => undefined });
+  const client = await open();
+  client.create(ASK);
+  await client.until(({ type }) => type === DELTA.type);
+  await it.server.drain(20);
+  expect(client.events.at(-1)).toMatchObject({ type: "error", code: "overloaded" });
+  expect(await client.end()).toMatchObject({ code: 1012 });
+});
+
+test.each([
+  { name: "its key may ask no more", reason: "ERROR_REASON_KEY_REVOKED", code: 1008, told: 1 },
+  { name: "the service stops", reason: "ERROR_REASON_OVERLOADED", code: 1012, told: 0 },
+] as const)("it closes with $code where $name, behind the answer that runs", async ({ reason, code, told }) => {
+  await start();
+  const steps = { go: () => undefined };
+  answerIn(steps);
+  let end = (): void => undefined;
+  it.channel.watchScript = () => new Promise((_resolve, reject) => (end = () => reject(new GatewayError(reason))));
+  const client = await open();
+  client.create(ASK);
+  await client.until(({ type }) => type === DELTA.type);
+  end();
+  await sleep(50);
+  expect(client.closed).toBeUndefined();
+  steps.go();
+  expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
+  expect(await client.end()).toMatchObject({ code });
+  expect(client.events.filter(({ type }) => type === "error")).toHaveLength(told);
+});
+
+test("a client that leaves aborts the call, and is watched no more", async () => {
+  await start();
+  let aborted = 0;
+  it.channel.streamScript = async (_request, sink, { signal }) => {
+    sink.head(STREAM);
+    sink.data({ source: event(DELTA) });
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    aborted++;
+    throw new GatewayError("ERROR_REASON_CANCELLED");
+  };
+  it.channel.watchScript = ({ signal }) =>
+    new Promise((_resolve, reject) =>
+      signal.addEventListener("abort", () => {
+        aborted++;
+        reject(new GatewayError("ERROR_REASON_CANCELLED"));
+      }),
+    );
+  const client = await open();
+  client.create(ASK);
+  await client.until(({ type }) => type === DELTA.type);
+  client.close();
+  await until(() => aborted === 2, "both calls end");
+});
+
+test("a reader that takes nothing is waited for, then cut; one that goes on has all of it in order", async () => {
+  await start({ blockedMsMax: 300, heartbeatMs: 40 });
+  const batch = event({ ...DELTA, delta: "y".repeat(MIB) });
+  let pushed = 0;
+  let ended = 0;
+  it.channel.streamScript = async (_request, sink, { signal }) => {
+    sink.head(STREAM);
+    const gone = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    for (let n = 0; n < 24 && !signal.aborted; n++) {
+      pushed++;
+      if (sink.data({ source: batch })) continue;
+      await Promise.race([gone, new Promise<void>((resolve) => sink.onDrain(resolve))]);
+    }
+    ended++;
+    if (signal.aborted) throw new GatewayError("ERROR_REASON_CANCELLED");
+    sink.data({ source: event(DONE), events: [FINISH] });
+  };
+  const stuck = await open();
+  stuck.webSocket.pause();
+  stuck.create(ASK);
+  await until(() => ended === 1, "the reader is cut");
+  expect(pushed).toBeLessThan(24);
+  pushed = 0;
+  const slow = await open();
+  slow.create(ASK);
+  await until(() => pushed > 1, "it began");
+  slow.webSocket.pause();
+  await sleep(50);
+  slow.webSocket.resume();
+  const events = await slow.answer();
+  expect(events).toHaveLength(25);
+  expect(events.slice(0, 24).every(({ delta }) => String(delta).length === MIB)).toBe(true);
+});
+
+test("a message that comes too slowly, and a client that answers no ping, are cut", async () => {
+  await start({ slowMs: 100, heartbeatMs: 50 });
+  const dribbling = await raw();
+  dribbling.socket.write(Buffer.from([0x81, 0xfe, 0x40, 0x00, 0, 0, 0, 0, 0x7b]));
+  const silent = await raw();
+  await until(() => dribbling.closed && silent.closed, "both are cut");
+});
+
+test("messages that are on their way find room in the memory for bodies, and give it back", async () => {
+  const bodies = new ByteBudget(50 * MIB);
+  await start({ bodies });
+  const partial = async (mib: number): Promise<RawClient> => {
+    const client = await raw();
+    client.socket.write(Buffer.concat([Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0])]));
+    client.socket.write(Buffer.alloc(mib * MIB));
+    return client;
+  };
+  const first = await partial(30);
+  await until(() => bodies.used >= 30 * MIB, "the first is counted");
+  const second = await partial(30);
+  await until(() => second.closed, "the second has no room");
+  first.socket.destroy();
+  await until(() => bodies.used === 0, "the room is given back");
+});
+
+test("each message is measured with the status that it would have had", async () => {
+  await start();
+  it.channel.streamScript = (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: event(DONE), events: [FINISH] });
+  };
+  const client = await open();
+  await client.ask(ASK);
+  client.webSocket.send("no JSON");
+  await client.answer();
+  await until(() => it.samples.length === 3, "the samples");
+  expect(it.samples.map(({ status }) => status)).toEqual([101, 200, 400]);
+});
+
+/** A client that made its handshake and says nothing by itself. */
+async function raw(): Promise<RawClient> {
+  const client = await RawClient.open(it.port);
+  client.write(
+    "GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-good\r\nconnection: Upgrade\r\n" +
+      "upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+  );
+  await until(() => client.text.includes("101 Switching"), "the handshake");
+  return client;
+}
