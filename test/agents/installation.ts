@@ -11,7 +11,8 @@ export type Installation = { readonly folder: string } | { readonly problem: str
 
 /**
  * Finds what a folder's package-lock.json pins, and installs it where all of these tests were asked for: they are more
- * than a gigabyte, which a run of the tests is not to take. No package runs a script of its own.
+ * than a gigabyte, which a run of the tests is not to take. No package runs a script of its own. Throws where npm
+ * could not install them.
  */
 export function install(name: string, manifests: URL): Installation {
   const lock = readFileSync(new URL("package-lock.json", manifests));
@@ -35,7 +36,8 @@ export function install(name: string, manifests: URL): Installation {
   );
   if (status !== 0) {
     rmSync(aside, { recursive: true, force: true });
-    return { problem: `npm could not install them: ${stderr.trim().split("\n").at(-1) ?? ""}` };
+    // Who asked for all of them is not told that all is well when none of them ran.
+    throw new Error(`npm could not install the packages of test/${name}: ${stderr.trim() || "it took too long"}`);
   }
   writeFileSync(join(aside, "installed"), "");
   if (!existsSync(folder)) renameSync(aside, folder);

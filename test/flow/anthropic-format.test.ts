@@ -212,6 +212,22 @@ test("a stream keeps the grammar, whatever the upstream sent", async () => {
   }
 });
 
+test("a translated stream begins with the tokens of its hold, and ends with those that were used", async () => {
+  const messages = says("How long is this, and how long is that?");
+  const body = { model: "fake-1", messages, system: "Be brief.", max_tokens: 100, stream: true };
+  const estimate = await world.post("/api/v1/estimate/v1/messages", body);
+  const held = (await estimate.json()) as { input_tokens_max: string };
+  const events = told(await (await world.post("/v1/messages", body)).text());
+  const usageOf = (type: string): unknown => {
+    const event = events.find((one) => one.type === type) ?? {};
+    return Reflect.get(Object(Reflect.get(event, "message") ?? event), "usage");
+  };
+  expect(Number(held.input_tokens_max)).toBeGreaterThan(10);
+  expect(usageOf("message_start")).toMatchObject({ input_tokens: Number(held.input_tokens_max) });
+  // What the fake upstream reports, whatever it was asked.
+  expect(usageOf("message_delta")).toMatchObject({ input_tokens: 10 });
+});
+
 test("the cost is the same whichever client asked", async () => {
   const spend = async (act: () => Promise<unknown>): Promise<bigint> => {
     const before = (await world.management.balance("acme")).spentNanos;

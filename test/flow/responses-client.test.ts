@@ -129,6 +129,21 @@ describe.each(FAMILIES)("the official OpenAI client's responses of $model", ({ m
   });
 });
 
+test("the input is counted before it is asked, free of charge, and more of it is more", async () => {
+  for (const model of ["fake-1", "native-1"]) {
+    const before = await world.management.balance("acme");
+    const count = async (input: string): Promise<number> => {
+      const told = await world.client.responses.inputTokens.count({ model, input, instructions: "Be brief." });
+      expect(told.object).toBe("response.input_tokens");
+      return told.input_tokens;
+    };
+    const few = await count("Hello");
+    expect(few).toBeGreaterThan(0);
+    expect(await count("Hello, and how are you today?")).toBeGreaterThan(few);
+    expect(await world.management.balance("acme")).toEqual(before);
+  }
+});
+
 describe("what must come back comes back", () => {
   const loop = async (model: string, content: string): Promise<void> => {
     const first = await world.client.responses.stream({ model, input: content, tools: [WEATHER] }).finalResponse();

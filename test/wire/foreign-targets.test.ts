@@ -205,6 +205,37 @@ describe("an id that a messages client refuses", () => {
   });
 });
 
+describe.each(pairs.filter(({ client }) => client === gemini))(
+  "functions of a Gemini client on $family",
+  ({ speech }) => {
+    const functionDeclarations = ["a", "b", "c"].map((name) => ({ name, parametersJsonSchema: { type: "object" } }));
+    const body = { ...bodyOf(gemini, {}), tools: [{ functionDeclarations }] };
+
+    test("mean the same where the tools are one object and no list", () => {
+      const single = { ...body, tools: { functionDeclarations } };
+      expect(ask(read(gemini, single), speech)).toEqual(ask(read(gemini, body), speech));
+    });
+
+    test.each(["ANY", "AUTO", "VALIDATED"])("of which some may be called in the mode %s: no other is", (mode) => {
+      const functionCallingConfig = { mode, allowedFunctionNames: ["a", "c"] };
+      const asked = ask(read(gemini, { ...body, toolConfig: { functionCallingConfig } }), speech);
+      const choice = JSON.stringify(asked["tool_choice"] ?? "");
+      const offered = valuesOf(asked["tools"] ?? asked["toolConfig"], "name");
+      // Either the choice names them, or no other is offered.
+      if (choice.includes("allowed_tools")) expect(valuesOf(asked["tool_choice"], "name")).toEqual(["a", "c"]);
+      else expect(offered).toEqual(["a", "c"]);
+    });
+
+    test("of which none that was offered may be called are refused by that member", () => {
+      const functionCallingConfig = { mode: "ANY", allowedFunctionNames: ["unknown"] };
+      const request = read(gemini, { ...body, toolConfig: { functionCallingConfig } });
+      expect(() => request.checkForeign?.("m", [])).toThrow(
+        expect.objectContaining({ param: "toolConfig.functionCallingConfig.allowedFunctionNames" }),
+      );
+    });
+  },
+);
+
 describe("a schema of arguments with several forms", () => {
   const schema = {
     $defs: { b: { type: "object", properties: { b: { type: "number" }, kind: { const: "b" } }, required: ["kind"] } },
