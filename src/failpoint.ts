@@ -33,7 +33,7 @@ interface Armed {
 export class FailpointError extends Error {}
 
 const STALL_MS = 2_000;
-const armed = readFailpoints(process.env["TOLLGATE_FAILPOINTS"]);
+let armed = readFailpoints(process.env["TOLLGATE_FAILPOINTS"]);
 
 /**
  * Reads `before_settle=kill,after_hold_commit=throw:3`: a name, what to do, and from which pass on. Throws an Error of
@@ -52,6 +52,11 @@ export function readFailpoints(text: string | undefined): Map<Failpoint, Armed> 
     points.set(name, { action, fromPass: Number(match?.[3] ?? 1), passes: 0 });
   }
   return points;
+}
+
+/** Puts others on, in this thread, for tests that run the parts in their own process; undefined puts all off. */
+export function armFailpoints(points: ReturnType<typeof readFailpoints>): void {
+  armed = points;
 }
 
 /** True where any failpoint is on, so that the start can say so. */

@@ -5,6 +5,9 @@ import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Hold } from "../ledger/ledger.js";
+import type { Admission } from "../limits/limits.js";
+import type { ServedModel } from "../routing/model.js";
+import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel, openHold, reserve } from "./admission.js";
 import { generatedTokens, totalTokens } from "./count.js";
@@ -13,7 +16,7 @@ import type { GatewayCall } from "./gateway.js";
 import { kindOf } from "./kind.js";
 import { type AnswerBatch, Meter, type Outcome } from "./meter.js";
 import { coveredOutputTokens } from "./plan.js";
-import { recordOutcome } from "./record.js";
+import { type Ended, recordOutcome } from "./record.js";
 import type { Steps } from "./steps.js";
 
 // An answer longer than what a crash may lose is settled before its last byte goes out.
@@ -81,40 +84,99 @@ export async function generate(
     const { acceptWire } = asked;
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
-    steps.metrics.running += 1;
-    const failure = await steps.routing.run(request, model, run, meter).then(() => undefined, GatewayError.from);
-    steps.metrics.running -= 1;
-    const { outcome, chargedNanos } = await conclude(meter, hold, failure, call);
+    const failure = await answer(request, model, run, meter, steps);
+    const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
     usedTokens = totalTokens(outcome.usage);
-    recordOutcome({ call, model, meter, outcome, chargedNanos, failure, startMs }, steps);
+    record({ call, model, meter, outcome, chargedNanos, failure, startMs }, steps);
     if (failure !== undefined) throw failure;
   } finally {
-    // Whatever went wrong above: no way out leaves the money held.
-    hold?.close();
-    admission.correct(usedTokens);
-    admission.release();
+    giveBack(hold, admission, usedTokens, call, steps);
   }
 }
 
-/** Settles, and ends a good answer. The settlement never hides the error that ended a bad one. */
+/**
+ * Whatever went wrong: no way out leaves the money held or a slot taken. None of the three hinders another, or changes
+ * how the request ended.
+ */
+function giveBack(
+  hold: Hold | undefined,
+  admission: Admission,
+  usedTokens: number,
+  { requestId }: GatewayCall,
+  { log }: Steps,
+): void {
+  try {
+    hold?.close();
+  } catch (err) {
+    log.error({ request_id: requestId, err }, "a hold could not be closed; recovery resolves it");
+  }
+  try {
+    admission.correct(usedTokens);
+  } catch (err) {
+    log.error({ request_id: requestId, err }, "a request's tokens could not be corrected in its limits");
+  }
+  admission.release();
+}
+
+/** Pushes the answer into the meter. Resolves with what it failed with. */
+async function answer(
+  request: WireRequest,
+  model: ServedModel,
+  run: RunOptions,
+  meter: Meter,
+  { metrics, routing }: Steps,
+): Promise<GatewayError | undefined> {
+  metrics.running += 1;
+  try {
+    await routing.run(request, model, run, meter);
+    return undefined;
+  } catch (error) {
+    return GatewayError.from(error);
+  } finally {
+    metrics.running -= 1;
+  }
+}
+
+/** What operators are told changes nothing of what the caller was told, not even where it cannot be told. */
+function record(ended: Ended, steps: Steps): void {
+  try {
+    recordOutcome(ended, steps);
+  } catch (err) {
+    steps.log.error({ request_id: ended.call.requestId, err }, "a request could not be recorded");
+  }
+}
+
+interface Concluded {
+  readonly outcome: Outcome;
+  readonly chargedNanos: bigint;
+}
+
+/** Settles, and ends a good answer. Nothing that goes wrong here hides the error that ended a bad one. */
 async function conclude(
   meter: Meter,
   hold: Hold,
   failure: GatewayError | undefined,
   call: GatewayCall,
-): Promise<{ readonly outcome: Outcome; readonly chargedNanos: bigint }> {
-  const counting = meter.outcome(endingOf(failure, call));
-  const outcome = counting instanceof Promise ? await counting : counting;
-  const { upstream, attempts, attemptLog } = meter;
-  const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome });
-  // A cost within the hold is charged whole. What is above it depends on what the account has when it is settled.
-  const isAboveHold = outcome.costNanos > hold.amountNanos;
-  const mustWait = isAboveHold || generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS;
-  const settled = mustWait ? await settling : undefined;
-  const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
-  failpoint("before_last_bytes");
-  if (failure === undefined && !call.signal.aborted) meter.end(outcome, chargedNanos);
-  return { outcome, chargedNanos };
+  steps: Steps,
+): Promise<Concluded> {
+  try {
+    const counting = meter.outcome(endingOf(failure, call));
+    const outcome = counting instanceof Promise ? await counting : counting;
+    const { upstream, attempts, attemptLog } = meter;
+    const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome });
+    // A cost within the hold is charged whole. What is above it depends on what the account has when it is settled.
+    const isAboveHold = outcome.costNanos > hold.amountNanos;
+    const mustWait = isAboveHold || generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS;
+    const settled = mustWait ? await settling : undefined;
+    const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
+    failpoint("before_last_bytes");
+    if (failure === undefined && !call.signal.aborted) meter.end(outcome, chargedNanos);
+    return { outcome, chargedNanos };
+  } catch (error) {
+    if (failure === undefined) throw error;
+    steps.log.error({ request_id: call.requestId, err: error }, "a failed request could not be settled as it ended");
+    throw failure;
+  }
 }
 
 function endingOf(failure: GatewayError | undefined, call: GatewayCall): Ending {

@@ -135,6 +135,8 @@ export class Notes {
     } else {
       const piece = text.from(this.#counted).slice(0, this.#noted - this.#counted);
       this.#counting = this.#count(piece, crossed, least, this.#least, this.#counting);
+      // A count that failed is told to whoever asks for the output, which may be long after.
+      this.#counting.catch(() => undefined);
       this.#counted = this.#noted;
       text.drop(this.#counted);
       this.#bytes = Buffer.byteLength(text.from(this.#counted));
@@ -163,7 +165,8 @@ export class Notes {
 
   #readInput(told: Usage | undefined): void {
     this.#input = readAtLeast(told, this.options.request, this.options.inputTokensMax);
-    if (this.#input === undefined) void this.#countInput();
+    // Without it a crash charges what came, and the settlement counts it again.
+    if (this.#input === undefined) this.#countInput().catch(() => undefined);
   }
 
   async #countInput(): Promise<void> {
@@ -174,7 +177,11 @@ export class Notes {
   }
 
   #note(): void {
-    this.options.note({ ...(this.#input ?? NO_USAGE), outputTokens: BigInt(this.#tokens + this.#wordless) });
+    try {
+      this.options.note({ ...(this.#input ?? NO_USAGE), outputTokens: BigInt(this.#tokens + this.#wordless) });
+    } catch {
+      // The next note says all that this one did, and the settlement says more: no answer ends for it.
+    }
   }
 }
 

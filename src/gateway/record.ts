@@ -7,7 +7,7 @@ import type { GatewayCall } from "./gateway.js";
 import type { Meter, Outcome } from "./meter.js";
 import type { Steps } from "./steps.js";
 
-interface Ended {
+export interface Ended {
   readonly call: GatewayCall;
   readonly model: ServedModel;
   readonly meter: Meter;

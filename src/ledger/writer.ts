@@ -112,9 +112,12 @@ export class LedgerWriter {
     const [operations, waiting] = this.#take();
     const commit = { count: operations.length, ended: false };
     this.#commits.push(commit);
-    await this.#run(operations, waiting);
-    commit.ended = true;
-    this.#end();
+    try {
+      await this.#run(operations, waiting);
+    } finally {
+      commit.ended = true;
+      this.#end();
+    }
   }
 
   /** What a later commit wrote counts as written once all before it have ended too. */
@@ -156,13 +159,27 @@ export class LedgerWriter {
         for (const [index, one] of waiting.entries()) await this.#run(operations.slice(index, index + 1), [one]);
         return;
       }
-      for (const one of waiting) one.refused(refusal);
+      tellEach(waiting, (one) => one.refused(refusal));
       return;
     }
-    for (let index = 0; index < waiting.length; index += 1) {
+    tellEach(waiting, (one, index) => {
       const result = results[index];
-      if (result === undefined) waiting[index]?.refused(new GatewayError("ERROR_REASON_INTERNAL"));
-      else waiting[index]?.committed(result);
+      if (result === undefined) one.refused(new GatewayError("ERROR_REASON_INTERNAL"));
+      else one.committed(result);
+    });
+  }
+}
+
+/** Tells all of them, also behind one that breaks its word and throws, which is then thrown. */
+function tellEach(waiting: readonly Waiting[], tell: (one: Waiting, index: number) => void): void {
+  let broken: { readonly error: unknown } | undefined;
+  for (let index = 0; index < waiting.length; index += 1) {
+    const one = waiting[index];
+    try {
+      if (one !== undefined) tell(one, index);
+    } catch (error) {
+      broken ??= { error };
     }
   }
+  if (broken !== undefined) throw broken.error;
 }

@@ -80,7 +80,7 @@ class Attempt implements UpstreamHandler {
   #paused = false;
   /** When reading on ends, once the client left. */
   #drainEndMs: number | undefined;
-  readonly #onAbort = (): void => this.#leave();
+  readonly #onAbort = (): void => this.#guard(() => this.#leave());
 
   constructor(
     private readonly plan: AttemptPlan,
@@ -114,7 +114,7 @@ class Attempt implements UpstreamHandler {
     const { speech } = plan;
     const { served, model } = plan.target;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
-    this.receiver.onDrain(() => this.#resume());
+    this.receiver.onDrain(() => this.#guard(() => this.#resume()));
     this.#startMs = performance.now();
     const path = speech.generatePath(model, plan.owned.stream);
     const own = served.family.requestHeaders?.(plan.request);
@@ -123,6 +123,10 @@ class Attempt implements UpstreamHandler {
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#guard(() => this.#begin(status, headers));
+  }
+
+  #begin(status: number, headers: Readonly<Record<string, string>>): void {
     if (this.#phase === "done") return;
     this.#status = status;
     this.#headers = headers;
@@ -181,7 +185,7 @@ class Attempt implements UpstreamHandler {
       case "whole":
         return this.#guard(() => this.#endWhole());
       case "error":
-        return this.#fail(this.#refusal(Buffer.concat(this.#chunks)));
+        return this.#guard(() => this.#fail(this.#refusal(Buffer.concat(this.#chunks))));
       case "head":
         return this.#fail(this.#failed("it closed the connection"));
       case "done":
@@ -289,7 +293,7 @@ class Attempt implements UpstreamHandler {
     const [dueMs] = this.#due();
     const napMs = this.plan.owned.stream ? Math.min(idleMs, lingerMs) : idleMs;
     const sleepMs = Math.min(dueMs - performance.now(), napMs);
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.ceil(sleepMs)));
+    this.#timer = setTimeout(() => this.#guard(() => this.#look()), Math.max(0, Math.ceil(sleepMs)));
   }
 
   /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
@@ -347,9 +351,10 @@ class Attempt implements UpstreamHandler {
   }
 
   #finish(): void {
-    if (!this.#leaveOnce()) return;
-    if (this.#isOpen) this.#linger();
-    this.resolve(this.#drainEndMs === undefined ? undefined : this.#failure(abortReason(this.plan.signal)));
+    const hasLeft = this.#drainEndMs !== undefined;
+    this.#over(hasLeft ? this.#failure(abortReason(this.plan.signal)) : undefined, () => {
+      if (this.#isOpen) this.#linger();
+    });
   }
 
   /** The connection is free for others once it ends; one that stays open is closed. */
@@ -360,23 +365,30 @@ class Attempt implements UpstreamHandler {
   }
 
   #fail(error: GatewayError): void {
-    if (!this.#leaveOnce()) return;
-    clearTimeout(this.#timer);
-    this.#exchange?.abort();
-    this.resolve(this.#failure(error));
+    this.#over(this.#failure(error), () => {
+      clearTimeout(this.#timer);
+      this.#exchange?.abort();
+    });
   }
 
   #failure(error: GatewayError): AttemptFailure {
     return { error, status: this.#status, hasOutput: this.#hasOutput };
   }
 
-  #leaveOnce(): boolean {
-    if (this.#phase === "done") return false;
+  /** Ends the attempt once. Nothing that fails while it lets go of its parts keeps its request waiting. */
+  #over(failure: AttemptFailure | undefined, letGo: () => void): void {
+    if (this.#phase === "done") return;
     this.#phase = "done";
-    if (!this.#isOpen) clearTimeout(this.#timer);
-    this.plan.signal.removeEventListener("abort", this.#onAbort);
+    try {
+      if (!this.#isOpen) clearTimeout(this.#timer);
+      this.plan.signal.removeEventListener("abort", this.#onAbort);
+      letGo();
+    } catch {
+      // How it ended is known, and is what counts.
+      clearTimeout(this.#timer);
+    }
     if (this.#drainEndMs !== undefined) this.plan.drained();
-    return true;
+    this.resolve(failure);
   }
 }
 

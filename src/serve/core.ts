@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Environment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
+import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
 import { Keys } from "../keys/keys.js";
@@ -11,9 +12,12 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
+import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
+import type { EjectionChange } from "../routing/ejection.js";
+import type { Target } from "../routing/model.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
@@ -30,6 +34,7 @@ import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import type { EmbeddingWire } from "../wire/wire.js";
 import { HealthLog } from "./health-log.js";
+import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
 import { RouteKeeper } from "./routes.js";
@@ -96,9 +101,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
-  const load = createLoadOptions(process.env, nowMs, (upstream, model, change) =>
+  const onHealth = telling(log, (upstream: string, model: string | undefined, change: EjectionChange) =>
     healthLog.note(upstream, model, change),
   );
+  const load = createLoadOptions(process.env, nowMs, onHealth);
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const path = environment.settingsPath;
   const settings = new SettingsKeeper({ path, env: process.env, routes, seeds: { keys, ledger }, log });
@@ -183,24 +189,7 @@ function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options
     nodeId: randomUUID(),
     nowMs: Date.now,
     log,
-    onOverage: (requestId, overageNanos) => {
-      metrics.overageNanos.inc(Number(overageNanos));
-      log.warn(
-        { request_id: requestId, overage_nanos: String(overageNanos) },
-        "a request cost more than its account had",
-      );
-    },
-    onSettleLost: ({ requestId, costNanos, problem }) => {
-      metrics.settlesLost.inc();
-      const fields = { request_id: requestId, cost_nanos: String(costNanos), problem };
-      log.error(fields, "a settlement is lost; recovery resolves its hold");
-    },
-    onSettlesWaiting: (count) => metrics.settlesQueued.set(count),
-    onRecovered: (settled, voided) => {
-      metrics.orphans.inc({ end: "settled" }, settled);
-      metrics.orphans.inc({ end: "voided" }, voided);
-      log.warn({ settled, voided }, "holds that nobody would settle were resolved");
-    },
+    ...ledgerEvents(log, metrics),
   });
 }
 
@@ -237,21 +226,21 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
     random: Math.random,
     timeouts: TIMEOUTS,
     listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
-    onAttempt: (target, error) => {
+    onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
       const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
       metrics.attempts.add(target.served.id, result);
       const refusal = error?.cause;
       if (refusal instanceof UpstreamRefusal && refusal.kind === "forbidden")
         healthLog.refusedAsOurs(target.served.id, target.model, refusal);
-    },
-    onUnknownMember: (upstream, member, isFirst) => {
+    }),
+    onUnknownMember: telling(log, (upstream: string, member: string, isFirst: boolean) => {
       metrics.unknownMembers.add(upstream, member);
       if (isFirst) log.info({ upstream, member }, "a request holds a member that the gateway does not know");
-    },
-    onDrain: (target, step, running) => {
+    }),
+    onDrain: telling(log, (target: Target, step: string, running: number) => {
       metrics.drains.inc({ upstream: target.served.id, result: step });
       metrics.drainsRunning.set(running);
-    },
+    }),
   });
 }
 

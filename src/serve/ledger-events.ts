@@ -1,0 +1,28 @@
+/** What the ledger says of what happens to it: the lines that operators read, and the counts. */
+import type { LedgerOptions, LostSettlement } from "../ledger/ledger.js";
+import type { Log } from "../observe/log.js";
+import type { Metrics } from "../observe/metrics.js";
+import { telling } from "../observe/telling.js";
+
+type Events = "onOverage" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
+
+export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
+  return {
+    onOverage: telling(log, (requestId: string, overageNanos: bigint) => {
+      metrics.overageNanos.inc(Number(overageNanos));
+      const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
+      log.warn(fields, "a request cost more than its account had");
+    }),
+    onSettleLost: telling(log, ({ requestId, costNanos, problem }: LostSettlement) => {
+      metrics.settlesLost.inc();
+      const fields = { request_id: requestId, cost_nanos: String(costNanos), problem };
+      log.error(fields, "a settlement is lost; recovery resolves its hold");
+    }),
+    onSettlesWaiting: telling(log, (count: number) => metrics.settlesQueued.set(count)),
+    onRecovered: telling(log, (settled: number, voided: number) => {
+      metrics.orphans.inc({ end: "settled" }, settled);
+      metrics.orphans.inc({ end: "voided" }, voided);
+      log.warn({ settled, voided }, "holds that nobody would settle were resolved");
+    }),
+  };
+}
