@@ -16,7 +16,6 @@ import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
-import type { EjectionChange } from "../routing/ejection.js";
 import type { Target } from "../routing/model.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
@@ -101,10 +100,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
   metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
-  const onHealth = telling(log, (upstream: string, model: string | undefined, change: EjectionChange) =>
-    healthLog.note(upstream, model, change),
-  );
-  const load = createLoadOptions(process.env, nowMs, onHealth);
+  const load = createLoadOptions(process.env, nowMs, telling(log, healthLog.note.bind(healthLog)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const path = environment.settingsPath;
   const settings = new SettingsKeeper({ path, env: process.env, routes, seeds: { keys, ledger }, log });
