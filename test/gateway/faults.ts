@@ -37,8 +37,8 @@ export class Faults {
   }
 
   /**
-   * The part, each of whose calls is a place, and so is each call of what it has or gives. `names` has a name of its own
-   * for what is given; with `given` what it is given, such as a receiver, is watched too, under these names.
+   * The part, each of whose calls is a place, and so is each call of what it has or gives. `names` has a name
+   * for what is given; with `given` what it is given itself, such as a receiver, is watched too, under these names.
    */
   watch<Part extends object>(name: string, part: Part, names: Named = {}, given: Named | undefined = undefined): Part {
     const known = this.#watched.get(part);
