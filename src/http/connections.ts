@@ -1,4 +1,7 @@
-/** The open connections: how many of one address, which requests come too slowly, and which may close at a stop. */
+/**
+ * The open connections: how many of one address, which requests come too slowly, which readers take nothing of their
+ * answers, and which may close at a stop.
+ */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { AddressCounts } from "../api/address-counts.js";
@@ -16,7 +19,9 @@ export interface ConnectionRules {
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** How long a body may take before it must come at a least rate. */
   readonly slowMs: number;
-  /** How often slow bodies are looked for. */
+  /** A reader that takes nothing of any answer for so long is cut. */
+  readonly blockedMsMax: number;
+  /** How often slow bodies and blocked readers are looked for. */
   readonly sweepMs: number;
   /** Ends a connection whose body comes too slowly. */
   readonly onSlow: (socket: Socket) => void;
@@ -31,6 +36,8 @@ interface Connection {
   message: IncomingMessage | undefined;
   /** The one whose body the sweep watches, since when, and what had come by then. */
   slow: { readonly message: IncomingMessage; readonly sinceMs: number; readonly readBytes: number } | undefined;
+  /** Since when its reader takes nothing, and what it had been given by then. */
+  blocked: { readonly sinceMs: number; readonly writtenBytes: number } | undefined;
 }
 
 export class Connections {
@@ -52,14 +59,20 @@ export class Connections {
     });
     // Requests name the socket that their bytes come from, which over TLS is not the one that was accepted.
     server.on(rules.isSecure ? "secureConnection" : "connection", (socket: Socket) => {
-      this.#open.set(socket, { running: 0, readAtRestBytes: 0, message: undefined, slow: undefined });
+      this.#open.set(socket, {
+        running: 0,
+        readAtRestBytes: 0,
+        message: undefined,
+        slow: undefined,
+        blocked: undefined,
+      });
       socket.once("close", () => {
         this.#open.delete(socket);
         lost.closed(socket);
       });
     });
     this.watch(server);
-    const sweep = setInterval(() => this.#endSlow(), rules.sweepMs).unref();
+    const sweep = setInterval(() => this.#sweep(), rules.sweepMs).unref();
     server.once("close", () => clearInterval(sweep));
   }
 
@@ -95,21 +108,35 @@ export class Connections {
   }
 
   /** One look at all of them costs less than a timer for each request. */
-  #endSlow(): void {
+  #sweep(): void {
     const nowMs = this.#nowMs();
     for (const [socket, connection] of this.#open) {
-      const { message, slow } = connection;
-      if (message === undefined || message.complete) {
-        connection.slow = undefined;
-        continue;
-      }
-      if (slow?.message !== message) {
-        connection.slow = { message, sinceMs: nowMs, readBytes: socket.bytesRead };
-        continue;
-      }
-      const lateMs = nowMs - slow.sinceMs - this.#rules.slowMs;
-      const readBytes = socket.bytesRead - slow.readBytes;
-      if (lateMs >= 0 && readBytes <= (lateMs / 1000) * BODY_BYTES_PER_SECOND_MIN) this.#rules.onSlow(socket);
+      this.#endSlow(socket, connection, nowMs);
+      this.#endBlocked(socket, connection, nowMs);
     }
+  }
+
+  #endSlow(socket: Socket, connection: Connection, nowMs: number): void {
+    const { message, slow } = connection;
+    if (message === undefined || message.complete) {
+      connection.slow = undefined;
+      return;
+    }
+    if (slow?.message !== message) {
+      connection.slow = { message, sinceMs: nowMs, readBytes: socket.bytesRead };
+      return;
+    }
+    const lateMs = nowMs - slow.sinceMs - this.#rules.slowMs;
+    const readBytes = socket.bytesRead - slow.readBytes;
+    if (lateMs >= 0 && readBytes <= (lateMs / 1000) * BODY_BYTES_PER_SECOND_MIN) this.#rules.onSlow(socket);
+  }
+
+  /** All answers go out in pieces, so a connection that is given another one has taken one. */
+  #endBlocked(socket: Socket, connection: Connection, nowMs: number): void {
+    const { blocked } = connection;
+    if (socket.writableLength === 0) connection.blocked = undefined;
+    else if (blocked?.writtenBytes !== socket.bytesWritten)
+      connection.blocked = { sinceMs: nowMs, writtenBytes: socket.bytesWritten };
+    else if (nowMs - blocked.sinceMs > this.#rules.blockedMsMax) socket.destroy();
   }
 }

@@ -16,6 +16,7 @@ import { askedClamp } from "./headers.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { LostAnswers } from "./lost-answers.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
+import { endPiecewise } from "./piecewise.js";
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
@@ -269,7 +270,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     headers["x-content-type-options"] = "nosniff";
     // The bytes are ready, and the framework's way to the socket costs more than theirs.
     this.#reply.hijack();
-    const response = this.#reply.raw.writeHead(200, headers).end(body);
+    const response = this.#reply.raw.writeHead(200, headers);
+    endPiecewise(response, body);
     if (this.#request.headers[RETRY_HEADER] === undefined) return;
     // Of one that is too large the service is told that it was lost: its retry pays again, and should know.
     const kept = body.length > LOST_BYTES_MAX ? NO_BYTES : body;

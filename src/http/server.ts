@@ -22,6 +22,7 @@ import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
 import { addModelRoutes, SHARED_MODELS } from "./models.js";
 import { pathUnknown } from "./not-found.js";
+import { sendPiecewise } from "./piecewise.js";
 import { Pulse } from "./pulse.js";
 import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
@@ -108,6 +109,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { app, ordinary } = frameworkOf(options, front, routes, { slowMs, bodyBytesMax, nowMs });
   const connections = connectionsOf(app, options, slowMs, nowMs);
   readBodiesAsBytes(app, bodyBytesMax);
+  sendPiecewise(app);
   const gate = new BodyGate(app, front, bodyBytesMax, options.bodies);
   routes.watch(app);
   app.addHook("onRequest", (request, reply, done) => {
@@ -207,7 +209,8 @@ function connectionsOf(
     perAddressMax: options.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
     isProxy: options.isProxy,
     slowMs,
-    sweepMs: Math.min(SWEEP_MS, slowMs),
+    blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
+    sweepMs: Math.min(SWEEP_MS, slowMs, options.blockedMsMax ?? BLOCKED_MS_MAX),
     onSlow: (socket) => answerTooSlow(socket, options.requestIds()),
   });
 }

@@ -1,0 +1,37 @@
+/** Whole answers in pieces, so that it is seen whether a reader takes any of them. */
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+
+/** What a connection is given at once. Whether it takes a part of a piece nobody can see. */
+const PIECE_BYTES = 128 * 1024;
+
+/** Ends the response with the body. A long one follows its reader, piece by piece. */
+export function endPiecewise(response: ServerResponse, body: Buffer): void {
+  let at = 0;
+  const give = (): void => {
+    while (body.length - at > PIECE_BYTES) {
+      const piece = body.subarray(at, (at += PIECE_BYTES));
+      if (!response.write(piece)) return;
+    }
+    response.off("drain", give);
+    response.end(at === 0 ? body : body.subarray(at));
+  };
+  if (body.length > PIECE_BYTES) response.on("drain", give);
+  give();
+}
+
+/** Lets every long answer that the framework sends go out in pieces. */
+export function sendPiecewise(app: FastifyInstance): void {
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    const isLong = (typeof payload === "string" || Buffer.isBuffer(payload)) && payload.length > PIECE_BYTES;
+    if (!isLong) return done(null, payload);
+    const bytes = Buffer.from(payload);
+    reply.header("content-length", bytes.length);
+    done(null, Readable.from(piecesOf(bytes), { objectMode: false, highWaterMark: PIECE_BYTES }));
+  });
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}
