@@ -2,6 +2,8 @@
 import { status } from "@grpc/grpc-js";
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
 
+const REASON_PREFIX = "ERROR_REASON_";
+
 /** The name of a reason, as in the protocol, such as ERROR_REASON_KEY_INVALID. */
 export type ReasonName = Exclude<keyof typeof ErrorReason, "UNRECOGNIZED" | "ERROR_REASON_UNSPECIFIED">;
 
@@ -332,10 +334,26 @@ export class GatewayError extends Error {
     return this.retry && text !== undefined ? Number(text) : undefined;
   }
 
+  /** The reason as clients, logs and metrics read it, such as KEY_INVALID. */
+  get reasonWord(): string {
+    return reasonWord(this.reason);
+  }
+
   /** Any thrown value as a refusal: what is not one is our fault. */
   static from(error: unknown): GatewayError {
     return error instanceof GatewayError ? error : new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: error });
   }
+}
+
+/** A reason as clients, logs and metrics read it, such as KEY_INVALID. */
+export function reasonWord(reason: ReasonName): string {
+  return reason.slice(REASON_PREFIX.length);
+}
+
+/** The reason that a word names; undefined for any other word. */
+export function reasonOfWord(word: string): ReasonName | undefined {
+  const name = REASON_PREFIX + word;
+  return isReasonName(name) ? name : undefined;
 }
 
 /** True for a name that the protocol knows, so that an edge can read a reason it received. */

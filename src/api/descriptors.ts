@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { DescMethod, FileRegistry } from "@bufbuild/protobuf";
 import { createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { type EnumDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
 
 /** How a method is reached over HTTP, from its google.api.http option. */
@@ -47,6 +47,7 @@ const PERMISSION_OPTION = z
   .transform(({ scope, operator }): MethodPermission => ({ scope, operator }));
 const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
 const PUBLIC_PACKAGE = "tollgate.v1";
+const REASONS_NAME = "ErrorReason";
 /** What a front end and its core say to each other, which is nobody else's business. */
 export const INTERNAL_PACKAGE = "tollgate.internal.v1";
 /** `gen/` as seen from src/api, and from dist/src/api, where only the compiled half of `gen/` is. */
@@ -62,10 +63,18 @@ export function descriptorSetBytes(): Buffer {
   return bytes;
 }
 
-/** The protocol's files, messages and extensions, parsed once and only where something asks. */
+/**
+ * The protocol's files, messages and extensions, parsed once and only where something asks. Its enums are named as JSON
+ * says them.
+ */
 export function registry(): FileRegistry {
-  files ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSetBytes()));
+  files ??= readRegistry();
   return files;
+}
+
+/** The word of JSON for a value of an enum such as `tollgate.v1.EntryKind`; empty for one that it does not have. */
+export function enumWord(typeName: string, value: number): string {
+  return registry().getEnum(typeName)?.value[value]?.name ?? "";
 }
 
 /** Every method of the protocol, by path. */
@@ -89,6 +98,27 @@ function readFirst(places: readonly URL[]): Buffer {
     }
   }
   throw new Error(`gen/tollgate.binpb is missing; looked at ${places.map((place) => place.pathname).join(", ")}`);
+}
+
+function readRegistry(): FileRegistry {
+  const set = fromBinary(FileDescriptorSetSchema, descriptorSetBytes());
+  for (const { package: name, enumType, messageType } of set.file) {
+    if (name !== PUBLIC_PACKAGE) continue;
+    for (const one of [...enumType, ...messageType.flatMap((message) => message.enumType)]) nameAsJson(one);
+  }
+  return createFileRegistry(set);
+}
+
+/**
+ * Names the values of an enum as JSON says them: without the enum's own name and in lower case, but a reason as
+ * google.rpc.ErrorInfo says it.
+ */
+function nameAsJson({ name, value }: EnumDescriptorProto): void {
+  const prefixLength = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").length + 1;
+  for (const one of value) {
+    const word = one.name.slice(prefixLength);
+    one.name = name === REASONS_NAME ? word : word.toLowerCase();
+  }
 }
 
 function describe(): ReadonlyMap<string, MethodDescription> {

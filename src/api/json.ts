@@ -1,4 +1,4 @@
-/** Messages as JSON: the protocol's own field names, 64-bit integers as decimal strings, zero values too. */
+/** Messages as JSON: the proto's field names, 64-bit integers as decimal strings, enums as words, zero values too. */
 import { type DescMethod, fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import type { Method } from "./channel.js";
 import { methodByPath } from "./descriptors.js";

@@ -1,5 +1,6 @@
 /** A statement as CSV (RFC 4180): lines that a spreadsheet reads as text and numbers, never as formulas. */
 import { formatUsd } from "../money.js";
+import { enumWord } from "./descriptors.js";
 import type { BalancePoint, GetStatementResponse, StatementEntry } from "./index.js";
 
 const LINE_END = "\r\n";
@@ -32,7 +33,7 @@ function entryLine({ entry, balance }: StatementEntry): string {
   return line([
     entry.sequence.toString(),
     entry.createTime?.toISOString() ?? "",
-    cell(entry.kind),
+    enumWord("tollgate.v1.EntryKind", entry.kind),
     cell(entry.id),
     cell(entry.requestId),
     formatUsd(entry.availableChangeNanos),

@@ -11,6 +11,7 @@ import {
   type ListEntriesResponse,
   type ModelLimits,
 } from "../api/index.js";
+import { enumWord } from "../api/descriptors.js";
 import { statementEnd, statementHead, statementLines } from "../api/statement-csv.js";
 import { formatUsd } from "../money.js";
 import { readLimit, readModelLimit, readMoment, readUsd, readWhole } from "./arguments.js";
@@ -24,6 +25,7 @@ const UPDATE_EXAMPLES = `
 Examples:
   tollgate account update acme --budget-day 5.00
   tollgate account update acme --requests-per-minute 600 --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
+const ENTRY_KIND = "tollgate.v1.EntryKind";
 const MORE = "\nThere are more: raise --limit.";
 
 export function addAccountCommands(program: Command): void {
@@ -304,7 +306,7 @@ function formatStatement(answer: GetStatementResponse): string {
   ];
   const rows = answer.entries.map(({ entry, balance }) => [
     formatTime(entry?.createTime),
-    entry?.kind ?? "",
+    enumWord(ENTRY_KIND, entry?.kind ?? 0),
     formatUsd(entry?.availableChangeNanos ?? 0n),
     ...point(balance),
     entry?.requestId || (entry?.id ?? ""),
@@ -319,7 +321,7 @@ function rowOf(entry: Entry): string[] {
   return [
     entry.sequence.toString(),
     formatTime(entry.createTime),
-    entry.kind,
+    enumWord(ENTRY_KIND, entry.kind),
     formatUsd(entry.amountNanos),
     entry.availableChangeNanos > 0n ? `+${change}` : change,
     entry.requestId || entry.id,

@@ -1,5 +1,5 @@
 /** The models as Google's clients read them: named by their path, with what may be asked of each. */
-import type { ListModelsResponse, Model } from "../api/index.js";
+import { type ListModelsResponse, type Model, ModelKind } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { FormatModels, FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
@@ -7,11 +7,11 @@ import { shownCapabilities, shownPrice } from "./model-facts.js";
 /** Google answers with no more, whatever is asked. */
 const PAGE_SIZE_MAX = 1_000;
 /** What the gateway serves of each kind of model under this format. */
-const METHODS: Readonly<Record<string, readonly string[]>> = {
-  chat: ["generateContent", "countTokens"],
-  embedding: ["embedContent", "batchEmbedContents"],
-  completion: [],
-};
+const METHODS: ReadonlyMap<ModelKind, readonly string[]> = new Map([
+  [ModelKind.MODEL_KIND_EMBEDDING, ["embedContent", "batchEmbedContents"]],
+  [ModelKind.MODEL_KIND_COMPLETION, []],
+]);
+const METHODS_OF_CHATS = ["generateContent", "countTokens"];
 
 export const geminiModels: FormatModels = {
   path: "/v1beta/models",
@@ -39,7 +39,7 @@ function describe({ id, kind, contextTokens, outputTokensMax, capabilities, pric
     displayName: id,
     inputTokenLimit: contextTokens === 0n ? undefined : Number(contextTokens),
     outputTokenLimit: outputTokensMax === 0n ? undefined : Number(outputTokensMax),
-    supportedGenerationMethods: METHODS[kind] ?? METHODS["chat"],
+    supportedGenerationMethods: (kind && METHODS.get(kind)) ?? METHODS_OF_CHATS,
     thinking: capabilities?.thinking,
     capabilities: shownCapabilities(capabilities),
     price: shownPrice(price),

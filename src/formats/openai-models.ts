@@ -1,4 +1,5 @@
 /** The models as OpenAI's clients read them, with what they can, take and cost beside what those clients know. */
+import { enumWord } from "../api/descriptors.js";
 import type { ListModelsResponse, Model } from "../api/index.js";
 import type { FormatRequest } from "./format.js";
 import { shownCapabilities, shownPrice } from "./model-facts.js";
@@ -22,7 +23,7 @@ export function openAiModel(model: Model): object {
     object: "model",
     created: Math.floor(created.getTime() / 1000),
     owned_by: owner,
-    kind: kind === "" ? null : kind,
+    kind: kind === undefined ? null : enumWord("tollgate.v1.ModelKind", kind),
     context_tokens: contextTokens === 0n ? null : Number(contextTokens),
     output_tokens_max: outputTokensMax === 0n ? null : Number(outputTokensMax),
     capabilities: shownCapabilities(capabilities),

@@ -1,11 +1,12 @@
 /** What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched. */
-import { EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
+import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
 import { costNanos } from "../pricing/price.js";
 import type { ServedModel, Target } from "../routing/model.js";
+import { shownHealth } from "../routing/catalog.js";
 import { likelyOrder } from "../routing/pick.js";
 import { foresee, targetsFor } from "../routing/question.js";
 import { findModel, type Holder, openHold, reserve } from "./admission.js";
@@ -74,9 +75,9 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
 
 function estimatedTarget(target: Target, refused: GatewayError | undefined, nowMs: number): EstimatedTarget {
   const { served, model, priority, weight } = target;
-  const { refusal, refusalMessage, refusalMetadata } = refused === undefined ? ADMITTED : refusedBy(refused);
-  const health = target.health.state(nowMs);
-  return { upstream: served.id, model, priority, weight, health, refusal, refusalMessage, refusalMetadata };
+  const { errorReason, errorMessage, errorMetadata } = refused === undefined ? ADMITTED : refusedBy(refused);
+  const health = shownHealth(target.health.state(nowMs));
+  return { upstream: served.id, model, priority, weight, health, errorReason, errorMessage, errorMetadata };
 }
 
 interface Outcome {
@@ -109,12 +110,22 @@ async function tryAdmission(
   }
 }
 
-const ADMITTED = { admitted: true, refusal: "", refusalMessage: "", refusalMetadata: {}, refusalStatus: 0 };
+type Admittance = Pick<
+  EstimateCostResponse,
+  "admitted" | "errorReason" | "errorMessage" | "errorMetadata" | "httpStatus"
+>;
 
-function refusedBy(error: GatewayError): typeof ADMITTED {
-  const { reason, message, metadata, http } = error;
-  const told = { refusal: reason, refusalMessage: message, refusalMetadata: { ...metadata }, refusalStatus: http };
-  return { admitted: false, ...told };
+const ADMITTED: Admittance = {
+  admitted: true,
+  errorReason: undefined,
+  errorMessage: "",
+  errorMetadata: {},
+  httpStatus: 0,
+};
+
+function refusedBy({ reason, message, metadata, http }: GatewayError): Admittance {
+  const told = { errorReason: ErrorReason[reason], errorMessage: message, errorMetadata: { ...metadata } };
+  return { admitted: false, ...told, httpStatus: http };
 }
 
 /** As many tokens as the account's answers from this model had in the mean; without any, as many as there may be. */

@@ -22,7 +22,7 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const { call, model, meter, outcome, chargedNanos, failure } = ended;
   const { usage, usageSource, costNanos } = outcome;
   const source = UsageSource[usageSource].slice("USAGE_SOURCE_".length).toLowerCase();
-  const end = failure === undefined ? "finished" : failure.reason.slice("ERROR_REASON_".length).toLowerCase();
+  const end = failure === undefined ? "finished" : failure.reasonWord;
   const { metrics } = steps;
   const counts = metrics.model(model.id);
   count(counts.ends, end);

@@ -1,8 +1,17 @@
 /** The models and upstreams in force, as services show them. */
-import type { Model, ModelCapabilities, Upstream } from "../api/index.js";
+import {
+  AsideCause,
+  type Model,
+  type ModelCapabilities,
+  ModelKind,
+  type Upstream,
+  UpstreamHealth,
+} from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts } from "../wire/wire.js";
+import type { EjectionCause } from "./ejection.js";
+import type { HealthState } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
 
@@ -19,6 +28,30 @@ export interface UpstreamBoard {
   list(): readonly Upstream[];
   /** Takes an upstream back into use. Throws RESOURCE_UNKNOWN. */
   reset(id: string): Upstream;
+}
+
+const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
+  chat: ModelKind.MODEL_KIND_CHAT,
+  completion: ModelKind.MODEL_KIND_COMPLETION,
+  embedding: ModelKind.MODEL_KIND_EMBEDDING,
+};
+const CAUSES: Readonly<Record<EjectionCause, AsideCause>> = {
+  failing: AsideCause.ASIDE_CAUSE_FAILING,
+  rate_limited: AsideCause.ASIDE_CAUSE_RATE_LIMITED,
+  credential: AsideCause.ASIDE_CAUSE_CREDENTIAL,
+  no_funds: AsideCause.ASIDE_CAUSE_NO_FUNDS,
+  access: AsideCause.ASIDE_CAUSE_ACCESS,
+  model_unknown: AsideCause.ASIDE_CAUSE_MODEL_UNKNOWN,
+};
+const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
+  healthy: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
+  cooling: UpstreamHealth.UPSTREAM_HEALTH_COOLING,
+  refused: UpstreamHealth.UPSTREAM_HEALTH_REFUSED,
+};
+
+/** How an upstream stands, as services show it. */
+export function shownHealth(state: HealthState): UpstreamHealth {
+  return HEALTHS[state];
 }
 
 export function createModelCatalog(routing: Routing): ModelCatalog {
@@ -41,12 +74,12 @@ export function createUpstreamBoard(routing: Routing): UpstreamBoard {
     id: served.id,
     family: served.family.name,
     baseUrl: served.baseUrl,
-    health: served.health.state(routing.nowMs()),
+    health: shownHealth(served.health.state(routing.nowMs())),
     coolingMs: BigInt(Math.ceil(served.health.coolingMs(routing.nowMs()))),
     running: BigInt(served.health.running),
     asides: served.health.asides(routing.nowMs()).map(({ model, cause, coolingMs }) => ({
       model,
-      cause,
+      cause: CAUSES[cause],
       coolingMs: BigInt(Math.ceil(coolingMs)),
     })),
     models: [...routing.table.models.values()]
@@ -74,7 +107,7 @@ function showModel(model: ServedModel): Model {
     outputTokensMax: BigInt(model.outputTokensMax),
     price: model.price,
     upstreams: model.targets.map((target) => target.served.id),
-    kind: model.kind ?? "",
+    kind: model.kind && KINDS[model.kind],
     capabilities: capabilitiesOf(model.targets),
     retireTime: model.retireTime,
   };

@@ -1,5 +1,6 @@
 /** The attempts of a request as a receipt shows them. */
-import type { Attempt, ServedAs } from "../api/index.js";
+import { type Attempt, AttemptEnd, ErrorReason, type ServedAs } from "../api/index.js";
+import { isReasonName } from "../errors.js";
 import { decodeAttempts, decodeServed } from "../ledger/attempt-log.js";
 import type { RequestRow } from "../store/store.js";
 
@@ -20,8 +21,8 @@ export function attemptsOf(row: Tried): Attempt[] {
       number: attempts - tried.length + index + 1,
       upstream: attempt.upstream,
       upstreamModel: attempt.model,
-      end: attempt.reason === "" ? "answered" : "failed",
-      reason: attempt.reason,
+      end: attempt.reason === "" ? AttemptEnd.ATTEMPT_END_ANSWERED : AttemptEnd.ATTEMPT_END_FAILED,
+      errorReason: reasonOf(attempt.reason),
       httpStatus: attempt.status === 0 ? undefined : attempt.status,
       startMs: BigInt(attempt.startMs),
       durationMs: BigInt(attempt.durationMs),
@@ -34,12 +35,17 @@ export function attemptsOf(row: Tried): Attempt[] {
       number: attempts,
       upstream,
       upstreamModel: "",
-      end: state === "held" ? "running" : "unknown",
-      reason: "",
+      end: state === "held" ? AttemptEnd.ATTEMPT_END_RUNNING : AttemptEnd.ATTEMPT_END_UNKNOWN,
+      errorReason: undefined,
       httpStatus: undefined,
       startMs: undefined,
       durationMs: undefined,
       firstBatchMs: undefined,
     },
   ];
+}
+
+/** A name that the log keeps as a reason; undefined where it is empty, or of another release. */
+function reasonOf(name: string): ErrorReason | undefined {
+  return isReasonName(name) ? ErrorReason[name] : undefined;
 }

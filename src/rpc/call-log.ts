@@ -44,7 +44,7 @@ export class CallLog {
   /** The call ended with an error. */
   refused(error: GatewayError, path: string, head: Head): void {
     const { cause, reason } = error;
-    const call = { request_id: head.requestId, path, reason };
+    const call = { request_id: head.requestId, path, reason: error.reasonWord };
     if (reason === "ERROR_REASON_INTERNAL") this.#log?.error({ ...call, err: cause }, "a call failed");
     else if (REFUSED_STATUSES.has(error.http) && !TOLD_ELSEWHERE.has(reason)) this.#refusal(error, call, head);
     else if (cause !== undefined) this.#log?.debug({ ...call, err: cause }, "a call was refused");

@@ -3,7 +3,7 @@ import { Metadata, status } from "@grpc/grpc-js";
 import { BadRequest, ErrorInfo, RetryInfo } from "../../gen/google/rpc/error_details.js";
 import { Status } from "../../gen/google/rpc/status.js";
 import type { CallMetadata } from "../api/channel.js";
-import { GatewayError, isReasonName } from "../errors.js";
+import { GatewayError, reasonOfWord } from "../errors.js";
 import { bodyTooLarge, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import { deadlineError } from "./lifetime.js";
 import { writeMetadata } from "./metadata.js";
@@ -13,7 +13,6 @@ const FACT_BYTES_MAX = 768;
 const FACTS_BYTES_MAX = 1_280;
 const DETAILS_KEY = "grpc-status-details-bin";
 const DOMAIN = "tollgate";
-const PREFIX = "ERROR_REASON_";
 const TYPE = "type.googleapis.com/google.rpc.";
 /** How grpc-js says that a message is above the cap, on either side. */
 const TOO_LARGE = /received message (?:larger|that decompresses)|attempted to send message/i;
@@ -88,7 +87,7 @@ export function boundedError(error: GatewayError, requestId: string): GatewayErr
 
 function richStatus(error: GatewayError): Status {
   const facts = ErrorInfo.encode({
-    reason: error.reason.slice(PREFIX.length),
+    reason: error.reasonWord,
     domain: DOMAIN,
     metadata: { ...error.metadata },
   });
@@ -115,8 +114,8 @@ function refusalIn(bytes: Buffer): GatewayError | undefined {
   try {
     const found = Status.decode(bytes).details.find((detail) => detail.typeUrl === `${TYPE}ErrorInfo`);
     const info = found === undefined ? undefined : ErrorInfo.decode(found.value);
-    const reason = PREFIX + (info?.reason ?? "");
-    return info?.domain === DOMAIN && isReasonName(reason) ? new GatewayError(reason, info.metadata) : undefined;
+    const reason = reasonOfWord(info?.reason ?? "");
+    return info?.domain === DOMAIN && reason !== undefined ? new GatewayError(reason, info.metadata) : undefined;
   } catch {
     // Bytes that are no google.rpc.Status are another server's; the status code alone speaks then.
     return undefined;

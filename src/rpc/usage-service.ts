@@ -1,6 +1,6 @@
 /** UsageService: what requests used and cost. */
 import { hash } from "node:crypto";
-import { Price, type RequestRecord, type UsageSummary, type UsageServiceService } from "../api/index.js";
+import { Price, type RequestRecord, RequestState, type UsageSummary, type UsageServiceService } from "../api/index.js";
 import type { RequestRow, UsageSummaryRow } from "../store/store.js";
 import { attemptsOf, servedOf } from "./attempt.js";
 import { invalid, required, unknown } from "./check.js";
@@ -12,6 +12,12 @@ import { pageOf } from "./page.js";
 import { checkDay, DAY_MS, dayOf } from "./period.js";
 
 const DAYS_DEFAULT = 30;
+const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
+  held: RequestState.REQUEST_STATE_HELD,
+  settled: RequestState.REQUEST_STATE_SETTLED,
+  voided: RequestState.REQUEST_STATE_VOIDED,
+  expired: RequestState.REQUEST_STATE_EXPIRED,
+};
 
 type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger">;
 
@@ -67,7 +73,7 @@ function recordOf(row: RequestRow, forOperator: boolean): RequestRecord {
     keyId: row.keyId,
     model: row.model,
     upstream: row.upstream,
-    state: row.state,
+    state: STATES[row.state],
     holdNanos: row.holdNanos,
     costNanos: row.costNanos,
     usage: row.usage,

@@ -223,7 +223,7 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
     timeouts: TIMEOUTS,
     listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
     onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
-      const result = error === undefined ? "ok" : error.reason.slice("ERROR_REASON_".length).toLowerCase();
+      const result = error === undefined ? "ok" : error.reasonWord;
       metrics.attempts.add(target.served.id, result);
       const refusal = error?.cause;
       if (refusal instanceof UpstreamRefusal && refusal.kind === "forbidden")

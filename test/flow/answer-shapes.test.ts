@@ -119,7 +119,7 @@ describe.each(CASES)("$name, streamed: $stream", ({ name, path, body, stream, ou
     const costNanos = BigInt(INPUT_TOKENS) * PRICE.inputNanos + BigInt(outputTokens) * PRICE.outputNanos;
     expect(shown["request"]).toMatchObject({
       state: "settled",
-      usage_source: "USAGE_SOURCE_REPORTED",
+      usage_source: "reported",
       cost_nanos: String(costNanos),
     });
     expect(await management.balance(id)).toMatchObject({ heldNanos: 0n, spentNanos: costNanos });

@@ -63,8 +63,8 @@ async function ended(id: string): Promise<Json> {
 
 /** What one upstream does, one request after the other; then it answers plainly. */
 const inTurn = (...turns: readonly FakeScript[]): FakeScript => ({ turns, id: crypto.randomUUID() });
-const FAILED = { end: "failed", reason: "ERROR_REASON_UPSTREAM_FAILED" };
-const ANSWERED = { end: "answered", reason: "", http_status: 200 };
+const FAILED = { end: "failed", error_reason: "UPSTREAM_FAILED" };
+const ANSWERED = { end: "answered", http_status: 200 };
 const SILENT = { status: 503 };
 const CUT = { cutAfter: 0 };
 
@@ -139,7 +139,7 @@ const CASES: readonly Case[] = [
     status: 200,
     state: "settled",
     attempts: [
-      { end: "failed", upstream: "first", reason: "ERROR_REASON_UPSTREAM_RATE_LIMITED", http_status: 429 },
+      { end: "failed", upstream: "first", error_reason: "UPSTREAM_RATE_LIMITED", http_status: 429 },
       { ...ANSWERED, upstream: "second" },
     ],
   },
@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
     first: { status: 400 },
     status: 400,
     state: "voided",
-    attempts: [{ end: "failed", upstream: "first", reason: "ERROR_REASON_UPSTREAM_REJECTED", http_status: 400 }],
+    attempts: [{ end: "failed", upstream: "first", error_reason: "UPSTREAM_REJECTED", http_status: 400 }],
   },
 ];
 
@@ -224,7 +224,7 @@ test("a request whose client leaves says so of its last attempt", async () => {
   stop.abort();
   const [attempt, ...others] = logOf(await ended(id));
   expect(others).toEqual([]);
-  expect(attempt).toMatchObject({ upstream: "first", end: "failed", reason: "ERROR_REASON_CANCELLED" });
+  expect(attempt).toMatchObject({ upstream: "first", end: "failed", error_reason: "CANCELLED" });
 });
 
 test("a request that no upstream could be asked for shows no attempt", async () => {
@@ -264,14 +264,14 @@ describe("over a restart", () => {
     const response = await postChat(gateway, secret, { model: "pair", stream: true, messages: says(script(fake)) });
     const id = response.headers.get("x-request-id") ?? "";
     readAll(response).catch(() => undefined);
-    const noted = { number: 2, upstream: "second", upstream_model: "", reason: "" };
+    const noted = { number: 2, upstream: "second", upstream_model: "" };
     // Nothing is known until something was noted.
     await expect
       .poll(async () => logOf(await requestOf(id)), { timeout: 10_000 })
       .toEqual([{ ...noted, end: "running" }]);
     await gateway.kill();
     await restart();
-    const recovered = { state: "settled", usage_source: "USAGE_SOURCE_RECOVERED", attempts: 2, upstream: "second" };
+    const recovered = { state: "settled", usage_source: "recovered", attempts: 2, upstream: "second" };
     expect(await ended(id)).toMatchObject({ ...recovered, attempt_log: [{ ...noted, end: "unknown" }] });
     await management.verify();
   });

@@ -182,11 +182,11 @@ async function endedRequest(name: string): Promise<Json> {
 
 const REPORTED = {
   state: "settled",
-  usage_source: "USAGE_SOURCE_REPORTED",
+  usage_source: "reported",
   usage: { input_tokens: String(PROMPT_TOKENS), output_tokens: String(TEXT_TOKENS) },
   cost_nanos: String(BigInt(PROMPT_TOKENS) * PRICE.inputNanos + BigInt(TEXT_TOKENS) * PRICE.outputNanos),
 };
-const FREE = { state: "voided", usage_source: "USAGE_SOURCE_NONE", cost_nanos: "0" };
+const FREE = { state: "voided", usage_source: "none", cost_nanos: "0" };
 
 /** Each upstream at the same time: what is told of one tells nothing of another. */
 describe.each(CUTS)("$name, left after $events events", ({ format, events }) => {
@@ -243,7 +243,7 @@ function expectReported(record: Json, text: string): void {
 
 function expectCounted(record: Json, text: string): void {
   const usage = record["usage"] as Record<string, string>;
-  expect(record).toMatchObject({ state: "settled", usage_source: "USAGE_SOURCE_COUNTED" });
+  expect(record).toMatchObject({ state: "settled", usage_source: "counted" });
   expect(Math.abs(Number(usage["output_tokens"]) - encode(text).length)).toBeLessThanOrEqual(1);
   const input = BigInt(usage["input_tokens"] ?? 0) * PRICE.inputNanos;
   expect(record["cost_nanos"]).toBe(String(input + BigInt(usage["output_tokens"] ?? 0) * PRICE.outputNanos));

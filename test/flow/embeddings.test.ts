@@ -227,7 +227,7 @@ describe("money", () => {
       expect(body["requests"]).toMatchObject([
         {
           state: "settled",
-          usage_source: "USAGE_SOURCE_COUNTED",
+          usage_source: "counted",
           cost_nanos: String(tokens * INPUT_NANOS + REQUEST_NANOS),
         },
       ]);

@@ -115,10 +115,9 @@ describe.each(TOPOLOGIES)("a request for vectors, %s", (topology) => {
     expect(told).toMatchObject({
       model,
       admitted: true,
-      refusal: "",
       output_tokens_max: "0",
       expected_output_tokens: "0",
-      input_source: `TOKEN_SOURCE_${source}`,
+      input_source: source.toLowerCase(),
       hold_nanos: told["most_cost_nanos"],
     });
     if (tokens !== undefined) expect(told["input_tokens"]).toBe(String(tokens));
@@ -244,12 +243,12 @@ test.each(REFUSALS)("vectors that are refused by $name are told so", async (row)
   expect(told).toMatchObject({
     admitted: false,
     hold_nanos: "0",
-    refusal: `ERROR_REASON_${row.reason}`,
-    refusal_status: row.status,
-    refusal_metadata: row.facts,
+    error_reason: row.reason,
+    http_status: row.status,
+    error_metadata: row.facts,
   });
   expect(refused.reason).toBe(row.reason);
-  expect(timeless(told["refusal_metadata"])).toEqual(timeless(refused.facts));
+  expect(timeless(told["error_metadata"])).toEqual(timeless(refused.facts));
   expect((await post("/v1/embeddings", BODY, secret)).status).toBe(row.status);
 });
 

@@ -106,13 +106,13 @@ test.each(REFUSED)("$name is foretold, and nothing is sent", async ({ path, body
   expect(told).toMatchObject({
     admitted: false,
     hold_nanos: "0",
-    refusal_status: 400,
-    refusal_message: error["message"],
-    refusal_metadata: { param: error["param"], model: body.model },
+    http_status: 400,
+    error_message: error["message"],
+    error_metadata: { param: error["param"], model: body.model },
   });
-  expect(told["refusal"]).toMatch(/^ERROR_REASON_PARAMETER_/);
+  expect(told["error_reason"]).toMatch(/^PARAMETER_/);
   const [first] = told["route"] as Json[];
-  expect(first).toMatchObject({ refusal: told["refusal"], refusal_message: error["message"] });
+  expect(first).toMatchObject({ error_reason: told["error_reason"], error_message: error["message"] });
   // What it would cost, were it asked, is told all the same.
   expect(BigInt(String(told["most_cost_nanos"])) > 0n).toBe(true);
 });
@@ -120,14 +120,14 @@ test.each(REFUSED)("$name is foretold, and nothing is sent", async ({ path, body
 test("what refuses the request before any target is told first", async () => {
   const { secret } = await management.makeKey("acme", { request_cost_max_nanos: "1" });
   const body = { model: "blind-1", messages: SEES };
-  expect(await estimate(CHAT, body, secret)).toMatchObject({ admitted: false, refusal_status: 402 });
+  expect(await estimate(CHAT, body, secret)).toMatchObject({ admitted: false, http_status: 402 });
   expect((await post(CHAT, body, secret)).status).toBe(402);
 });
 
 test("what a key that is not strict goes without refuses nothing", async () => {
   const body = { model: "mistral-1", messages: SAYS, user: "u-1", service_tier: "flex" };
   const told = await estimate(CHAT, body, plain);
-  expect(told).toMatchObject({ admitted: true, refusal: "", route: [{ refusal: "", refusal_metadata: {} }] });
+  expect(told).toMatchObject({ admitted: true, route: [{ error_metadata: {} }] });
   expect((await post(CHAT, body, plain)).status).toBe(200);
 });
 
@@ -135,8 +135,8 @@ test("where only one of the targets that may be tried first refuses, the route s
   const told = await estimate(CHAT, { model: "either-1", messages: SAYS, logprobs: true }, plain);
   expect(told["admitted"]).toBe(true);
   const route = told["route"] as Json[];
-  const refusals = Object.fromEntries(route.map(({ upstream, refusal }) => [upstream, refusal]));
-  expect(refusals).toEqual({ mistral: "ERROR_REASON_PARAMETER_UNSUPPORTED", plain: "" });
+  const refusals = Object.fromEntries(route.map((target) => [target.upstream, target.error_reason]));
+  expect(refusals).toEqual({ mistral: "PARAMETER_UNSUPPORTED", plain: undefined });
 });
 
 test("what only a later target refuses does not refuse the request", async () => {
@@ -145,21 +145,18 @@ test("what only a later target refuses does not refuse the request", async () =>
   expect(told).toMatchObject({
     admitted: true,
     upstream: "plain",
-    route: [
-      { refusal: "" },
-      { refusal: "ERROR_REASON_PARAMETER_UNSUPPORTED", refusal_metadata: { param: "logprobs" } },
-    ],
+    route: [{ error_message: "" }, { error_reason: "PARAMETER_UNSUPPORTED", error_metadata: { param: "logprobs" } }],
   });
   expect((await post(CHAT, body, plain)).status).toBe(200);
 });
 
 test("the typed form is foretold as well", async () => {
   const image = { image: { url: "https://example.com/cat.png" } };
-  const prompt = { messages: [{ role: "ROLE_USER", parts: [image] }] };
+  const prompt = { messages: [{ role: "user", parts: [image] }] };
   const told = await estimate("", { generation: { model: "blind-1", prompt } }, plain);
   expect(told).toMatchObject({
     admitted: false,
-    refusal: "ERROR_REASON_PARAMETER_UNSUPPORTED",
-    refusal_metadata: { param: "messages" },
+    error_reason: "PARAMETER_UNSUPPORTED",
+    error_metadata: { param: "messages" },
   });
 });

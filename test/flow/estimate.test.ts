@@ -12,10 +12,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Estimate extends Json {
   readonly admitted: boolean;
-  readonly refusal: string;
-  readonly refusal_message: string;
-  readonly refusal_metadata: Readonly<Record<string, string>>;
-  readonly refusal_status: number;
+  readonly error_reason: string;
+  readonly error_message: string;
+  readonly error_metadata: Readonly<Record<string, string>>;
+  readonly http_status: number;
   readonly route: readonly Json[];
 }
 
@@ -176,11 +176,11 @@ describe.each(CASES)("a request that is refused by $name", ({ creditNanos = 1_00
     const told = await estimate(BODY, secret);
     const refused = await generateOverGrpc(client, Buffer.from(JSON.stringify(BODY)), secret);
     stop.abort();
-    expect(told).toMatchObject({ admitted: false, refusal_status: row.status, hold_nanos: "0" });
-    expect(told.refusal).toBe(`ERROR_REASON_${row.reason}`);
-    expect(told.refusal_metadata).toMatchObject(row.facts);
+    expect(told).toMatchObject({ admitted: false, http_status: row.status, hold_nanos: "0" });
+    expect(told.error_reason).toBe(row.reason);
+    expect(told.error_metadata).toMatchObject(row.facts);
     expect(refused.reason).toBe(row.reason);
-    expect(timeless(told.refusal_metadata)).toEqual(timeless(refused.facts));
+    expect(timeless(told.error_metadata)).toEqual(timeless(refused.facts));
     if (row.reason === "MODEL_NOT_ALLOWED") expect(told).toMatchObject({ route: [], most_cost_nanos: "0" });
     else expect(told).toMatchObject({ upstream: "fake", most_cost_nanos: String(MOST) });
   });
@@ -193,7 +193,7 @@ describe("a request that would be admitted", () => {
       model: "fake-1",
       upstream: "fake",
       route: [{ upstream: "fake", model: "fake-1", priority: 1, weight: 1, health: "healthy" }],
-      input_source: "TOKEN_SOURCE_ESTIMATE",
+      input_source: "estimate",
       input_tokens_max: String(BYTES),
       output_tokens_max: "100",
       most_cost_nanos: String(MOST),
@@ -201,9 +201,8 @@ describe("a request that would be admitted", () => {
       expected_output_tokens: "100",
       expected_request_count: "0",
       admitted: true,
-      refusal: "",
-      refusal_metadata: {},
-      refusal_status: 0,
+      error_metadata: {},
+      http_status: 0,
     });
     const input = BigInt(String(told["input_tokens"]));
     expect(told["least_cost_nanos"]).toBe(String(input * PRICE.inputNanos));
@@ -231,7 +230,7 @@ describe("a request that would be admitted", () => {
     const body = chat("Hello", { max_tokens: 999 });
     expect(JSON.stringify(body).length).toBe(BYTES);
     const refused = await estimate(body, secret, "", { "x-tollgate-clamp": "0" });
-    expect(refused).toMatchObject({ admitted: false, refusal: "ERROR_REASON_BALANCE_TOO_LOW" });
+    expect(refused).toMatchObject({ admitted: false, error_reason: "BALANCE_TOO_LOW" });
     const told = await estimate(body, secret);
     expect(told).toMatchObject({ admitted: true, output_tokens_max: "400", hold_nanos: String(half) });
     const answer = await postChat(world.front, secret, body);
@@ -296,7 +295,7 @@ const SENT: readonly Sent[] = [
     body: {
       generation: {
         model: "fake-1",
-        prompt: { messages: [{ role: "ROLE_USER", parts: [{ text: { text: "Hello" } }] }] },
+        prompt: { messages: [{ role: "user", parts: [{ text: { text: "Hello" } }] }] },
       },
     },
   },

@@ -250,7 +250,7 @@ describe.each(WAYS)("$name", (way) => {
     const shown = await world.management.call("GET", `/requests/${String(record["id"])}`);
     expect(shown.body["request"]).toEqual(record);
     if (response !== undefined) expect(record["id"]).toBe(response.headers.get("x-request-id"));
-    expect(record).toMatchObject({ state: way.state, usage_source: `USAGE_SOURCE_${way.source}` });
+    expect(record).toMatchObject({ state: way.state, usage_source: way.source.toLowerCase() });
     if (way.attempts !== undefined) expect(record["attempts"]).toBe(way.attempts);
 
     const cost = BigInt(String(record["cost_nanos"]));
@@ -323,7 +323,7 @@ test.each([
     cost_nanos: String(costNanos),
     charged_nanos: String(chargedNanos),
     overage_nanos: String(costNanos - chargedNanos),
-    usage_source: "USAGE_SOURCE_REPORTED",
+    usage_source: "reported",
   });
   expect(response.headers.get("x-tollgate-cost-nanos")).toBe(String(chargedNanos));
   const balance = await world.management.balance(id);
@@ -351,7 +351,7 @@ test("a deadline that passes in a stream is charged by count, once", async () =>
   expect(code).toBe(4);
   client.close();
   await world.upstream.waitFor((request) => request.left && request.raw.includes(marker));
-  expect(await endedRequest(id)).toMatchObject({ state: "settled", usage_source: "USAGE_SOURCE_COUNTED" });
+  expect(await endedRequest(id)).toMatchObject({ state: "settled", usage_source: "counted" });
   const balance = await world.management.balance(id);
   expectSums(balance);
   expect(balance.heldNanos).toBe(0n);

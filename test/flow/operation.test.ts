@@ -164,7 +164,7 @@ test("metrics name what happened, with no account and no key in a label", async 
   for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
   const value = (line: RegExp): number => Number(line.exec(text)?.[1] ?? "NaN");
   expect(value(/^tollgate_generations_total\{model="fake-1",reason="finished"\} (\d+)$/m)).toBe(2);
-  expect(value(/^tollgate_generations_total\{model="fake-1",reason="upstream_rejected"\} (\d+)$/m)).toBe(1);
+  expect(value(/^tollgate_generations_total\{model="fake-1",reason="UPSTREAM_REJECTED"\} (\d+)$/m)).toBe(1);
   expect(value(/^tollgate_tokens_total\{model="fake-1",component="output"\} (\d+)$/m)).toBe(8);
   expect(value(/^tollgate_upstream_attempts_total\{upstream="fake",result="ok"\} (\d+)$/m)).toBe(2);
   expect(value(/^tollgate_generations_running (\d+)$/m)).toBe(0);

@@ -81,7 +81,7 @@ describe.each(CASES)("the receipt of a request that is $name", ({ fake, more, st
     const id = await ask(fake, more);
     const { request, entries } = await endedReceipt(id);
     expect(request).toMatchObject({ id, account_id: "acme", model: "fake-1", state, attempts: 1 });
-    expect(request["usage_source"]).toBe(`USAGE_SOURCE_${source}`);
+    expect(request["usage_source"]).toBe(source.toLowerCase());
     const costNanos = BigInt(String(request["cost_nanos"]));
     if (cost !== undefined) expect(costNanos).toBe(cost);
     else expect(costNanos).toBeGreaterThan(0n);
@@ -122,7 +122,7 @@ test("a request that runs shows its hold", async () => {
   };
   await expect.poll(held).toBeDefined();
   const { request, entries } = await receiptOf(String((await held())?.["id"]));
-  expect(request).toMatchObject({ state: "held", cost_nanos: "0", usage_source: "USAGE_SOURCE_UNSPECIFIED" });
+  expect(request).toMatchObject({ state: "held", cost_nanos: "0", usage_source: "unspecified" });
   expect(entries).toHaveLength(1);
   expect(entries[0]).toMatchObject({ kind: "hold", amount_nanos: request["hold_nanos"] });
   expect(BigInt(entries[0]!["held_change_nanos"]!)).toBeGreaterThan(0n);

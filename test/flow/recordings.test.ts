@@ -148,11 +148,11 @@ async function expectMetered(response: Response, tokens: RecordedTokens | undefi
   await expect.poll(async () => Reflect.get(Object(await request()), "state")).toBe("settled");
   if (tokens === undefined) {
     // It reports none, so what it says was counted.
-    expect(await request()).toMatchObject({ usage_source: "USAGE_SOURCE_COUNTED" });
+    expect(await request()).toMatchObject({ usage_source: "counted" });
     return;
   }
   expect(await request()).toMatchObject({
-    usage_source: "USAGE_SOURCE_REPORTED",
+    usage_source: "reported",
     cost_nanos: String(costNanos(tokens)),
     usage: {
       input_tokens: String(tokens.input),

@@ -170,7 +170,6 @@ describe.each(SIDES)("a typed prompt to $model", ({ side, model }) => {
       model,
       upstream: side,
       admitted: true,
-      refusal: "",
       input_tokens: counted["input_tokens"],
     });
     if (side === "fake") {

@@ -151,7 +151,7 @@ describe.each(CASES)("an upstream of $wire that tells $name, streamed: $stream",
     const costNanos = BigInt(usage.input) * PRICE.inputNanos + BigInt(usage.output) * PRICE.outputNanos;
     expect(record).toMatchObject({
       state: "settled",
-      usage_source: lie.source === "reported" ? "USAGE_SOURCE_REPORTED" : "USAGE_SOURCE_COUNTED",
+      usage_source: lie.source === "reported" ? "reported" : "counted",
       usage: { input_tokens: String(usage.input), output_tokens: String(usage.output) },
       cost_nanos: String(costNanos),
     });

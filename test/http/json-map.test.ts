@@ -1,7 +1,8 @@
 /** The mapping between JSON and messages, for values of any size. */
 import { assert, bigInt, jsonValue, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { methodByPath } from "../../src/api/descriptors.js";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { methodByPath, methods, registry } from "../../src/api/descriptors.js";
 import { CreditAccountRequest, CreditAccountResponse, EstimateCostRequest } from "../../src/api/index.js";
 import { requestBytes, responseJson } from "../../src/http/json-map.js";
 
@@ -39,9 +40,10 @@ test("any JSON is read or refused with the name of a field, never with a fault o
 });
 
 test.each([
-  { name: "an enum by its name", message: { role: "ROLE_USER" }, fits: true },
+  { name: "an enum by its word", message: { role: "user" }, fits: true },
+  { name: "an enum by the protocol's name", message: { role: "ROLE_USER" }, fits: false },
   { name: "an enum by a number", message: { role: 3 }, fits: false },
-  { name: "an unknown enum", message: { role: "user" }, fits: false },
+  { name: "an unknown enum", message: { role: "narrator" }, fits: false },
   { name: "one choice", message: { parts: [{ text: { text: "hi" } }] }, fits: true },
   { name: "two choices at once", message: { parts: [{ text: { text: "hi" }, refusal: { text: "no" } }] }, fits: false },
   { name: "bytes", message: { parts: [{ image: { inline: { data: "aGk=" } } }] }, fits: true },
@@ -52,6 +54,43 @@ test.each([
   const read = (): Buffer => requestBytes(ESTIMATE, { path: {}, query: {}, body });
   if (fits) expect(read().length).toBeGreaterThan(0);
   else expect(read).toThrow(expect.objectContaining({ http: 400 }));
+});
+
+test("every enum of every management method is a word in JSON, and reasons are spelled as in ErrorInfo", () => {
+  const words = new Map<string, readonly string[]>();
+  const visit = (message: DescMessage): void => {
+    if (words.has(message.typeName)) return;
+    words.set(message.typeName, []);
+    for (const field of message.fields) {
+      if (field.enum !== undefined)
+        words.set(
+          field.enum.typeName,
+          field.enum.values.map(({ name }) => name),
+        );
+      if (field.message !== undefined) visit(field.message);
+    }
+  };
+  for (const { desc, http } of methods()) if (http !== undefined) [desc.input, desc.output].forEach(visit);
+  expect(words.get("tollgate.v1.RequestState")).toEqual(["unspecified", "held", "settled", "voided", "expired"]);
+  expect(words.get("tollgate.v1.ErrorReason")).toContain("UPSTREAM_FAILED");
+  for (const [name, values] of words) {
+    const shape = name === "tollgate.v1.ErrorReason" ? /^[A-Z_]+$/ : /^[a-z0-9_]+$/;
+    expect(
+      values.filter((value) => !shape.test(value)),
+      name,
+    ).toEqual([]);
+  }
+});
+
+test("no field of the protocol tells a state, a kind or a reason of refusals as free text", () => {
+  const named = /^(?:state|kind|health|end|finish|cause|.*_(?:state|kind|health|end|cause)|error_reason|.*_source)$/;
+  const files = [...registry().files].filter(({ proto }) => proto.package === "tollgate.v1");
+  const texts = files
+    .flatMap(({ messages }) => messages)
+    .flatMap(({ typeName, fields }) => fields.map((field) => ({ typeName, field })))
+    .filter(({ field }) => named.test(field.name) && field.enum === undefined && field.scalar !== undefined)
+    .map(({ typeName, field }) => `${typeName}.${field.name}`);
+  expect(texts).toEqual([]);
 });
 
 test("what stands in a string does not count as nesting", () => {

@@ -33,7 +33,7 @@ function model(id: string): Model {
     outputTokensMax: 0n,
     price: PRICE,
     upstreams: [],
-    kind: "",
+    kind: undefined,
     capabilities: { images: true, tools: true, schemas: undefined, thinking: false, efforts: ["low", "high"] },
     retireTime: new Date("2027-01-31T00:00:00Z"),
   };

@@ -4,7 +4,7 @@ import { AccountServiceService, KeyServiceService, UsageServiceService } from ".
 import { Cancellation } from "../../src/api/cancellation.js";
 import type { Method } from "../../src/api/channel.js";
 import { methods } from "../../src/api/descriptors.js";
-import { GatewayError, type ReasonName, REASONS } from "../../src/errors.js";
+import { GatewayError, type ReasonName, REASONS, reasonWord } from "../../src/errors.js";
 import { CallLog, isChange } from "../../src/rpc/call-log.js";
 import { NamedHead } from "../../src/rpc/head.js";
 import { openCore, type LogLine, type OpenCore } from "./open-core.js";
@@ -33,10 +33,10 @@ test("a refused key and a missing scope leave a line each, with who asked and fr
   await call(AccountServiceService.createAccount, { id: "x", name: "x" }, secret);
   const lines = told("a caller was refused");
   expect(lines.map(({ reason, status }) => [reason, status])).toEqual([
-    ["ERROR_REASON_KEY_MISSING", 401],
-    ["ERROR_REASON_KEY_INVALID", 401],
-    ["ERROR_REASON_SCOPE_MISSING", 403],
-    ["ERROR_REASON_SCOPE_MISSING", 403],
+    ["KEY_MISSING", 401],
+    ["KEY_INVALID", 401],
+    ["SCOPE_MISSING", 403],
+    ["SCOPE_MISSING", 403],
   ]);
   for (const line of lines) expect(line).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
   expect(lines[2]).toMatchObject({ account: "acme", key: id, address: "192.0.2.7", scope: "usage" });
@@ -68,7 +68,9 @@ describe("of every reason", () => {
         "/x",
         new NamedHead("req_1"),
       );
-      expect(lines).toMatchObject([{ level: "warn", fields: { reason, request_id: "req_1", owner: "key key_1" } }]);
+      expect(lines).toMatchObject([
+        { level: "warn", fields: { reason: reasonWord(reason), request_id: "req_1", owner: "key key_1" } },
+      ]);
     },
   );
 

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KeySettings, type Model, type Upstream } from "../../src/api/index.js";
+import { KeySettings, type Model, ModelKind, type Upstream, UpstreamHealth } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
@@ -86,7 +86,7 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   outputTokensMax: 1_000n,
   price: undefined,
   upstreams: ["here", "there"],
-  kind: "chat",
+  kind: ModelKind.MODEL_KIND_CHAT,
   capabilities: undefined,
   retireTime: undefined,
 }));
@@ -95,7 +95,7 @@ const UPSTREAM: Upstream = {
   id: "here",
   family: "sim",
   baseUrl: "http://127.0.0.1:1/v1",
-  health: "healthy",
+  health: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
   coolingMs: 0n,
   running: 0n,
   models: ["alpha"],

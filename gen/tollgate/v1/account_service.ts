@@ -20,6 +20,31 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
+/** EntryKind says what a transfer does. */
+export enum EntryKind {
+  /** ENTRY_KIND_UNSPECIFIED - Never sent. */
+  ENTRY_KIND_UNSPECIFIED = 0,
+  /** ENTRY_KIND_HOLD - Sets money aside for a request that begins. */
+  ENTRY_KIND_HOLD = 1,
+  /** ENTRY_KIND_SETTLE - Charges a request that ended and frees what remains of its hold. */
+  ENTRY_KIND_SETTLE = 2,
+  /** ENTRY_KIND_VOID - Frees the hold of a request that costs nothing. */
+  ENTRY_KIND_VOID = 3,
+  /** ENTRY_KIND_EXPIRE - Frees a hold whose request was never settled. */
+  ENTRY_KIND_EXPIRE = 4,
+  /** ENTRY_KIND_OVERAGE - Charges what a request cost above its hold, as far as the account has it. */
+  ENTRY_KIND_OVERAGE = 5,
+  /** ENTRY_KIND_CREDIT - Adds money. */
+  ENTRY_KIND_CREDIT = 6,
+  /** ENTRY_KIND_REFUND - Gives back what a request was charged, or a part of it. */
+  ENTRY_KIND_REFUND = 7,
+  /** ENTRY_KIND_DEBIT - Takes money back. */
+  ENTRY_KIND_DEBIT = 8,
+  /** ENTRY_KIND_RECEIVABLE - Notes what a debit found no money for. The operator receives it elsewhere. */
+  ENTRY_KIND_RECEIVABLE = 9,
+  UNRECOGNIZED = -1,
+}
+
 /**
  * AccountSettings are an account's own budgets and limits. They count what all its keys hold and have spent, ask for
  * and use together; zero is no limit.
@@ -89,10 +114,13 @@ export interface Freeze {
 
 /** Entry is one transfer, as it concerns one account. */
 export interface Entry {
-  /** The transfer's id: h: hold, s: settle, v: void, x: expire, o: overage, c: credit, r: refund, d: debit, y: receivable. */
+  /**
+   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund. The letters are
+   * h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit) and y (receivable).
+   */
   id: string;
-  /** What it did: hold, settle, void, expire, overage, credit, refund, debit or receivable. */
-  kind: string;
+  /** What it did. */
+  kind: EntryKind;
   /** Its place in the ledger, from 1. */
   sequence: bigint;
   /** The amount, in nano-USD. */
@@ -163,9 +191,9 @@ export interface GetAccountResponse {
 
 /** ListAccountsRequest is the request of ListAccounts. */
 export interface ListAccountsRequest {
-  /** At most so many, 1 to 1,000. 0: 100. */
+  /** Maximum accounts per page, up to 1,000; 0 means 100. */
   pageSize: number;
-  /** Where to go on, from an earlier answer. */
+  /** next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -173,7 +201,7 @@ export interface ListAccountsRequest {
 export interface ListAccountsResponse {
   /** The accounts, by id. */
   accounts: Account[];
-  /** Where to go on. Empty: no more. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
 }
 
@@ -277,9 +305,9 @@ export interface GetBalanceResponse {
 export interface ListEntriesRequest {
   /** The account's id. */
   id: string;
-  /** At most so many, 1 to 1,000. 0: 100. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. */
   pageSize: number;
-  /** Where to go on, from an earlier answer. */
+  /** next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -287,7 +315,7 @@ export interface ListEntriesRequest {
 export interface ListEntriesResponse {
   /** The entries, newest first. */
   entries: Entry[];
-  /** Where to go on. Empty: no more. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
 }
 
@@ -299,9 +327,9 @@ export interface GetStatementRequest {
   from: string;
   /** Until and with this UTC day, or before this time. Empty: to the newest entry. */
   to: string;
-  /** At most so many entries, 1 to 1,000. 0: 100. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. */
   pageSize: number;
-  /** Where to go on, from an earlier answer for the same account and period. */
+  /** next_page_token of the previous response, for the same account and period. Empty: the first page. */
   pageToken: string;
 }
 
@@ -317,7 +345,7 @@ export interface GetStatementResponse {
   closing:
     | BalancePoint
     | undefined;
-  /** Where to go on. Empty: no more. Later pages show nothing that was booked after the first one was asked for. */
+  /** page_token of the next page. Empty: this is the last. Later pages show nothing that was booked after the first one was asked for. */
   nextPageToken: string;
 }
 
@@ -770,7 +798,7 @@ export const Freeze: MessageFns<Freeze> = {
 function createBaseEntry(): Entry {
   return {
     id: "",
-    kind: "",
+    kind: 0,
     sequence: 0n,
     amountNanos: 0n,
     availableChangeNanos: 0n,
@@ -789,8 +817,8 @@ export const Entry: MessageFns<Entry> = {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
     }
-    if (message.kind !== "") {
-      writer.uint32(18).string(message.kind);
+    if (message.kind !== 0) {
+      writer.uint32(16).int32(message.kind);
     }
     if (message.sequence !== 0n) {
       if (BigInt.asIntN(64, message.sequence) !== message.sequence) {
@@ -859,11 +887,11 @@ export const Entry: MessageFns<Entry> = {
             continue;
           }
           case 2: {
-            if (tag !== 18) {
+            if (tag !== 16) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 3: {

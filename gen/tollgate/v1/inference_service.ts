@@ -20,8 +20,10 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { ErrorReason } from "./error_reason.js";
 import { Answer, Event } from "./event.js";
 import { Generation, Source } from "./generation.js";
+import { UpstreamHealth } from "./upstream_service.js";
 import { Usage } from "./usage.js";
 
 /** TokenSource says how a count of tokens is known before a call. */
@@ -189,14 +191,16 @@ export interface EstimateCostResponse {
   mostCostNanos: bigint;
   /** True where it would be admitted now. */
   admitted: boolean;
-  /** Why it would not be: the name of an ErrorReason. Empty where it would. */
-  refusal: string;
+  /** Why it would be refused. Absent where it would be admitted. */
+  errorReason?:
+    | ErrorReason
+    | undefined;
   /** The refusal in words. Empty where it would be admitted. */
-  refusalMessage: string;
+  errorMessage: string;
   /** What the refusal's ErrorInfo would say, such as the limit, what remains of it and when it resets. */
-  refusalMetadata: { [key: string]: string };
+  errorMetadata: { [key: string]: string };
   /** The HTTP status of the refusal. 0 where it would be admitted. */
-  refusalStatus: number;
+  httpStatus: number;
   /** What would be held now, in nano-USD. 0 where it would be refused. */
   holdNanos: bigint;
   /** Who may answer, in the order in which they would be tried; those of one priority share requests by weight. */
@@ -213,7 +217,7 @@ export interface EstimateCostResponse {
   expectedRequestCount: bigint;
 }
 
-export interface EstimateCostResponse_RefusalMetadataEntry {
+export interface EstimateCostResponse_ErrorMetadataEntry {
   key: string;
   value: string;
 }
@@ -228,20 +232,22 @@ export interface EstimatedTarget {
   priority: number;
   /** The share among targets of one priority. */
   weight: number;
-  /** How it stands: healthy, cooling (set aside for a while) or refused (it does not take our credential). */
-  health: string;
+  /** Whether requests go there. */
+  health: UpstreamHealth;
   /**
-   * Why it would refuse the request before it is asked, such as for a parameter that it has no place for: the name of an
-   * ErrorReason. Empty where it would be asked.
+   * Why the request would be refused before the upstream is asked, such as for a parameter that it has no place for.
+   * Absent where it would be asked.
    */
-  refusal: string;
+  errorReason?:
+    | ErrorReason
+    | undefined;
   /** That refusal in words. Empty where it would be asked. */
-  refusalMessage: string;
+  errorMessage: string;
   /** What the ErrorInfo of that refusal would say, such as the parameter. */
-  refusalMetadata: { [key: string]: string };
+  errorMetadata: { [key: string]: string };
 }
 
-export interface EstimatedTarget_RefusalMetadataEntry {
+export interface EstimatedTarget_ErrorMetadataEntry {
   key: string;
   value: string;
 }
@@ -1123,10 +1129,10 @@ function createBaseEstimateCostResponse(): EstimateCostResponse {
     leastCostNanos: 0n,
     mostCostNanos: 0n,
     admitted: false,
-    refusal: "",
-    refusalMessage: "",
-    refusalMetadata: {},
-    refusalStatus: 0,
+    errorReason: undefined,
+    errorMessage: "",
+    errorMetadata: {},
+    httpStatus: 0,
     holdNanos: 0n,
     route: [],
     inputSource: 0,
@@ -1172,17 +1178,17 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
     if (message.admitted !== false) {
       writer.uint32(56).bool(message.admitted);
     }
-    if (message.refusal !== "") {
-      writer.uint32(66).string(message.refusal);
+    if (message.errorReason !== undefined) {
+      writer.uint32(64).int32(message.errorReason);
     }
-    if (message.refusalMessage !== "") {
-      writer.uint32(74).string(message.refusalMessage);
+    if (message.errorMessage !== "") {
+      writer.uint32(74).string(message.errorMessage);
     }
-    globalThis.Object.entries(message.refusalMetadata).forEach(([key, value]: [string, string]) => {
-      EstimateCostResponse_RefusalMetadataEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
+    globalThis.Object.entries(message.errorMetadata).forEach(([key, value]: [string, string]) => {
+      EstimateCostResponse_ErrorMetadataEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
     });
-    if (message.refusalStatus !== 0) {
-      writer.uint32(88).uint32(message.refusalStatus);
+    if (message.httpStatus !== 0) {
+      writer.uint32(88).uint32(message.httpStatus);
     }
     if (message.holdNanos !== 0n) {
       if (BigInt.asIntN(64, message.holdNanos) !== message.holdNanos) {
@@ -1293,11 +1299,11 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
             continue;
           }
           case 8: {
-            if (tag !== 66) {
+            if (tag !== 64) {
               break;
             }
 
-            message.refusal = reader.string();
+            message.errorReason = reader.int32() as any;
             continue;
           }
           case 9: {
@@ -1305,7 +1311,7 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
               break;
             }
 
-            message.refusalMessage = reader.string();
+            message.errorMessage = reader.string();
             continue;
           }
           case 10: {
@@ -1313,9 +1319,9 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
               break;
             }
 
-            const entry10 = EstimateCostResponse_RefusalMetadataEntry.decode(reader, reader.uint32());
+            const entry10 = EstimateCostResponse_ErrorMetadataEntry.decode(reader, reader.uint32());
             if (entry10.value !== undefined) {
-              message.refusalMetadata[entry10.key] = entry10.value;
+              message.errorMetadata[entry10.key] = entry10.value;
             }
             continue;
           }
@@ -1324,7 +1330,7 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
               break;
             }
 
-            message.refusalStatus = reader.uint32();
+            message.httpStatus = reader.uint32();
             continue;
           }
           case 12: {
@@ -1396,12 +1402,12 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
   },
 };
 
-function createBaseEstimateCostResponse_RefusalMetadataEntry(): EstimateCostResponse_RefusalMetadataEntry {
+function createBaseEstimateCostResponse_ErrorMetadataEntry(): EstimateCostResponse_ErrorMetadataEntry {
   return { key: "", value: "" };
 }
 
-export const EstimateCostResponse_RefusalMetadataEntry: MessageFns<EstimateCostResponse_RefusalMetadataEntry> = {
-  encode(message: EstimateCostResponse_RefusalMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const EstimateCostResponse_ErrorMetadataEntry: MessageFns<EstimateCostResponse_ErrorMetadataEntry> = {
+  encode(message: EstimateCostResponse_ErrorMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
     }
@@ -1411,7 +1417,7 @@ export const EstimateCostResponse_RefusalMetadataEntry: MessageFns<EstimateCostR
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): EstimateCostResponse_RefusalMetadataEntry {
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimateCostResponse_ErrorMetadataEntry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1420,7 +1426,7 @@ export const EstimateCostResponse_RefusalMetadataEntry: MessageFns<EstimateCostR
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEstimateCostResponse_RefusalMetadataEntry();
+      const message = createBaseEstimateCostResponse_ErrorMetadataEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1459,10 +1465,10 @@ function createBaseEstimatedTarget(): EstimatedTarget {
     model: "",
     priority: 0,
     weight: 0,
-    health: "",
-    refusal: "",
-    refusalMessage: "",
-    refusalMetadata: {},
+    health: 0,
+    errorReason: undefined,
+    errorMessage: "",
+    errorMetadata: {},
   };
 }
 
@@ -1480,17 +1486,17 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
     if (message.weight !== 0) {
       writer.uint32(33).double(message.weight);
     }
-    if (message.health !== "") {
-      writer.uint32(42).string(message.health);
+    if (message.health !== 0) {
+      writer.uint32(40).int32(message.health);
     }
-    if (message.refusal !== "") {
-      writer.uint32(50).string(message.refusal);
+    if (message.errorReason !== undefined) {
+      writer.uint32(48).int32(message.errorReason);
     }
-    if (message.refusalMessage !== "") {
-      writer.uint32(58).string(message.refusalMessage);
+    if (message.errorMessage !== "") {
+      writer.uint32(58).string(message.errorMessage);
     }
-    globalThis.Object.entries(message.refusalMetadata).forEach(([key, value]: [string, string]) => {
-      EstimatedTarget_RefusalMetadataEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
+    globalThis.Object.entries(message.errorMetadata).forEach(([key, value]: [string, string]) => {
+      EstimatedTarget_ErrorMetadataEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
     });
     return writer;
   },
@@ -1541,19 +1547,19 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
             continue;
           }
           case 5: {
-            if (tag !== 42) {
+            if (tag !== 40) {
               break;
             }
 
-            message.health = reader.string();
+            message.health = reader.int32() as any;
             continue;
           }
           case 6: {
-            if (tag !== 50) {
+            if (tag !== 48) {
               break;
             }
 
-            message.refusal = reader.string();
+            message.errorReason = reader.int32() as any;
             continue;
           }
           case 7: {
@@ -1561,7 +1567,7 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
               break;
             }
 
-            message.refusalMessage = reader.string();
+            message.errorMessage = reader.string();
             continue;
           }
           case 8: {
@@ -1569,9 +1575,9 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
               break;
             }
 
-            const entry8 = EstimatedTarget_RefusalMetadataEntry.decode(reader, reader.uint32());
+            const entry8 = EstimatedTarget_ErrorMetadataEntry.decode(reader, reader.uint32());
             if (entry8.value !== undefined) {
-              message.refusalMetadata[entry8.key] = entry8.value;
+              message.errorMetadata[entry8.key] = entry8.value;
             }
             continue;
           }
@@ -1588,12 +1594,12 @@ export const EstimatedTarget: MessageFns<EstimatedTarget> = {
   },
 };
 
-function createBaseEstimatedTarget_RefusalMetadataEntry(): EstimatedTarget_RefusalMetadataEntry {
+function createBaseEstimatedTarget_ErrorMetadataEntry(): EstimatedTarget_ErrorMetadataEntry {
   return { key: "", value: "" };
 }
 
-export const EstimatedTarget_RefusalMetadataEntry: MessageFns<EstimatedTarget_RefusalMetadataEntry> = {
-  encode(message: EstimatedTarget_RefusalMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const EstimatedTarget_ErrorMetadataEntry: MessageFns<EstimatedTarget_ErrorMetadataEntry> = {
+  encode(message: EstimatedTarget_ErrorMetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
     }
@@ -1603,7 +1609,7 @@ export const EstimatedTarget_RefusalMetadataEntry: MessageFns<EstimatedTarget_Re
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): EstimatedTarget_RefusalMetadataEntry {
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimatedTarget_ErrorMetadataEntry {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -1612,7 +1618,7 @@ export const EstimatedTarget_RefusalMetadataEntry: MessageFns<EstimatedTarget_Re
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseEstimatedTarget_RefusalMetadataEntry();
+      const message = createBaseEstimatedTarget_ErrorMetadataEntry();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {

@@ -144,9 +144,9 @@ export interface GetKeyResponse {
 export interface ListKeysRequest {
   /** Only this account's. Empty: the caller's own, or all for an operator. */
   accountId: string;
-  /** At most so many, 1 to 1,000. 0: 100. */
+  /** Maximum keys per page, up to 1,000; 0 means 100. */
   pageSize: number;
-  /** Where to go on, from an earlier answer. */
+  /** next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -154,7 +154,7 @@ export interface ListKeysRequest {
 export interface ListKeysResponse {
   /** The keys, newest first. */
   keys: Key[];
-  /** Where to go on. Empty: no more. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
 }
 

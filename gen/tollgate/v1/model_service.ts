@@ -21,6 +21,19 @@ import {
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Price } from "./usage.js";
 
+/** ModelKind says what a model is asked for. */
+export enum ModelKind {
+  /** MODEL_KIND_UNSPECIFIED - Never sent. */
+  MODEL_KIND_UNSPECIFIED = 0,
+  /** MODEL_KIND_CHAT - A conversation. */
+  MODEL_KIND_CHAT = 1,
+  /** MODEL_KIND_COMPLETION - A text to go on with. */
+  MODEL_KIND_COMPLETION = 2,
+  /** MODEL_KIND_EMBEDDING - Vectors for texts. */
+  MODEL_KIND_EMBEDDING = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** Model is a model that the gateway serves. */
 export interface Model {
   /** The identifier that a request names. */
@@ -41,8 +54,10 @@ export interface Model {
     | undefined;
   /** The upstreams that serve it, first choice first. Only an operator key sees them. */
   upstreams: string[];
-  /** What it is asked for: chat, completion or embedding. Empty: nobody knows, and its upstream decides. */
-  kind: string;
+  /** What it is asked for. Absent: not known, and its upstream decides. */
+  kind?:
+    | ModelKind
+    | undefined;
   /** What it can, whichever target answers. Absent: nothing of it is known. */
   capabilities:
     | ModelCapabilities
@@ -75,9 +90,9 @@ export interface ModelCapabilities {
 
 /** ListModelsRequest is the request of ListModels. */
 export interface ListModelsRequest {
-  /** At most so many, 1 to 1,000. 0: all. */
+  /** Maximum models per page, up to 1,000; 0 means all. */
   pageSize: number;
-  /** Where to go on, from an earlier answer. */
+  /** next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -85,7 +100,7 @@ export interface ListModelsRequest {
 export interface ListModelsResponse {
   /** The models, by identifier. */
   models: Model[];
-  /** Where to go on. Empty: no more. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
 }
 
@@ -110,7 +125,7 @@ function createBaseModel(): Model {
     outputTokensMax: 0n,
     price: undefined,
     upstreams: [],
-    kind: "",
+    kind: undefined,
     capabilities: undefined,
     retireTime: undefined,
   };
@@ -145,8 +160,8 @@ export const Model: MessageFns<Model> = {
     for (const v of message.upstreams) {
       writer.uint32(58).string(v!);
     }
-    if (message.kind !== "") {
-      writer.uint32(66).string(message.kind);
+    if (message.kind !== undefined) {
+      writer.uint32(64).int32(message.kind);
     }
     if (message.capabilities !== undefined) {
       ModelCapabilities.encode(message.capabilities, writer.uint32(74).fork()).join();
@@ -227,11 +242,11 @@ export const Model: MessageFns<Model> = {
             continue;
           }
           case 8: {
-            if (tag !== 66) {
+            if (tag !== 64) {
               break;
             }
 
-            message.kind = reader.string();
+            message.kind = reader.int32() as any;
             continue;
           }
           case 9: {

@@ -19,6 +19,38 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
+/** UpstreamHealth says whether requests go to an upstream. */
+export enum UpstreamHealth {
+  /** UPSTREAM_HEALTH_UNSPECIFIED - Never sent. */
+  UPSTREAM_HEALTH_UNSPECIFIED = 0,
+  /** UPSTREAM_HEALTH_HEALTHY - They do. */
+  UPSTREAM_HEALTH_HEALTHY = 1,
+  /** UPSTREAM_HEALTH_COOLING - It, or each of its models that was asked for, is set aside for a while. */
+  UPSTREAM_HEALTH_COOLING = 2,
+  /** UPSTREAM_HEALTH_REFUSED - It did not take the gateway's credential, and no request succeeded since. */
+  UPSTREAM_HEALTH_REFUSED = 3,
+  UNRECOGNIZED = -1,
+}
+
+/** AsideCause says why an upstream, or a model there, is set aside. */
+export enum AsideCause {
+  /** ASIDE_CAUSE_UNSPECIFIED - Never sent. */
+  ASIDE_CAUSE_UNSPECIFIED = 0,
+  /** ASIDE_CAUSE_FAILING - Its requests fail. */
+  ASIDE_CAUSE_FAILING = 1,
+  /** ASIDE_CAUSE_RATE_LIMITED - Its own rate limit is reached. */
+  ASIDE_CAUSE_RATE_LIMITED = 2,
+  /** ASIDE_CAUSE_CREDENTIAL - It does not take the gateway's credential. */
+  ASIDE_CAUSE_CREDENTIAL = 3,
+  /** ASIDE_CAUSE_NO_FUNDS - The gateway's account there has no funds. */
+  ASIDE_CAUSE_NO_FUNDS = 4,
+  /** ASIDE_CAUSE_ACCESS - The gateway's account there may not use the model. */
+  ASIDE_CAUSE_ACCESS = 5,
+  /** ASIDE_CAUSE_MODEL_UNKNOWN - It does not have the model. */
+  ASIDE_CAUSE_MODEL_UNKNOWN = 6,
+  UNRECOGNIZED = -1,
+}
+
 /** Upstream is where models are served. */
 export interface Upstream {
   /** The id that the settings give it. */
@@ -27,11 +59,8 @@ export interface Upstream {
   family: string;
   /** Its address, without credentials. */
   baseUrl: string;
-  /**
-   * How it stands: healthy, cooling (it, or each of its models that was asked for, is set aside for a while) or refused
-   * (it did not take our credential, and no request succeeded since).
-   */
-  health: string;
+  /** Whether requests go there. */
+  health: UpstreamHealth;
   /** How long it stays set aside, in milliseconds. */
   coolingMs: bigint;
   /** Requests that run on it now. */
@@ -46,23 +75,26 @@ export interface Upstream {
 export interface UpstreamAside {
   /** The model, as the upstream names it; empty where it is the whole upstream. */
   model: string;
-  /**
-   * Why: failing, rate_limited, credential (it does not take ours), no_funds, access (our account may not use the model)
-   * or model_unknown (it does not have the model).
-   */
-  cause: string;
+  /** Why. */
+  cause: AsideCause;
   /** How long yet, in milliseconds; 0 where it waits for a request that shows that it is well. */
   coolingMs: bigint;
 }
 
 /** ListUpstreamsRequest is the request of ListUpstreams. */
 export interface ListUpstreamsRequest {
+  /** Maximum upstreams per page, up to 1,000; 0 means all. */
+  pageSize: number;
+  /** next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
 }
 
-/** ListUpstreamsResponse is the upstreams. */
+/** ListUpstreamsResponse is a page of upstreams. */
 export interface ListUpstreamsResponse {
   /** The upstreams, by id. */
   upstreams: Upstream[];
+  /** page_token of the next page. Empty: this is the last. */
+  nextPageToken: string;
 }
 
 /** ResetUpstreamRequest is the request of ResetUpstream. */
@@ -78,7 +110,7 @@ export interface ResetUpstreamResponse {
 }
 
 function createBaseUpstream(): Upstream {
-  return { id: "", family: "", baseUrl: "", health: "", coolingMs: 0n, running: 0n, models: [], asides: [] };
+  return { id: "", family: "", baseUrl: "", health: 0, coolingMs: 0n, running: 0n, models: [], asides: [] };
 }
 
 export const Upstream: MessageFns<Upstream> = {
@@ -92,8 +124,8 @@ export const Upstream: MessageFns<Upstream> = {
     if (message.baseUrl !== "") {
       writer.uint32(26).string(message.baseUrl);
     }
-    if (message.health !== "") {
-      writer.uint32(34).string(message.health);
+    if (message.health !== 0) {
+      writer.uint32(32).int32(message.health);
     }
     if (message.coolingMs !== 0n) {
       if (BigInt.asUintN(64, message.coolingMs) !== message.coolingMs) {
@@ -154,11 +186,11 @@ export const Upstream: MessageFns<Upstream> = {
             continue;
           }
           case 4: {
-            if (tag !== 34) {
+            if (tag !== 32) {
               break;
             }
 
-            message.health = reader.string();
+            message.health = reader.int32() as any;
             continue;
           }
           case 5: {
@@ -207,7 +239,7 @@ export const Upstream: MessageFns<Upstream> = {
 };
 
 function createBaseUpstreamAside(): UpstreamAside {
-  return { model: "", cause: "", coolingMs: 0n };
+  return { model: "", cause: 0, coolingMs: 0n };
 }
 
 export const UpstreamAside: MessageFns<UpstreamAside> = {
@@ -215,8 +247,8 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
     if (message.model !== "") {
       writer.uint32(10).string(message.model);
     }
-    if (message.cause !== "") {
-      writer.uint32(18).string(message.cause);
+    if (message.cause !== 0) {
+      writer.uint32(16).int32(message.cause);
     }
     if (message.coolingMs !== 0n) {
       if (BigInt.asUintN(64, message.coolingMs) !== message.coolingMs) {
@@ -249,11 +281,11 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
             continue;
           }
           case 2: {
-            if (tag !== 18) {
+            if (tag !== 16) {
               break;
             }
 
-            message.cause = reader.string();
+            message.cause = reader.int32() as any;
             continue;
           }
           case 3: {
@@ -278,11 +310,17 @@ export const UpstreamAside: MessageFns<UpstreamAside> = {
 };
 
 function createBaseListUpstreamsRequest(): ListUpstreamsRequest {
-  return {};
+  return { pageSize: 0, pageToken: "" };
 }
 
 export const ListUpstreamsRequest: MessageFns<ListUpstreamsRequest> = {
-  encode(_: ListUpstreamsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: ListUpstreamsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
     return writer;
   },
 
@@ -299,6 +337,22 @@ export const ListUpstreamsRequest: MessageFns<ListUpstreamsRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -313,13 +367,16 @@ export const ListUpstreamsRequest: MessageFns<ListUpstreamsRequest> = {
 };
 
 function createBaseListUpstreamsResponse(): ListUpstreamsResponse {
-  return { upstreams: [] };
+  return { upstreams: [], nextPageToken: "" };
 }
 
 export const ListUpstreamsResponse: MessageFns<ListUpstreamsResponse> = {
   encode(message: ListUpstreamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.upstreams) {
       Upstream.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
     }
     return writer;
   },
@@ -343,6 +400,14 @@ export const ListUpstreamsResponse: MessageFns<ListUpstreamsResponse> = {
             }
 
             message.upstreams.push(Upstream.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
             continue;
           }
         }

@@ -20,7 +20,38 @@ import {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Entry } from "./account_service.js";
+import { ErrorReason } from "./error_reason.js";
 import { Price, ToolUse, Usage, UsageSource } from "./usage.js";
+
+/** RequestState says how a request stands. */
+export enum RequestState {
+  /** REQUEST_STATE_UNSPECIFIED - Never sent. */
+  REQUEST_STATE_UNSPECIFIED = 0,
+  /** REQUEST_STATE_HELD - It runs, and money is held for it. */
+  REQUEST_STATE_HELD = 1,
+  /** REQUEST_STATE_SETTLED - It ended and was charged. */
+  REQUEST_STATE_SETTLED = 2,
+  /** REQUEST_STATE_VOIDED - It ended and cost nothing. */
+  REQUEST_STATE_VOIDED = 3,
+  /** REQUEST_STATE_EXPIRED - It was never settled, and its hold was freed. */
+  REQUEST_STATE_EXPIRED = 4,
+  UNRECOGNIZED = -1,
+}
+
+/** AttemptEnd says how an attempt ended. */
+export enum AttemptEnd {
+  /** ATTEMPT_END_UNSPECIFIED - Never sent. */
+  ATTEMPT_END_UNSPECIFIED = 0,
+  /** ATTEMPT_END_RUNNING - It has not. */
+  ATTEMPT_END_RUNNING = 1,
+  /** ATTEMPT_END_ANSWERED - With an answer, or a part of one. */
+  ATTEMPT_END_ANSWERED = 2,
+  /** ATTEMPT_END_FAILED - With an error. */
+  ATTEMPT_END_FAILED = 3,
+  /** ATTEMPT_END_UNKNOWN - Its end was not kept. */
+  ATTEMPT_END_UNKNOWN = 4,
+  UNRECOGNIZED = -1,
+}
 
 /** RequestRecord is what the gateway keeps of one request. */
 export interface RequestRecord {
@@ -34,8 +65,8 @@ export interface RequestRecord {
   model: string;
   /** The upstream that answered. Empty: none did. */
   upstream: string;
-  /** How it stands: held, settled, voided or expired. */
-  state: string;
+  /** How it stands. */
+  state: RequestState;
   /** What was held, in nano-USD. */
   holdNanos: bigint;
   /** What it cost, in nano-USD. */
@@ -109,10 +140,12 @@ export interface Attempt {
   upstream: string;
   /** The model as the upstream was asked for it. Empty: not known. */
   upstreamModel: string;
-  /** How it ended: answered or failed; running where it has not, and unknown where its end was not kept. */
-  end: string;
-  /** Why it failed: the name of an ErrorReason. Empty: it did not, or that is not known. */
-  reason: string;
+  /** How it ended. */
+  end: AttemptEnd;
+  /** Why it failed. Absent: it did not, or that is not known. */
+  errorReason?:
+    | ErrorReason
+    | undefined;
   /** The HTTP status that the upstream sent. Absent: none came, or it is not known. */
   httpStatus?:
     | number
@@ -208,9 +241,9 @@ export interface RefundRequestResponse {
 export interface ListRequestsRequest {
   /** Only this account's. Empty: the caller's own, or all for an operator. */
   accountId: string;
-  /** At most so many, 1 to 1,000. 0: 100. */
+  /** Maximum requests per page, up to 1,000; 0 means 100. */
   pageSize: number;
-  /** Where to go on, from an earlier answer. */
+  /** next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -218,7 +251,7 @@ export interface ListRequestsRequest {
 export interface ListRequestsResponse {
   /** The requests, newest first. */
   requests: RequestRecord[];
-  /** Where to go on. Empty: no more. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
 }
 
@@ -240,7 +273,7 @@ export interface SummarizeUsageRequest {
 export interface SummarizeUsageResponse {
   /** The sums, by day, account, key and model. */
   summaries: UsageSummary[];
-  /** Where the next page starts. Empty: this is the last. */
+  /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
   /** The sum over the whole period, with no day, key or model; its account is the one that was asked for. */
   total: UsageSummary | undefined;
@@ -253,7 +286,7 @@ function createBaseRequestRecord(): RequestRecord {
     keyId: "",
     model: "",
     upstream: "",
-    state: "",
+    state: 0,
     holdNanos: 0n,
     costNanos: 0n,
     usage: undefined,
@@ -290,8 +323,8 @@ export const RequestRecord: MessageFns<RequestRecord> = {
     if (message.upstream !== "") {
       writer.uint32(42).string(message.upstream);
     }
-    if (message.state !== "") {
-      writer.uint32(50).string(message.state);
+    if (message.state !== 0) {
+      writer.uint32(48).int32(message.state);
     }
     if (message.holdNanos !== 0n) {
       if (BigInt.asIntN(64, message.holdNanos) !== message.holdNanos) {
@@ -419,11 +452,11 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             continue;
           }
           case 6: {
-            if (tag !== 50) {
+            if (tag !== 48) {
               break;
             }
 
-            message.state = reader.string();
+            message.state = reader.int32() as any;
             continue;
           }
           case 7: {
@@ -640,8 +673,8 @@ function createBaseAttempt(): Attempt {
     number: 0,
     upstream: "",
     upstreamModel: "",
-    end: "",
-    reason: "",
+    end: 0,
+    errorReason: undefined,
     httpStatus: undefined,
     startMs: undefined,
     durationMs: undefined,
@@ -660,11 +693,11 @@ export const Attempt: MessageFns<Attempt> = {
     if (message.upstreamModel !== "") {
       writer.uint32(26).string(message.upstreamModel);
     }
-    if (message.end !== "") {
-      writer.uint32(34).string(message.end);
+    if (message.end !== 0) {
+      writer.uint32(32).int32(message.end);
     }
-    if (message.reason !== "") {
-      writer.uint32(42).string(message.reason);
+    if (message.errorReason !== undefined) {
+      writer.uint32(40).int32(message.errorReason);
     }
     if (message.httpStatus !== undefined) {
       writer.uint32(48).uint32(message.httpStatus);
@@ -728,19 +761,19 @@ export const Attempt: MessageFns<Attempt> = {
             continue;
           }
           case 4: {
-            if (tag !== 34) {
+            if (tag !== 32) {
               break;
             }
 
-            message.end = reader.string();
+            message.end = reader.int32() as any;
             continue;
           }
           case 5: {
-            if (tag !== 42) {
+            if (tag !== 40) {
               break;
             }
 
-            message.reason = reader.string();
+            message.errorReason = reader.int32() as any;
             continue;
           }
           case 6: {

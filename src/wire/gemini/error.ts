@@ -151,9 +151,7 @@ export function encodeError(error: GatewayError): WireError {
 export function errorText(error: GatewayError): string {
   const { message, http, param, retryAfterMs: waitMs } = error;
   const type = "type.googleapis.com/google.rpc.";
-  const details: JsonObject[] = [
-    { "@type": `${type}ErrorInfo`, reason: error.reason.slice("ERROR_REASON_".length), domain: "tollgate" },
-  ];
+  const details: JsonObject[] = [{ "@type": `${type}ErrorInfo`, reason: error.reasonWord, domain: "tollgate" }];
   if (param !== null)
     details.push({ "@type": `${type}BadRequest`, fieldViolations: [{ field: param, description: message }] });
   if (waitMs !== undefined) details.push({ "@type": `${type}RetryInfo`, retryDelay: `${waitMs / 1000}s` });
