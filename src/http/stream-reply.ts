@@ -90,7 +90,12 @@ export class StreamReply implements Pulsed {
   }
 
   #sendOrWait(bytes: Buffer): void {
-    this.#isFull = !this.#parts.response.write(bytes);
+    const { response } = this.#parts;
+    const { socket } = response;
+    // Node writes a chunk in four pieces. Held together here they leave at once, and no turn of a queue waits for them.
+    socket?.cork();
+    this.#isFull = !response.write(bytes);
+    socket?.uncork();
     if (this.#isFull) this.#blockedSinceMs ??= this.#parts.pulse.nowMs();
   }
 

@@ -34,6 +34,7 @@ export interface ServedAs {
 const ATTEMPTS_MAX = 16;
 const CHARACTERS_MAX = 256;
 const TOOLS_MAX = 16;
+const EMPTY = '""';
 
 const text = z.string().max(CHARACTERS_MAX);
 const whole = z.int().min(0);
@@ -44,19 +45,30 @@ const LOG = z.array(z.union([z.tuple([...tried]), z.tuple([...tried, served])]))
 
 /** The attempts as a list of lists, in JSON; empty where there are none. Nearly all logs are of one that answered. */
 export function encodeAttempts(attempts: readonly Attempt[], recorded: Recorded, as?: ServedAs): string {
-  if (attempts.length === 0) return "";
-  const rows: unknown[][] = attempts.slice(-ATTEMPTS_MAX).map((attempt) => {
-    const { upstream, model, reason, status, startMs, durationMs, firstBatchMs } = attempt;
-    const firstMs = firstBatchMs === null ? null : wholeMs(firstBatchMs);
-    const asked = upstream === recorded.upstream ? "" : cut(upstream);
-    const named = model === recorded.model ? "" : cut(model);
-    return [asked, named, cut(reason), status, wholeMs(startMs), wholeMs(durationMs), firstMs];
-  });
-  if (as !== undefined && (as.model !== "" || as.serviceTier !== "" || as.toolUses.length > 0)) {
-    const uses = as.toolUses.slice(0, TOOLS_MAX).map(({ name, calls }) => [cut(name), Number(calls)]);
-    rows.at(-1)?.push([cut(as.model), cut(as.serviceTier), uses]);
+  const first = Math.max(0, attempts.length - ATTEMPTS_MAX);
+  let rows = "";
+  for (let place = first; place < attempts.length; place++) {
+    const attempt = attempts[place];
+    if (attempt === undefined) continue;
+    rows += rowOf(attempt, recorded, place === attempts.length - 1 ? servedText(as) : "");
   }
-  return JSON.stringify(rows);
+  return rows === "" ? "" : `[${rows.slice(1)}]`;
+}
+
+/** A list behind a comma, put together by hand: most of it is numbers and empty names, and every request has one. */
+function rowOf(attempt: Attempt, recorded: Recorded, served: string): string {
+  const { upstream, model, reason, status, startMs, durationMs, firstBatchMs } = attempt;
+  const asked = upstream === recorded.upstream ? EMPTY : quoted(upstream);
+  const named = model === recorded.model ? EMPTY : quoted(model);
+  const why = reason === "" ? EMPTY : quoted(reason);
+  const firstMs = firstBatchMs === null ? "null" : wholeMs(firstBatchMs);
+  return `,[${asked},${named},${why},${status},${wholeMs(startMs)},${wholeMs(durationMs)},${firstMs}${served}]`;
+}
+
+function servedText(as: ServedAs | undefined): string {
+  if (as === undefined || (as.model === "" && as.serviceTier === "" && as.toolUses.length === 0)) return "";
+  const uses = as.toolUses.slice(0, TOOLS_MAX).map(({ name, calls }) => [cut(name), Number(calls)]);
+  return `,${JSON.stringify([cut(as.model), cut(as.serviceTier), uses])}`;
 }
 
 /** How the answer of a log was served; undefined where the log tells of none. */
@@ -85,6 +97,10 @@ export function decodeAttempts(log: string, recorded: Recorded): readonly Attemp
     durationMs,
     firstBatchMs,
   }));
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(cut(name));
 }
 
 function cut(name: string): string {

@@ -1,4 +1,5 @@
 /** The log: JSON lines, one a request, in which no secret can appear. */
+import { inspect } from "node:util";
 import pino from "pino";
 import { withoutSecrets } from "../redaction.js";
 
@@ -18,29 +19,34 @@ const FLUSH_MS = 100;
 export function createLog(level: string): Log & { flush(): void } {
   const destination = pino.destination({ dest: 1, sync: false });
   const lines = new GatheredLines(destination);
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: describeError },
-      hooks: { streamWrite: withoutSecrets },
-    },
-    lines,
-  );
+  const least = pino.levels.values[level] ?? Infinity;
+  const writer = (label: string): Log["info"] => {
+    if ((pino.levels.values[label] ?? 0) < least) return () => {};
+    return (fields, message) => lines.write(withoutSecrets(logLine(label, fields, message)));
+  };
   const flush = (): void => {
     lines.passOn();
     destination.flushSync();
   };
   process.once("exit", flush);
-  return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    flush,
-  };
+  return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error"), flush };
+}
+
+/** One line, as the logger of the destination's package writes it, at half of its cost: there is one a request. */
+export function logLine(level: string, fields: LogFields, message: string): string {
+  const told = fields["err"] !== undefined ? { ...fields, err: describeError(fields["err"]) } : fields;
+  const members = jsonOf(told).slice(1, -1);
+  return `{"level":"${level}"${isoTime()}${members === "" ? "" : ","}${members},"msg":${JSON.stringify(message)}}\n`;
+}
+
+/** What JSON has no word for, and what holds itself, must not cost the line. */
+function jsonOf(fields: LogFields): string {
+  try {
+    return JSON.stringify(fields);
+  } catch {
+    const plain = Object.entries(fields).map(([name, value]) => [name, inspect(value, { breakLength: Infinity })]);
+    return JSON.stringify(Object.fromEntries(plain));
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "../ledger/rows.js";
 import type { Transfer } from "../ledger/transfer.js";
 import { digestOf } from "./digest.js";
-import type { Sqlite } from "./sqlite-binding.js";
+import type { Sqlite, Statement } from "./sqlite-binding.js";
 import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
 
 const TOKENS = TOKEN_COLUMNS.join(", ");
@@ -25,12 +25,21 @@ const TRANSFER =
 const HOLD_BUDGETS = KEY_PERIODS.length + ACCOUNT_PERIODS.length;
 const BUDGET_VALUES = 6;
 
+function openHolds(count: number): string {
+  const rows = Array.from({ length: count }, () => `(${placeholders(OPEN_HOLD_VALUES)})`);
+  return `INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES ${rows.join(", ")}`;
+}
+
 /** Writes so many counters at once. */
 function budgets(count: number): string {
   const rows = Array.from({ length: count }, () => `(${placeholders(BUDGET_VALUES)})`);
   return `INSERT INTO budget (owner, owner_id, period, bucket, pending_nanos, spent_nanos) VALUES ${rows.join(", ")}
     ON CONFLICT DO UPDATE SET pending_nanos = excluded.pending_nanos, spent_nanos = excluded.spent_nanos`;
 }
+
+/** How many open holds one statement writes or removes where there are so many. */
+const HOLDS_AT_ONCE = 8;
+const OPEN_HOLD_VALUES = 3;
 
 /** The statements of a commit, by what they write. */
 export const STATEMENTS = {
@@ -42,8 +51,10 @@ export const STATEMENTS = {
     VALUES (${placeholders(16)})`,
   usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream, attempts,
     ${TOKENS}, attempt_log) VALUES (${placeholders(24)})`,
-  openHold: "INSERT INTO open_hold (hold_sequence, node_id, expire_time_ms) VALUES (?, ?, ?)",
+  openHold: openHolds(1),
+  openHolds: openHolds(HOLDS_AT_ONCE),
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
+  closeHolds: `DELETE FROM open_hold WHERE hold_sequence IN (${placeholders(HOLDS_AT_ONCE)})`,
   checkpoint: `INSERT OR REPLACE INTO checkpoint (hold_sequence, cost_nanos, operator_cost_nanos, upstream, attempts,
     digest, ${TOKENS}) VALUES (${placeholders(15)})`,
   dropCheckpoint: "DELETE FROM checkpoint WHERE hold_sequence = ?",
@@ -66,6 +77,9 @@ type Name = keyof typeof STATEMENTS;
 
 export class BookWriter {
   readonly #statements;
+  readonly #openHolds: RowStatements;
+  readonly #closedHolds: RowStatements;
+  readonly #budgets: RowStatements;
   /** For one hash after the other: SQLite copies what it is given. */
   readonly #hash = Buffer.alloc(32);
 
@@ -76,34 +90,54 @@ export class BookWriter {
       transfer: prepare("transfer"),
       noted: prepare("noted"),
       hold: prepare("hold"),
-      openHold: prepare("openHold"),
-      closeHold: prepare("closeHold"),
+      changes: database.prepare<[], bigint>("SELECT total_changes()").pluck(),
       checkpoint: prepare("checkpoint"),
       dropCheckpoint: prepare("dropCheckpoint"),
       usage: prepare("usage"),
       release: prepare("release"),
       usageDay: prepare("usageDay"),
-      budget: prepare("budget"),
-      holdBudgets: prepare("holdBudgets"),
       beats: prepare("beats"),
       endNode: prepare("endNode"),
     };
+    const rows = (one: Name, many: Name, valuesEach: number, atOnce: number): RowStatements => {
+      return { one: prepare(one), many: prepare(many), valuesEach, atOnce };
+    };
+    this.#openHolds = rows("openHold", "openHolds", OPEN_HOLD_VALUES, HOLDS_AT_ONCE);
+    this.#closedHolds = rows("closeHold", "closeHolds", 1, HOLDS_AT_ONCE);
+    this.#budgets = rows("budget", "holdBudgets", BUDGET_VALUES, HOLD_BUDGETS);
   }
 
   write(book: Book): void {
-    const { account, beats, endNode } = this.#statements;
+    const { beats, endNode } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
     for (const sums of book.usageDays) this.#addDay(sums);
-    for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
-      const { changes } = account.run(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
-      assert(changes === 1, `the account ${id} is gone`);
-    }
+    this.#writeKnown(book);
     this.#writeBudgets(book.changedBudgets);
     for (const [nodeId, count] of book.changedBeats) {
-      if (count === undefined) endNode.run(nodeId);
-      else beats.run(nodeId, count);
+      if (count === undefined) endNode.write(nodeId);
+      else beats.write(nodeId, count);
     }
+  }
+
+  /** Changes rows that the book knows: each must be there. They are counted together, which costs less than each. */
+  #writeKnown(book: Book): void {
+    const { account, changes, dropCheckpoint } = this.#statements;
+    const firstSequence = book.transfers[0]?.sequence ?? Infinity;
+    const before = changes.get() ?? 0n;
+    // One that was opened and ended in the same batch was never open for anybody else.
+    const closed = book.closedHolds.filter(({ sequence }) => sequence < firstSequence);
+    let count = BigInt(closed.length);
+    writeRows(
+      closed.map(({ sequence }) => sequence),
+      this.#closedHolds,
+    );
+    for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
+      account.write(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
+      count += 1n;
+    }
+    assert((changes.get() ?? 0n) - before === count, "a hold that was open or an account is gone");
+    for (const { noted, sequence } of closed) if (noted) dropCheckpoint.write(sequence);
   }
 
   /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
@@ -125,13 +159,10 @@ export class BookWriter {
   }
 
   #writeBudgets(rows: Iterable<BudgetRow>): void {
-    const { budget, holdBudgets } = this.#statements;
-    const values: (string | bigint)[] = [];
-    for (const row of rows) {
+    const values: unknown[] = [];
+    for (const row of rows)
       values.push(row.owner, row.ownerId, row.period, row.bucket, row.pendingNanos, row.spentNanos);
-      if (values.length === HOLD_BUDGETS * BUDGET_VALUES) holdBudgets.run(...values.splice(0));
-    }
-    while (values.length > 0) budget.run(...values.splice(0, BUDGET_VALUES));
+    writeRows(values, this.#budgets);
   }
 
   #bytesOf(hash: string): Buffer {
@@ -151,12 +182,12 @@ export class BookWriter {
       row.createTimeMs,
       this.#bytesOf(row.hash),
     ];
-    if (note === undefined) this.#statements.transfer.run(...values);
-    else this.#statements.noted.run(...values, note.reason, note.actor);
+    if (note === undefined) this.#statements.transfer.write(...values);
+    else this.#statements.noted.write(...values, note.reason, note.actor);
   }
 
   #writeHold(row: Transfer, hold: HoldRow): void {
-    this.#statements.hold.run(
+    this.#statements.hold.write(
       row.sequence,
       row.kind,
       row.accountId,
@@ -178,7 +209,7 @@ export class BookWriter {
 
   #writeUsage(row: Transfer, record: UsageRow): void {
     const { usageSource, overageNanos, operatorCostNanos, upstream, attempts, usage, attemptLog } = record;
-    this.#statements.usage.run(
+    this.#statements.usage.write(
       row.sequence,
       row.kind,
       row.accountId,
@@ -207,21 +238,14 @@ export class BookWriter {
   }
 
   #writeHolds(book: Book): void {
-    const { openHold, closeHold, dropCheckpoint, release } = this.#statements;
-    const firstSequence = book.transfers[0]?.sequence ?? Infinity;
-    for (const row of book.createdHolds) {
-      // One that was opened and ended in the same batch was never open for anybody else.
-      if (row.state === "held") openHold.run(row.sequence, row.nodeId, row.expireTimeMs);
-    }
-    for (const row of book.closedHolds) {
-      if (row.sequence >= firstSequence) continue;
-      const { changes } = closeHold.run(row.sequence);
-      assert(changes === 1, `the hold ${row.requestId} was not open`);
-      if (row.noted) dropCheckpoint.run(row.sequence);
-    }
+    const { release } = this.#statements;
+    const open: unknown[] = [];
+    for (const { state, sequence, nodeId, expireTimeMs } of book.createdHolds)
+      if (state === "held") open.push(sequence, nodeId, expireTimeMs);
+    writeRows(open, this.#openHolds);
     for (const row of book.notedHolds) if (row.state === "held") this.#writeCheckpoint(row);
     for (const { hold: freed, sequence, kind, endTimeMs } of book.releases)
-      release.run(freed.sequence, sequence, kind, endTimeMs);
+      release.write(freed.sequence, sequence, kind, endTimeMs);
   }
 
   #writeCheckpoint({ sequence, costNanos, operatorCostNanos, upstream, attempts, usage }: HoldRow): void {
@@ -229,13 +253,27 @@ export class BookWriter {
     const known = operatorCostNanos === undefined ? [] : [operatorCostNanos];
     const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens, ...known);
     const [cost = null] = known;
-    this.#statements.checkpoint.run(sequence, costNanos, cost, upstream, attempts, digest, ...tokens);
+    this.#statements.checkpoint.write(sequence, costNanos, cost, upstream, attempts, digest, ...tokens);
   }
 
   #addDay(row: UsageDay): void {
     const { day, accountId, keyId, model, requestCount, costNanos, refundedNanos } = row;
     const { operatorCostNanos, marginNanos, usage } = row;
     const sums = [requestCount, costNanos, refundedNanos, operatorCostNanos, marginNanos, ...tokensOf(usage)];
-    this.#statements.usageDay.run(day, accountId, keyId, model, ...sums);
+    this.#statements.usageDay.write(day, accountId, keyId, model, ...sums);
   }
+}
+
+/** A statement for one row, and one for so many rows at once. */
+interface RowStatements {
+  readonly one: Statement<unknown[], unknown>;
+  readonly many: Statement<unknown[], unknown>;
+  readonly valuesEach: number;
+  readonly atOnce: number;
+}
+
+/** Writes rows, which stand in one list, with as few statements as there are for them. Empties the list. */
+function writeRows(values: unknown[], { one, many, valuesEach, atOnce }: RowStatements): void {
+  while (values.length >= valuesEach * atOnce) many.write(...values.splice(0, valuesEach * atOnce));
+  while (values.length > 0) one.write(...values.splice(0, valuesEach));
 }

@@ -58,7 +58,7 @@ export class AnswerFitter {
 
   private choice(choice: JsonObject, place: number, key: "delta" | "message"): JsonObject {
     const told = choice["index"];
-    if (key === "delta" && isPlain(choice) && this.candidates.some(({ index }) => index === told)) return choice;
+    if (key === "delta" && isPlain(choice) && this.knows(told)) return choice;
     const index = typeof told === "number" ? told : place;
     const candidate = this.candidateOf(index);
     const edits: Record<string, unknown> = {};
@@ -71,6 +71,12 @@ export class AnswerFitter {
     if (end !== reason) edits["finish_reason"] = end;
     if (key === "message" && choice["logprobs"] === undefined) edits["logprobs"] = null;
     return Object.keys(edits).length === 0 ? choice : { ...choice, ...edits };
+  }
+
+  /** Once an event: no closure here. */
+  private knows(index: unknown): boolean {
+    for (const candidate of this.candidates) if (candidate.index === index) return true;
+    return false;
   }
 
   private candidateOf(index: number): Candidate {
