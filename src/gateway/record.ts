@@ -18,10 +18,16 @@ export interface Ended {
   readonly startMs: number;
 }
 
+const sourceNames: string[] = [];
+
+function sourceName(source: UsageSource): string {
+  return (sourceNames[source] ??= UsageSource[source].slice("USAGE_SOURCE_".length).toLowerCase());
+}
+
 export function recordOutcome(ended: Ended, steps: Steps): void {
   const { call, model, meter, outcome, chargedNanos, failure } = ended;
   const { usage, usageSource, costNanos } = outcome;
-  const source = UsageSource[usageSource].slice("USAGE_SOURCE_".length).toLowerCase();
+  const source = sourceName(usageSource);
   const end = failure === undefined ? "finished" : failure.reasonWord;
   const { metrics } = steps;
   const counts = metrics.model(model.id);
@@ -44,7 +50,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     attempts: meter.attempts,
     end,
     usage_source: source,
-    ...(doubt === undefined ? {} : { usage_doubt: doubt }),
+    // Without one the line does not have it.
+    usage_doubt: doubt,
     input_tokens: Number(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens),
     output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
     cost_nanos: String(costNanos),

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { Admission } from "../api/channel.js";
-import { BodyLease, bodyProblem, CountedBody, hasBody, isLong } from "./body-check.js";
+import { BodyLease, bodyProblem, hasBody, isLong } from "./body-check.js";
 import type { Front } from "./front.js";
 import type { RoutePermission } from "./routes.js";
 
@@ -18,11 +18,6 @@ export class BodyGate {
     app.decorateRequest("callMetadata", undefined);
     app.decorateRequest("admission", undefined);
     app.decorateRequest("bodyLease", undefined);
-    app.addHook("preParsing", (request, _reply, payload, done) => {
-      const lease = request.bodyLease;
-      const isCounted = lease !== undefined && request.headers["content-length"] === undefined;
-      done(null, isCounted ? payload.pipe(new CountedBody(lease)) : payload);
-    });
   }
 
   /** Calls `done` where the body may be read, and with the refusal where not. Nothing waits where the key is known. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import { endedEarly, LONG_BYTES, tooLarge } from "./body-check.js";
+import { CountedBody, endedEarly, LONG_BYTES, tooLarge } from "./body-check.js";
 
 /** How much is copied in one turn of the event loop: under a millisecond. */
 const COPIED_BYTES = 1024 * 1024;
@@ -11,11 +11,12 @@ const COPIED_BYTES = 1024 * 1024;
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", ({ headers, routeOptions }, payload, done) => {
+  app.addContentTypeParser("*", ({ headers, routeOptions, bodyLease }, payload, done) => {
     const announced = headers["content-length"];
     const bytes = announced === undefined ? undefined : Number(announced);
     const most = routeOptions.config.bodyBytesMax ?? bytesMax;
-    read(payload, bytes, most, (error, body) => done(error, body && withoutByteOrderMark(body)));
+    const counted = bytes === undefined && bodyLease !== undefined ? payload.pipe(new CountedBody(bodyLease)) : payload;
+    read(counted, bytes, most, (error, body) => done(error, body && withoutByteOrderMark(body)));
   });
 }
 
@@ -26,24 +27,34 @@ function read(payload: Readable, announcedBytes: number | undefined, bytesMax: n
   const body = announcedBytes !== undefined && announcedBytes > LONG_BYTES ? shared(announcedBytes) : undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let isOver = false;
   const onData = (chunk: Buffer): void => {
+    if (isOver) return;
     const start = bytes;
     bytes += chunk.length;
     if (bytes > Math.min(bytesMax, announcedBytes ?? bytesMax)) over(tooLarge(bytesMax));
     else if (body === undefined) chunks.push(chunk);
     else body.set(chunk, start);
   };
+  // A stream that is over may keep its listeners: to take them off costs more than they do.
   const over = (error: Error | undefined): void => {
-    payload.off("data", onData).off("end", onEnd).off("error", over);
+    if (isOver) return;
+    isOver = true;
     if (error !== undefined) done(error);
     else if (announcedBytes !== undefined && bytes !== announcedBytes) done(endedEarly());
     else if (body !== undefined) done(null, body);
-    else if (bytes <= LONG_BYTES) done(null, Buffer.concat(chunks, bytes));
-    else joined(chunks, bytes).then((whole) => done(null, whole), done);
+    else if (bytes <= LONG_BYTES) done(null, whole(chunks, bytes));
+    else joined(chunks, bytes).then((body) => done(null, body), done);
   };
   const onEnd = (): void => over(undefined);
   payload.on("data", onData).on("end", onEnd).on("error", over);
   payload.resume();
+}
+
+/** A body that came in one piece, as most do, is that piece. */
+function whole(chunks: readonly Buffer[], bytes: number): Buffer {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
 }
 
 /** The memory is the system's until it is written to, so that what is only announced takes none. */

@@ -232,7 +232,9 @@ class Attempt implements UpstreamHandler {
 
   #endWhole(): void {
     const { form, owned } = this.plan;
-    const body = withoutByteOrderMark(Buffer.concat(this.#chunks));
+    const [first] = this.#chunks;
+    const isOne = first !== undefined && this.#chunks.length === 1;
+    const body = withoutByteOrderMark(isOne ? first : Buffer.concat(this.#chunks));
     const answer = this.#wire.decodeAnswer(body, this.#asked, form);
     this.receiver.watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.

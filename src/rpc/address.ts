@@ -50,6 +50,7 @@ function digest(text: string): Buffer {
 
 /** An address in one spelling; empty where it is none. */
 function canonical(address: string): string {
+  if (isIPv4(address)) return address;
   const bare = address.trim().replace(/%.*$/, "");
   const mapped = /^::ffff:(.+)$/i.exec(bare)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;

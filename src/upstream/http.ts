@@ -242,13 +242,22 @@ function flatHeaders(headers: Readonly<Record<string, string>>): string[] {
   return flat;
 }
 
-function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+type ToldHeaders = Record<string, string | string[] | undefined>;
+
+function joinHeaders(headers: ToldHeaders): Record<string, string> {
+  // Nearly no answer says a header twice.
+  if (isJoined(headers)) return headers;
   const joined: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined) joined[name] = typeof value === "string" ? value : value.join(", ");
   }
   return joined;
+}
+
+function isJoined(headers: ToldHeaders): headers is Record<string, string> {
+  for (const name in headers) if (typeof headers[name] !== "string") return false;
+  return true;
 }
 
 /** An error's code; where it has none, its class. Its message may quote what came or went, so it stays here. */

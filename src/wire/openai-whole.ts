@@ -18,7 +18,7 @@ export function decodeWhole(
   if (answer === undefined) throw failed("its answer is no JSON object");
   const fitted = fit?.(answer);
   return {
-    ...(fitted === undefined || fitted === answer ? {} : { source: Buffer.from(JSON.stringify(fitted)) }),
+    source: fitted === undefined || fitted === answer ? undefined : Buffer.from(JSON.stringify(fitted)),
     report: read(answer, readerOf(false)),
     events: () => read(answer, readerOf(true)).takeEvents(),
   };

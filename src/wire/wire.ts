@@ -285,7 +285,7 @@ export interface DecodedAnswer {
   /** The vectors, where they were asked for. Built when asked for. */
   embeddings?(): readonly Embedding[];
   /** The wire's own body as the client asked for it; absent where that is the body as it came. */
-  readonly source?: Buffer;
+  readonly source?: Buffer | undefined;
 }
 
 /** An error as a client of the wire expects it. */
