@@ -10,7 +10,7 @@ export const BATCH_OPERATIONS_MAX = 256;
  */
 export const COMMITS_MAX = 2;
 /** A commit that follows another before its answer is worth its sync from so many operations on. */
-export const FOLLOWING_OPERATIONS_MIN = 16;
+export const FOLLOWING_OPERATIONS_MIN = 64;
 /** How many operations may wait. At 50,000 a second that is two seconds. */
 const QUEUE_OPERATIONS_MAX = 100_000;
 
