@@ -1,6 +1,6 @@
 /** OpenAI itself. */
 import { wire } from "../wire/openai-chat/index.js";
-import { wire as responses } from "../wire/openai-responses/index.js";
+import { compaction, wire as responses } from "../wire/openai-responses/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";
 import type { Family } from "./family.js";
@@ -25,7 +25,10 @@ export const openai: Family = {
     { startsWith: "babbage-002", kind: "completion" },
   ],
   generatePath: () => "/chat/completions",
-  alsoSpeaks: [{ wire: responses, dialect: {}, generatePath: () => "/responses" }],
+  alsoSpeaks: [
+    { wire: responses, dialect: {}, generatePath: () => "/responses" },
+    { wire: compaction, dialect: {}, generatePath: () => "/responses/compact" },
+  ],
   endpoints: {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },
     embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" },

@@ -8,12 +8,19 @@ import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
-import { wire as openAiResponses } from "../wire/openai-responses/index.js";
+import { compaction as openAiCompaction, wire as openAiResponses } from "../wire/openai-responses/index.js";
 import type { ClientWire, EmbeddingWire, SourceBody, WireRequest } from "../wire/wire.js";
 
 type Reader = Pick<ClientWire | EmbeddingWire, "name"> & { readonly readRequest: ClientWire["readRequest"] };
 
-const CLIENT_WIRES: readonly ClientWire[] = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini];
+const CLIENT_WIRES: readonly ClientWire[] = [
+  openAiChat,
+  openAiResponses,
+  openAiCompaction,
+  openAiCompletions,
+  anthropic,
+  gemini,
+];
 const TOOL_WIRES: ReadonlyMap<string, ClientWire> = new Map(CLIENT_WIRES.map((wire) => [wire.name, wire]));
 
 /** Reads the typed form. Whether its answer streams is known where it was asked for. */

@@ -28,7 +28,7 @@ import { wire as anthropic } from "../wire/anthropic/index.js";
 import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
-import { wire as openAiResponses } from "../wire/openai-responses/index.js";
+import { compaction as openAiCompaction, wire as openAiResponses } from "../wire/openai-responses/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import type { EmbeddingWire } from "../wire/wire.js";
@@ -52,7 +52,10 @@ const TIMEOUTS: RequestTimeouts = {
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 const wires = new Map(
-  [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini].map((wire) => [wire.name, wire]),
+  [openAiChat, openAiResponses, openAiCompaction, openAiCompletions, anthropic, gemini].map((wire) => [
+    wire.name,
+    wire,
+  ]),
 );
 const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
   [openAiEmbeddings, geminiEmbeddings].map((wire) => [wire.name, wire]),

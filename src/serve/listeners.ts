@@ -7,6 +7,7 @@ import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "../co
 import { anthropic } from "../formats/anthropic.js";
 import { gemini } from "../formats/gemini.js";
 import { openai } from "../formats/openai.js";
+import { openaiCompaction } from "../formats/openai-compaction.js";
 import { openaiCompletions } from "../formats/openai-completions.js";
 import { openaiResponses } from "../formats/openai-responses.js";
 import { createHttpServer } from "../http/server.js";
@@ -87,7 +88,7 @@ export class Listeners {
     const proxies = proxiesOf(environment);
     const server = await createHttpServer({
       channel,
-      formats: [openai, openaiResponses, openaiCompletions, anthropic, gemini],
+      formats: [openai, openaiResponses, openaiCompaction, openaiCompletions, anthropic, gemini],
       requestIds: () => `req_${makeRequestId()}`,
       log,
       metrics: {

@@ -36,6 +36,8 @@ describe.each(AGENTS)("$name", (agent) => {
       const place = { packages, url: world.gateway.url, secret: world.secret, model: MODELS[wire] };
       const { printed } = await runAgent(agent, place, "Do what is to be done.");
       expect(printed).toContain(kind === "error" ? REFUSAL : LAST_WORDS);
+      // A person would see it in red.
+      if (kind !== "cut") expect(printed).not.toContain("Reconnecting");
       const refusals = world.refusals();
       expect(kind === "error" ? [] : refusals).toEqual([]);
     },

@@ -103,7 +103,9 @@ export const answers: readonly ToldAnswer[] = [
   ),
 ];
 
-/** Every way in which a family is spoken to. */
+/** Every way in which a family is spoken to, but for the one that takes requests of its own wire alone. */
 export const speeches: readonly { readonly family: string; readonly speech: Speech }[] = families.flatMap((family) =>
-  [family, ...(family.alsoSpeaks ?? [])].map((speech) => ({ family: family.name, speech })),
+  [family, ...(family.alsoSpeaks ?? [])]
+    .filter(({ wire }) => wire.name !== "openai-compaction")
+    .map((speech) => ({ family: family.name, speech })),
 );

@@ -27,6 +27,7 @@ const SUBJECTS: readonly Subject[] = [
   { asked: /^POST \/v1\/embeddings$/, whole: "embeddings", error: "openaiError" },
   { asked: /^POST \/v1\/responses$/, whole: "response", event: "responseEvent", error: "openaiError" },
   { asked: /^POST \/v1\/responses\/input_tokens$/, whole: "inputTokens", error: "openaiError" },
+  { asked: /^POST \/v1\/responses\/compact$/, whole: "compaction", error: "openaiError" },
   { asked: /^POST \/v1\/messages$/, whole: "message", event: "messageEvent", error: "anthropicError" },
   {
     asked: /^POST \/v1\/messages\?beta=true$/,

@@ -11,6 +11,13 @@ export function responseJson(script: AnswerScript, body: unknown): string {
   return JSON.stringify(whole(body, endOf(script), itemsOf(script, body), usageOf(script)));
 }
 
+/** What stands for a conversation from then on. */
+export function compactionJson(script: AnswerScript): string {
+  const item = { id: "cmp_1", type: "compaction", encrypted_content: FAKE_ENCRYPTED };
+  const named = { id: "resp_0fake", object: "response.compaction", created_at: CREATED };
+  return JSON.stringify({ ...named, output: [item], usage: usageOf(script) });
+}
+
 /** The events of a stream. Each word is one. */
 export function* responseEvents(script: AnswerScript, body: unknown): Generator<string, void> {
   let sequence = 0;

@@ -16,7 +16,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerJson, streamEvents, type AnswerScript } from "./fake-answer.js";
-import { responseEvents, responseJson } from "./fake-response.js";
+import { compactionJson, responseEvents, responseJson } from "./fake-response.js";
 
 /** What one request asks the server to do. All members are optional. */
 export interface FakeScript extends AnswerScript {
@@ -172,6 +172,7 @@ const SPEECHES: readonly FakeSpeech[] = [
   { path: "/chat/completions", whole: answerJson, events: streamEvents },
   // Completions of a text have no answers of their own here: a script brings them.
   { path: "/completions", whole: answerJson, events: streamEvents },
+  { path: "/responses/compact", whole: compactionJson, events: responseEvents },
   { path: "/responses", whole: responseJson, events: responseEvents },
 ];
 

@@ -15,7 +15,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/
 import type { Completion } from "openai/resources/completions";
 import type { CreateEmbeddingResponse } from "openai/resources/embeddings";
 import type { Model as OpenAIModel } from "openai/resources/models";
-import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
+import type { CompactedResponse, Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { InputTokenCountResponse } from "openai/resources/responses/input-tokens";
 import type { ErrorObject } from "openai/resources/shared";
 import type * as Anthropic from "@anthropic-ai/sdk/resources/messages";
@@ -34,6 +34,7 @@ export interface Subjects {
   response: Response;
   responseEvent: ResponseStreamEvent;
   inputTokens: InputTokenCountResponse;
+  compaction: CompactedResponse;
   message: Anthropic.Message;
   messageEvent: Anthropic.RawMessageStreamEvent | { type: "ping" };
   betaMessage: Beta.BetaMessage;

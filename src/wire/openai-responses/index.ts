@@ -8,6 +8,7 @@ import { MEMBERS, TOOLS } from "./members.js";
 import { encodeRequest, readRequest } from "./request.js";
 import { WIRE_NAME } from "./schema.js";
 
+export { compaction } from "./compaction.js";
 export { type Asked, encodeRefusal, readMessage, type Turn, TurnReader } from "./socket.js";
 export { mayKeep, responseIn, withNamedItems } from "./references.js";
 

@@ -79,7 +79,7 @@ function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | str
 }
 
 /** The client's body with what the gateway owns; the very same buffer where nothing differs. */
-function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
   const { facts, members, open, found } = scan;
   const edits = new Map<string, Buffer | string | undefined>();
   if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
