@@ -21,7 +21,7 @@ import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
-import { holdsLedger, prepareDirectory } from "../store/data-directory.js";
+import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
@@ -51,6 +51,8 @@ const TIMEOUTS: RequestTimeouts = {
 };
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
+const WITNESS_INSIDE =
+  "the ledger's witness is beside its database and can be lost with it: set TOLLGATE_WITNESS to a file on another disk";
 const wires = new Map(
   [openAiChat, openAiResponses, openAiCompaction, openAiCompletions, anthropic, gemini].map((wire) => [
     wire.name,
@@ -89,11 +91,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const nowMs = Date.now;
   const directory = environment.dataDirectory;
   prepareDirectory(directory);
-  const rootSecret = readRootSecret(
-    environment,
-    options.acceptLoss || !holdsLedger(directory, environment.witnessPath),
-  );
-  const store = await openLedgerStore(rootSecret, options);
+  const traces = tracesOfLost(directory, environment.witnessPath);
+  const mayMake = options.acceptLoss || !holdsLedger(directory, environment.witnessPath);
+  const rootSecret = readRootSecret(environment, mayMake);
+  const store = await openLedgerStore(rootSecret, traces, options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const onPublishError = (err: unknown): void =>
     log.warn({ err }, "other nodes learn of a changed key only by its age");
@@ -166,13 +167,19 @@ export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | und
 }
 
 /** Opens the database, and says what it lost where that is accepted. */
-function openLedgerStore(rootSecret: Buffer, options: CoreOptions): ReturnType<typeof openSqliteStore> {
+function openLedgerStore(
+  rootSecret: Buffer,
+  traces: readonly string[],
+  options: CoreOptions,
+): ReturnType<typeof openSqliteStore> {
   const { environment, log, acceptLoss, onFatal } = options;
+  if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
   return openSqliteStore({
     directory: environment.dataDirectory,
     keyCheck: deriveKey(rootSecret, "key check").toString("hex"),
     acceptLoss,
     witnessPath: environment.witnessPath,
+    traces,
     onFatal,
     onNotice: ({ kind, text }) => {
       if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");

@@ -1,5 +1,5 @@
 /** The data directory: what is in it, and whether this process can use it at all. */
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, lstatSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export const DATABASE_NAME = "tollgate.db";
@@ -8,6 +8,8 @@ export const WITNESS_NAME = "witness.json";
 
 /** What is opened there. To open a pipe that nobody writes to would wait for ever. */
 const FILES = [DATABASE_NAME, `${DATABASE_NAME}-wal`, `${DATABASE_NAME}-shm`, LOCK_NAME, WITNESS_NAME, "secret"];
+/** What only a ledger leaves there, beside its database and its witness. */
+const TRACES = ["secret", "answers.db", `${DATABASE_NAME}-wal`];
 
 /** Makes the directory where there is none. Throws an Error of one line where it cannot be used. */
 export function prepareDirectory(directory: string): void {
@@ -23,9 +25,22 @@ export function prepareDirectory(directory: string): void {
   }
 }
 
-/** True where a ledger was here: its database, or what it noted of itself. */
+/** True where a ledger was here: its database, or what it noted of itself. An empty file is a first start's. */
 export function holdsLedger(directory: string, witnessPath = join(directory, WITNESS_NAME)): boolean {
-  return existsSync(join(directory, DATABASE_NAME)) || existsSync(witnessPath);
+  const database = statSync(join(directory, DATABASE_NAME), { throwIfNoEntry: false });
+  return (database !== undefined && database.size > 0) || existsSync(witnessPath);
+}
+
+/**
+ * The files of a ledger whose database and witness are both gone; none where there was no ledger, and none where there
+ * is one. From here on an empty database stands there, so that a first start that is killed is no loss to the next.
+ */
+export function tracesOfLost(directory: string, witnessPath = join(directory, WITNESS_NAME)): readonly string[] {
+  const path = join(directory, DATABASE_NAME);
+  if (existsSync(path) || existsSync(witnessPath)) return [];
+  const traces = TRACES.filter((name) => existsSync(join(directory, name)));
+  if (traces.length === 0) closeSync(openSync(path, "a", 0o600));
+  return traces;
 }
 
 export function unusable(directory: string, cause: unknown): Error {

@@ -31,6 +31,12 @@ export function lostDatabase(how: "gone" | "empty", note: WitnessNote | "damaged
   return { found: `the database is ${how}${had}`, restore: DATABASE };
 }
 
+/** The database and its witness are gone together, and nothing but other files tells that they were there. */
+export function lostTogether(traces: readonly string[]): Loss {
+  const found = `the database and its witness are gone, but of a ledger there is still ${traces.join(", ")}`;
+  return { found, restore: `${DATABASE} and witness.json` };
+}
+
 export function lostWitness(): Loss {
   return { found: "its witness.json is damaged, so nobody knows what else is", restore: "witness.json" };
 }

@@ -2,7 +2,17 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "./data-directory.js";
-import { type Loss, foundIn, lossError, lossOf, lostDatabase, lostSecret, lostWitness, recordLoss } from "./loss.js";
+import {
+  type Loss,
+  foundIn,
+  lossError,
+  lossOf,
+  lostDatabase,
+  lostSecret,
+  lostTogether,
+  lostWitness,
+  recordLoss,
+} from "./loss.js";
 import { MIGRATIONS, type Migration } from "./schema.js";
 import { Sqlite, SqliteError } from "./sqlite-binding.js";
 import { readWitness, Witness, type WitnessNote } from "./witness.js";
@@ -32,9 +42,11 @@ export interface StartCheck {
   readonly acceptLoss: boolean;
   /** Where the witness is kept; undefined: in the directory. */
   readonly witnessPath: string | undefined;
+  /** Files of a ledger that were there when neither its database nor its witness was. */
+  readonly traces: readonly string[];
 }
 
-const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false, witnessPath: undefined };
+const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false, witnessPath: undefined, traces: [] };
 const PAGE_BYTES = 4096;
 
 /**
@@ -52,7 +64,7 @@ export function openSqliteFile(
   try {
     const witnessPath = check.witnessPath ?? join(directory, WITNESS_NAME);
     const note = readWitness(witnessPath);
-    const missing = note === undefined ? undefined : missingDatabase(directory, note);
+    const missing = missingDatabase(directory, note, check.traces);
     if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
     database = new Sqlite(privateFile(join(directory, DATABASE_NAME)), { bigints: true });
     prepare(database, databaseBytesMax);
@@ -90,7 +102,12 @@ function noticeOf(losses: readonly Loss[], isUpgrade: boolean): StartNotice | un
 }
 
 /** The loss of a database whose file is not there or empty: nothing was opened yet, which would make one. */
-function missingDatabase(directory: string, note: WitnessNote | "damaged"): Loss | undefined {
+function missingDatabase(
+  directory: string,
+  note: WitnessNote | "damaged" | undefined,
+  traces: readonly string[],
+): Loss | undefined {
+  if (note === undefined) return traces.length === 0 ? undefined : lostTogether(traces);
   const path = join(directory, DATABASE_NAME);
   if (!existsSync(path)) return lostDatabase("gone", note);
   return statSync(path).size === 0 ? lostDatabase("empty", note) : undefined;

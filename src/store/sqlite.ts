@@ -22,6 +22,8 @@ export interface SqliteOptions {
   readonly acceptLoss?: boolean | undefined;
   /** Where the witness is kept, absolute. Absent: in the directory, with which it can be lost. */
   readonly witnessPath?: string | undefined;
+  /** Files of a ledger that were there when neither its database nor its witness was. Default: none. */
+  readonly traces?: readonly string[] | undefined;
   /** Called once where a person should hear of the start. */
   readonly onNotice?: ((notice: StartNotice) => void) | undefined;
 }
@@ -29,8 +31,8 @@ export interface SqliteOptions {
 /** Opens the database in a directory. Rejects with an Error of one line where it cannot. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const directory = resolve(options.directory);
-  const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath } = options;
-  const check = { keyCheck, acceptLoss, witnessPath };
+  const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath, traces = [] } = options;
+  const check = { keyCheck, acceptLoss, witnessPath, traces };
   const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   return {

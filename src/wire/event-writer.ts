@@ -69,10 +69,15 @@ export function joinedEvent(data: Buffer, raw: Buffer): { readonly data: Buffer;
 /** Writes one answer for a client, streamed. A codec says what is told; only the writer makes bytes of it. */
 export abstract class StreamEncoder {
   protected readonly out = new EventWriter();
+  /** What a codec holds on to, it adds here. */
+  protected kept = 0;
 
-  /** Characters of the answer that it keeps because the end of the stream repeats them. */
+  /**
+   * The most characters of the answer that it kept at once, or an upper bound: what the end of the stream repeats, and
+   * what cannot be told yet.
+   */
   get keptLength(): number {
-    return 0;
+    return this.kept;
   }
 
   /** The bytes that tell these events; may be empty. */

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSqliteFile } from "../../src/store/sqlite-file.js";
 import { openSqliteStore } from "../../src/store/sqlite.js";
+import { holdsLedger, tracesOfLost } from "../../src/store/data-directory.js";
 import { readWitness } from "../../src/store/witness.js";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
@@ -111,6 +112,12 @@ const DAMAGES: readonly Damage[] = [
     says: /database is empty, and it had 41 transfers/,
   },
   {
+    name: "the database is removed with its witness",
+    damage: remove("tollgate.db", WAL, "witness.json"),
+    says: /database and its witness are gone, but of a ledger there is still secret/,
+    program: true,
+  },
+  {
     name: "the log is halved",
     damage: (directory) => halve(directory, WAL),
     says: /ends at transfer \d+, but tra/,
@@ -182,6 +189,11 @@ function refusalOf(directory: string): string {
 test.each([
   { name: "an older backup", damage: putBack(stopped), granted: 1_000n },
   { name: "a removed database", damage: remove("tollgate.db", WAL), granted: undefined },
+  {
+    name: "a database removed with its witness",
+    damage: remove("tollgate.db", WAL, "witness.json"),
+    granted: undefined,
+  },
   { name: "a removed root secret", damage: remove("secret"), granted: 1_000n + 7n * BigInt(CREDITS) },
 ])("$name is accepted with --accept-loss, which is written down", { timeout: 60_000 }, async ({ damage, granted }) => {
   const dataDirectory = copyOf(killed);
@@ -199,6 +211,30 @@ test.each([
   const after = await startGateway({ dataDirectory });
   expect(after.log.join("\n")).not.toContain("accepted");
   await after.stop();
+});
+
+test("a first start that was killed at any moment is a first start again", () => {
+  const directory = mkdtempSync(join(base, "first-"));
+  expect(tracesOfLost(directory)).toEqual([]);
+  // Killed here, and behind the making of its secret.
+  expect(tracesOfLost(directory)).toEqual([]);
+  expect(holdsLedger(directory)).toBe(false);
+  writeFileSync(join(directory, "secret"), "x".repeat(64));
+  expect(tracesOfLost(directory)).toEqual([]);
+  rmSync(join(directory, "tollgate.db"));
+  expect(tracesOfLost(directory)).toEqual(["secret"]);
+});
+
+test("a start says that its witness could be lost with its database, unless it is elsewhere", async () => {
+  const told = "set TOLLGATE_WITNESS to a file on another disk";
+  const beside = await startGateway();
+  await beside.stop();
+  expect(beside.log.filter((line) => line.includes(told))).toHaveLength(1);
+  const elsewhere = await startGateway({
+    env: { TOLLGATE_WITNESS: join(mkdtempSync(join(base, "w-")), "witness.json") },
+  });
+  await elsewhere.stop();
+  expect(elsewhere.log.join("\n")).not.toContain(told);
 });
 
 test("a database whose witness alone is gone starts, says so, and has one again", { timeout: 60_000 }, async () => {

@@ -64,7 +64,8 @@ function costOf(charge: Charge): bigint {
   return charge.usageSource === UsageSource.USAGE_SOURCE_NONE ? 0n : costNanos(charge.usage, PRICE);
 }
 
-const RUNS = 600;
+/** TOLLGATE_SWEEP=all draws as many as the sweep of requests. */
+const RUNS = process.env["TOLLGATE_SWEEP"] === "all" ? 10_000 : 600;
 
 describe.each(NAMES)("10,000 random answers of every wire: %s", (name) => {
   test.each(["whole", "events", "source"] as const)("a plausible report is charged, read as %s", async (form) => {

@@ -5,8 +5,12 @@ import type { MemberTable } from "../../src/wire/members.js";
 import { CLIENT_WIRES, LEAST, leaving, LIMIT, MODEL, read, SPEECHES, UNPRICED } from "./asked.js";
 
 const REQUESTS = 10_000;
-/** Each request goes to every eighth of the families' addresses in turn; TOLLGATE_SWEEP=all sends it to all. */
-const TURNS = process.env["TOLLGATE_SWEEP"] === "all" ? 1 : 8;
+/**
+ * The wires of clients take turns, and each request goes to every eighth of the families' addresses in turn;
+ * TOLLGATE_SWEEP=all makes so many of each wire, and sends each to all.
+ */
+const IS_SWEEP = process.env["TOLLGATE_SWEEP"] === "all";
+const TURNS = IS_SWEEP ? 1 : 8;
 const NAMES_OF_LIMITS = new Set(
   ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict", "num_predict", "max_new_tokens"].map(plain),
 );
@@ -93,7 +97,7 @@ test("of 10,000 random requests to every family, none brings along what steers",
   const roll = dice(20_260_711);
   let passed = 0;
   let refused = 0;
-  for (let count = 0; count < REQUESTS; count++) {
+  for (let count = 0; count < REQUESTS * (IS_SWEEP ? CLIENT_WIRES.length : 1); count++) {
     const { name: wire } = CLIENT_WIRES[count % CLIENT_WIRES.length] ?? { name: "" };
     const body = randomBody(wire, roll);
     let request;
@@ -122,7 +126,7 @@ test("of 10,000 random requests to every family, none brings along what steers",
   }
   expect(passed).toBeGreaterThan(REQUESTS / 2);
   expect(refused).toBeGreaterThan(REQUESTS / 2);
-}, 300_000);
+}, 600_000);
 
 describe("a member that steers is refused by its name:", () => {
   const chat = SPEECHES.find(({ family }) => family.name === "openai-compatible");

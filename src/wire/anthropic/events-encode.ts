@@ -85,7 +85,7 @@ class MessagesStreamEncoder extends StreamEncoder {
   private take(kind: Exclude<Kind, { $case: "start" | "finish" }>): void {
     switch (kind.$case) {
       case "text":
-        if (kind.value.text !== "") this.deltaOf("text").deltas.push(textDelta(kind.value.text));
+        if (kind.value.text !== "") this.add(this.deltaOf("text"), textDelta(kind.value.text));
         return;
       case "thinking":
         return this.think(kind.value.text, kind.value.signature);
@@ -97,8 +97,7 @@ class MessagesStreamEncoder extends StreamEncoder {
         return this.goOn(kind.value.index, kind.value.arguments);
       case "refusal":
         // Its place depends on why the answer ends.
-        this.refusal += kind.value.text;
-        return;
+        return this.refuse(kind.value.text);
       case "part":
         return this.part(kind.value.part);
       case "candidateEnd":
@@ -132,6 +131,7 @@ class MessagesStreamEncoder extends StreamEncoder {
     const last = this.waiting.at(-1);
     // Only calls may go on beside others.
     if (last !== undefined && last.kind !== "call") last.isClosed = true;
+    if (last !== undefined) this.kept += start.length;
     const hasArguments = kind === "call" ? new JsonEnd() : undefined;
     const block = {
       kind,
@@ -149,10 +149,11 @@ class MessagesStreamEncoder extends StreamEncoder {
   private think(text: string, signature: string | undefined): void {
     if (text === "" && signature === undefined) return;
     const block = this.deltaOf("thinking");
-    if (text !== "") block.deltas.push(`{"type":"thinking_delta","thinking":${jsonOf(text)}}`);
+    if (text !== "") this.add(block, `{"type":"thinking_delta","thinking":${jsonOf(text)}}`);
     if (signature === undefined) return;
     block.proof = encodeProof(signature);
     block.isClosed = true;
+    if (block !== this.waiting[0]) this.kept += block.proof.length;
   }
 
   private startCall({ index, id, name, custom, signature }: Omit<ToolCallStart, "candidate">): void {
@@ -165,22 +166,33 @@ class MessagesStreamEncoder extends StreamEncoder {
     const block = this.open("call", JSON.stringify(start));
     this.calls.set(index, block);
     block.isFreeText = custom;
-    if (custom) block.deltas.push(argumentsDelta('{"input":"'));
+    if (custom) this.add(block, argumentsDelta('{"input":"'));
   }
 
   private goOn(index: number, fragment: string): void {
     const block = this.calls.get(index);
     if (block === undefined || fragment === "") return;
-    if (block.isFreeText) return void block.deltas.push(argumentsDelta(JSON.stringify(fragment).slice(1, -1)));
+    if (block.isFreeText) return this.add(block, argumentsDelta(JSON.stringify(fragment).slice(1, -1)));
     block.arguments?.push(fragment);
-    block.deltas.push(argumentsDelta(fragment));
+    this.add(block, argumentsDelta(fragment));
+  }
+
+  private add(block: Block, delta: string): void {
+    block.deltas.push(delta);
+    // The first is told at once; those behind it wait until it is whole.
+    if (block !== this.waiting[0]) this.kept += delta.length;
+  }
+
+  private refuse(text: string): void {
+    this.refusal += text;
+    this.kept += text.length;
   }
 
   private part(part: Part | undefined): void {
     const { kind } = part ?? {};
     if (part === undefined) return;
     if (kind?.$case === "text") this.take({ $case: "text", value: { candidate: 0, text: kind.value.text } });
-    else if (kind?.$case === "refusal") this.refusal += kind.value.text;
+    else if (kind?.$case === "refusal") this.refuse(kind.value.text);
     else if (kind?.$case === "thinking") this.think(kind.value.text, kind.value.signature);
     else if (kind?.$case === "toolCall") {
       const index = this.calls.size;

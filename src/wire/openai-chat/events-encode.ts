@@ -76,6 +76,7 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
   private thinking(candidate: number, text: string, signature: string | undefined): void {
     const thoughts = this.thoughtsOf(candidate);
     thoughts.open += text;
+    this.kept += text.length + (signature?.length ?? 0);
     if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
     if (signature === undefined) return;
     thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
@@ -104,7 +105,9 @@ export class ChatStreamEncoder extends ChunkStreamEncoder {
       return this.thinking(candidate, part.kind.value.text, part.kind.value.signature);
     if (part?.kind?.$case === "redactedThinking") {
       const thoughts = this.thoughtsOf(candidate);
-      thoughts.told.push({ type: "reasoning.encrypted", data: part.kind.value.data });
+      const { data } = part.kind.value;
+      thoughts.told.push({ type: "reasoning.encrypted", data });
+      this.kept += data.length;
       return this.thoughts(candidate, thoughts);
     }
     if (part?.kind?.$case !== "toolCall") {

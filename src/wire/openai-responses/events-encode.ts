@@ -57,13 +57,24 @@ type Step = Exclude<Kind, { $case: "start" | "finish" }>;
 /** About what a token with its probability takes as JSON, beside those of the tokens that were likely in its place. */
 const LOGPROB_CHARACTERS = 100;
 
+/** Of all texts and bytes in a value. */
+function charactersIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  return Object.values(value).reduce<number>((sum, member) => sum + charactersIn(member), 0);
+}
+
 /** How much of a step the end of the stream repeats. */
 function lengthOf(kind: Step): number {
   switch (kind.$case) {
     case "text":
     case "refusal":
-    case "thinking":
       return kind.value.text.length;
+    case "thinking":
+      return kind.value.text.length + (kind.value.signature?.length ?? 0);
+    case "part":
+      return charactersIn(kind.value.part);
     case "toolCallDelta":
       return kind.value.arguments.length;
     case "logprobs":
@@ -76,7 +87,6 @@ function lengthOf(kind: Step): number {
 export class ResponsesStreamEncoder extends StreamEncoder {
   private head: ResponseHead | undefined;
   private sequence = 0;
-  private kept = 0;
   /** What the ids of items end in. */
   private tail = "";
   /** The items that ended, by their place. */
@@ -98,10 +108,6 @@ export class ResponsesStreamEncoder extends StreamEncoder {
     super();
     const { source } = asked ?? {};
     this.tools = source?.wire === WIRE_NAME ? AskedTools.ofBody(source.body) : new AskedTools();
-  }
-
-  override get keptLength(): number {
-    return this.kept;
   }
 
   protected override tell(events: readonly Event[]): void {
