@@ -61,3 +61,57 @@ test("a changed row of it is named as before", async () => {
   const { problems } = await (await openForTest({ directory })).ledger.verify();
   expect(problems.join("\n")).toContain("(v:failed) was changed");
 });
+
+/** What the program of schema version 10 wrote: three generations of keys, whose budgets were their own alone. */
+const VERSION_10 = readFileSync(join(import.meta.dirname, "testdata/version-10.sql"), "utf8");
+
+/** The counters of keys: the owner, its period, and what is held and spent. */
+function keyBudgets(directory: string): unknown[] {
+  const database = new Sqlite(join(directory, "tollgate.db"), { readonly: true });
+  const columns = "owner_id, trim(period || ' ' || bucket), pending_nanos, spent_nanos";
+  const rows = database.prepare(`SELECT ${columns} FROM budget WHERE owner = 'key' ORDER BY 1, 2`).raw().all();
+  database.close();
+  return rows;
+}
+
+test("what children held and spent in one of version 10 counts for all that made them, and is proven so", async () => {
+  const directory = directoryOf(VERSION_10);
+  const before = keyBudgets(directory);
+  expect(before).toContainEqual(["key_1", "total", 0, 1]);
+  expect(before).toContainEqual(["key_2", "total", 0, 20]);
+  const store = await openForTest({ directory });
+  expect((await store.ledger.verify()).problems).toEqual([]);
+  expect(keyBudgets(directory)).toEqual([
+    ["key_1", "day 2026-11-21", 0, 4_321],
+    ["key_1", "day 2026-11-22", 60, 500],
+    ["key_1", "month 2026-11", 60, 4_821],
+    ["key_1", "total", 60, 4_821],
+    ["key_2", "day 2026-11-21", 0, 320],
+    ["key_2", "day 2026-11-22", 60, 500],
+    ["key_2", "month 2026-11", 60, 820],
+    ["key_2", "total", 60, 820],
+    ["key_3", "day 2026-11-21", 0, 300],
+    ["key_3", "day 2026-11-22", 60, 500],
+    ["key_3", "month 2026-11", 60, 800],
+    ["key_3", "total", 60, 800],
+    ["key_4", "day 2026-11-21", 0, 4_000],
+    ["key_4", "month 2026-11", 0, 4_000],
+    ["key_4", "total", 0, 4_000],
+  ]);
+});
+
+test("a child's request that one of version 10 left open ends in its makers' budgets, which then refuse", async () => {
+  const directory = directoryOf(VERSION_10);
+  const store = await openForTest({ directory });
+  const nowMs = NOON_MS + 86_400_000;
+  const budgets = [{ period: "total", limitNanos: 4_841n, makerId: "key_1" }] as const;
+  const results = await store.ledger.commit([
+    settleOf({ requestId: "held", costNanos: 9n, nowMs }),
+    // Now 4,830 are spent.
+    holdOf({ requestId: "one too many", keyId: "key_2", amountNanos: 12n, budgets, nowMs }),
+    holdOf({ requestId: "one that fits", keyId: "key_2", amountNanos: 11n, budgets, nowMs }),
+  ]);
+  expect(results.map(({ kind }) => kind)).toEqual(["settled", "budget_exceeded", "held"]);
+  expect(keyBudgets(directory)).toContainEqual(["key_1", "total", 11, 4_830]);
+  expect((await store.ledger.verify()).problems).toEqual([]);
+});
