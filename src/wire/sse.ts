@@ -64,7 +64,8 @@ export class SseFramer {
         this.lineStart = ++this.scanned;
         continue;
       }
-      const lf = view.indexOf(LF, this.scanned);
+      // The line that ends an event is empty, and one look is cheaper than a search.
+      const lf = view[this.scanned] === LF ? this.scanned : view.indexOf(LF, this.scanned);
       if (cr !== -1 && cr < this.scanned) cr = view.indexOf(CR, this.scanned);
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
       if (end === -1 || (end === cr && end + 1 === this.length && this.usesCrLf)) {
