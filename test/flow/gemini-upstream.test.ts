@@ -198,7 +198,7 @@ describe.each([
   test.each([
     {
       param: "messages[0].parts[0]",
-      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://a.example/b.png" } }] }],
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "http://a.example/b.png" } }] }],
     },
   ])("what changes the meaning is refused: $param", async ({ param, messages }) => {
     await expect(ask(stream, messages as Messages)).rejects.toMatchObject({ status: 400, param });

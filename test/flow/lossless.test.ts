@@ -178,6 +178,7 @@ test("any request arrives upstream as it was sent, but for what the gateway owns
   });
 });
 
+/** What is not as clients of the wire are promised is fitted, so all that is promised is here. */
 const usage = objectOf([fc.constant('"prompt_tokens":3'), fc.constant('"completion_tokens":2.0')]);
 const answer = objectOf([
   member("id", text),
@@ -187,8 +188,13 @@ const answer = objectOf([
       fc.constant('"index":0'),
       member(
         "message",
-        objectOf([fc.constant('"role":"assistant"'), member("content", fc.oneof(text, fc.constant("null")))]),
+        objectOf([
+          fc.constant('"role":"assistant"'),
+          fc.constant('"refusal":null'),
+          member("content", fc.oneof(text, fc.constant("null"))),
+        ]),
       ),
+      fc.constant('"logprobs":null'),
       fc.constantFrom('"finish_reason":"stop"', '"finish_reason":"length"'),
     ]).map((choice) => arrayOf([choice])),
   ),
@@ -208,7 +214,6 @@ test("any whole answer reaches the client as it was sent", async () => {
   });
 });
 
-/** What is not as clients of the wire are promised is fitted, so all that is promised is here. */
 const promisedChoice = objectOf([
   fc.constant('"index":0'),
   fc.constant('"finish_reason":null'),

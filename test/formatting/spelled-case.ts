@@ -60,7 +60,9 @@ function checkStream(answer: ToldAnswer, client: Wire, once: WireRequest, again:
   const heard = tellStream(wire, stream, client, once);
   const heardAgain = tellStream(wire, respelled, client, again);
   checkLines(heardAgain);
-  same(eventsOf(heardAgain), eventsOf(heard), `what a client of ${client.name} hears of a stream of ${wire.name}`);
+  // The same bytes, as mostly, need no reading.
+  if (heardAgain !== heard)
+    same(eventsOf(heardAgain), eventsOf(heard), `what a client of ${client.name} hears of a stream of ${wire.name}`);
   if (wire.name !== client.name) return;
   same(eventsOf(passStream(wire, respelled)), eventsOf(passStream(wire, stream)), `what passes on ${wire.name}`);
 }

@@ -16,7 +16,10 @@ const STRUCTURED = { city: "Oslo", degrees: 21 };
 const WHOLE = { stream: GREETING, tools: REPORT, structured: STRUCTURED, vectors: 2 };
 
 const FRAMEWORKS = [
-  ...["ChatOpenAI", "ChatAnthropic", "ChatGoogleGenerativeAI"].map((name) => ({ program: "langchain", name })),
+  ...["ChatOpenAI", "ChatOpenAI, responses", "ChatAnthropic", "ChatGoogleGenerativeAI"].map((name) => ({
+    program: "langchain",
+    name,
+  })),
   ...["openai", "anthropic", "google", "openai-compatible", "mistral"].map((name) => ({
     program: "ai",
     name: `@ai-sdk/${name}`,

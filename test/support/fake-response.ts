@@ -8,7 +8,7 @@ export const FAKE_ENCRYPTED = "gAAAA_fake-encrypted==";
 type Item = Readonly<Record<string, unknown>>;
 
 export function responseJson(script: AnswerScript, body: unknown): string {
-  return JSON.stringify(whole(body, endOf(script), itemsOf(script, body), usageOf(script)));
+  return JSON.stringify(whole(script, body, endOf(script)));
 }
 
 /** What stands for a conversation from then on. */
@@ -23,8 +23,9 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
   let sequence = 0;
   const event = (type: string, members: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members, ...paddingOf(type) })}\n\n`;
-  yield event("response.created", { response: whole(body, "in_progress", [], null) });
-  yield event("response.in_progress", { response: whole(body, "in_progress", [], null) });
+  const begun = { ...whole(script, body, "in_progress"), output: [], usage: null };
+  yield event("response.created", { response: begun });
+  yield event("response.in_progress", { response: begun });
   const items = itemsOf(script, body);
   for (const [index, item] of items.entries()) {
     const at = { item_id: item["id"], output_index: index };
@@ -40,7 +41,7 @@ export function* responseEvents(script: AnswerScript, body: unknown): Generator<
     yield event("response.output_item.done", { output_index: index, item });
   }
   const end = endOf(script);
-  yield event(`response.${end}`, { response: whole(body, end, items, usageOf(script)) });
+  yield event(`response.${end}`, { response: whole(script, body, end) });
 }
 
 /** Only what comes in pieces is padded. */
@@ -82,9 +83,10 @@ function itemsOf(script: AnswerScript, body: unknown): Item[] {
   return [...thoughts, { id: "msg_01", type: "message", status: "completed", role: "assistant", content: [part] }];
 }
 
-function whole(body: unknown, status: string, output: readonly Item[], usage: unknown): object {
+function whole(script: AnswerScript, body: unknown, status: string): object {
   return {
-    id: "resp_0fake",
+    // Histories tell answers apart by their ids.
+    id: `resp_${String(script.members?.["id"] ?? "0fake")}`,
     object: "response",
     created_at: CREATED,
     status,
@@ -98,11 +100,11 @@ function whole(body: unknown, status: string, output: readonly Item[], usage: un
     top_p: 1,
     incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
     model: Reflect.get(Object(body), "model"),
-    output,
+    output: itemsOf(script, body),
     parallel_tool_calls: true,
     store: true,
     tools: Reflect.get(Object(body), "tools") ?? [],
-    usage,
+    usage: usageOf(script),
   };
 }
 

@@ -6,9 +6,11 @@ const { GATEWAY_URL: url, GATEWAY_KEY: apiKey, MODEL: model, CLASS: name } = pro
 
 async function chatModel() {
   switch (name) {
-    case "ChatOpenAI": {
+    case "ChatOpenAI":
+    case "ChatOpenAI, responses": {
       const { ChatOpenAI } = await import("@langchain/openai");
-      return new ChatOpenAI({ model, apiKey, configuration: { baseURL: `${url}/v1` } });
+      const useResponsesApi = name.endsWith("responses");
+      return new ChatOpenAI({ model, apiKey, useResponsesApi, configuration: { baseURL: `${url}/v1` } });
     }
     case "ChatAnthropic": {
       const { ChatAnthropic } = await import("@langchain/anthropic");
