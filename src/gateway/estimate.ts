@@ -43,7 +43,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const { stream, candidateCount } = request.facts;
   const { strict } = call.caller.settings;
   const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
-  const foresight = await foresee(request, model, asking, routeMs, call.caller.accountId);
+  const foresight = await foresee(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
   const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
   const mayAsk = kind === "chat" && foresight.refusals.size === 0;

@@ -18,6 +18,9 @@ export class FirstOutput implements BatchReceiver {
   #health: TargetHealth | undefined;
   #token = 0;
 
+  /** Of the attempt that runs, as far as it came. */
+  report: AnswerReport | undefined;
+
   constructor(
     private readonly receiver: BatchReceiver,
     private readonly accountId: string,
@@ -27,6 +30,7 @@ export class FirstOutput implements BatchReceiver {
   begin(health: TargetHealth, token: number): void {
     this.#health = health;
     this.#token = token;
+    this.report = undefined;
     if (this.#bytes > 0 || this.#events.length > 0) this.#forget();
   }
 
@@ -55,6 +59,7 @@ export class FirstOutput implements BatchReceiver {
   }
 
   watch(report: AnswerReport): void {
+    this.report = report;
     this.receiver.watch(report);
   }
 

@@ -27,8 +27,8 @@ export class UnknownMembers {
 }
 
 /** What of a target decides, as it can cross to another thread. */
-export function termsOf({ knownMembersOnly }: Target, price: Price): MemberTerms {
-  return { knownMembersOnly, price };
+export function termsOf({ knownMembersOnly }: Target, price: Price, containers: readonly string[]): MemberTerms {
+  return { knownMembersOnly, price, containers };
 }
 
 export class TargetPermits implements Permits {
@@ -47,6 +47,10 @@ export class TargetPermits implements Permits {
   tier(name: string): "priced" | "ordinary" | "unpriced" {
     if (serviceTierOf(name) === "" || isFree(this.terms.price)) return "ordinary";
     return hasServiceTier(this.terms.price, name) ? "priced" : "unpriced";
+  }
+
+  holds(container: string): boolean {
+    return this.terms.containers.includes(container);
   }
 
   passes(name: string): boolean {

@@ -7,6 +7,7 @@ import { readMembers } from "../wire/json/splice.js";
 import { checkHeaders, checkMembers, orderTools, type Permits, type ToolOrders } from "../wire/member-gate.js";
 import type { OwnedFields, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
+import type { Containers } from "./containers.js";
 import { firstTargets } from "./pick.js";
 import { TargetPermits, termsOf } from "./permits.js";
 
@@ -161,14 +162,16 @@ export async function foresee(
   asking: Asking,
   nowMs: number,
   accountId: string,
+  containers: Containers,
 ): Promise<Foresight> {
-  const targets = targetsFor(model, asking.kind);
+  const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
     const speech = speechFor(target.served.family, request, asking.kind);
     try {
       const owned = ownedFor(target, asking);
-      const permits = new TargetPermits(target.served.id, termsOf(target, model.price), undefined);
+      const terms = termsOf(target, model.price, containers.heldAt(target, request, accountId));
+      const permits = new TargetPermits(target.served.id, terms, undefined);
       const { kind, strict } = asking;
       await askBody({ request, kind, target, speech, owned, strict, permits }, []);
     } catch (error) {

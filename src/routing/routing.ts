@@ -12,6 +12,7 @@ import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, teach } from "./lesson.js";
 import { pickProbe, pickTarget } from "./pick.js";
+import { Containers } from "./containers.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
 import { type Asking, mustGather, ownedFor, targetsFor, withModel } from "./question.js";
 
@@ -66,6 +67,8 @@ export class Routing {
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
+  /** What upstreams made for accounts. */
+  readonly containers = new Containers();
 
   constructor(private readonly options: RoutingOptions) {
     this.#unknown = new UnknownMembers(options.onUnknownMember);
@@ -115,7 +118,7 @@ export class Routing {
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
     const tried: Target[] = [];
     const output = new FirstOutput(receiver, options.accountId);
-    const targets = targetsFor(model, options.kind);
+    const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
     for (let attempt = 1; attempt <= RETRIES_MAX + 1 && !isOver(options); attempt += 1) {
@@ -128,7 +131,7 @@ export class Routing {
       }
       tried.push(target);
       receiver.begin(target, attempt);
-      const permits = new TargetPermits(target.served.id, termsOf(target, model.price), this.#unknown);
+      const permits = this.#permits(request, target, model, options.accountId);
       const failure = await this.#try(request, target, permits, options, output);
       receiver.ended(failure);
       if (failure === undefined) return output.end();
@@ -187,15 +190,15 @@ export class Routing {
     const target = pickTarget(able, [], nowMs, accountId, this.options.random);
     if (target === undefined) return undefined;
     try {
-      return await countAtUpstream(
-        request,
-        target,
-        new TargetPermits(target.served.id, termsOf(target, model.price), this.#unknown),
-        signal,
-      );
+      return await countAtUpstream(request, target, this.#permits(request, target, model, accountId), signal);
     } catch (error) {
       throw withModel(GatewayError.from(error), model.id);
     }
+  }
+
+  #permits(request: WireRequest, target: Target, model: ServedModel, accountId: string): TargetPermits {
+    const terms = termsOf(target, model.price, this.containers.heldAt(target, request, accountId));
+    return new TargetPermits(target.served.id, terms, this.#unknown);
   }
 
   async #try(
@@ -238,6 +241,8 @@ export class Routing {
       // Only an answer that came whole is gathered.
       failure = { error: GatewayError.from(error), status: ANSWERED, hasOutput: true };
     }
+    const made = output.report?.containerId ?? "";
+    if (made !== "") this.containers.note(target, accountId, made);
     health.end();
     const nowMs = this.options.nowMs();
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);

@@ -8,6 +8,7 @@ import { JsonCursor } from "./json/cursor.js";
 import { wrongValue } from "./json/node.js";
 import { type Member, readMembers } from "./json/splice.js";
 import { objectOf, parsed, textOf } from "./json/value.js";
+import { containerRefusal } from "./containers.js";
 import { heldIn, refuseHeld } from "./held-objects.js";
 import { foldedName, type MemberRule, type MemberTable } from "./members.js";
 import type { RequestFacts } from "./wire.js";
@@ -20,6 +21,8 @@ export interface Permits {
   tool(name: string): "priced" | "free" | "unpriced";
   /** Whether the service tier has a price of its own, is the ordinary one, or has no price. */
   tier(name: string): "priced" | "ordinary" | "unpriced";
+  /** True for a container that the upstream made for the caller's account. */
+  holds(container: string): boolean;
   /** Told of each member that no table knows. False refuses it. */
   passes(name: string): boolean;
 }
@@ -92,6 +95,11 @@ function checkSteering(
       const held = heldIn(value, param, true);
       if (held !== undefined) throw refuseHeld(held);
       return checkPriced(rule.tool, { param, facts, model }, permits);
+    }
+    case "container": {
+      const refusal = containerRefusal(parsed(text), param, (id) => permits.holds(id));
+      if (refusal !== undefined) throw refusal;
+      return;
     }
     case "object": {
       const cursor = new JsonCursor(body.subarray(member.valueStart, member.end));

@@ -10,6 +10,8 @@ export type MemberRule =
   | { readonly kind: "tier"; readonly ordinary: readonly string[] }
   /** It asks for a tool that the upstream runs, which must have a price of this name. */
   | { readonly kind: "tool"; readonly tool: string }
+  /** It names a container of the upstream's, which must have been made for the caller's account, and what it loads. */
+  | { readonly kind: "container" }
   /** It never passes. `instead` tells what to do. */
   | { readonly kind: "refused"; readonly instead: string }
   /** It is an object whose own members have rules. */
@@ -34,6 +36,7 @@ export interface MemberRules {
   readonly tiers?: Readonly<Record<string, readonly string[]>>;
   /** By the tool that they ask for. */
   readonly tools?: Readonly<Record<string, string>>;
+  readonly containers?: readonly string[];
   /** By what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
   readonly objects?: Readonly<Record<string, MemberRules>>;
@@ -52,6 +55,7 @@ export function memberTable(says: MemberRules, base?: MemberTable): MemberTable 
   for (const name of says.owned ?? []) rules.set(name, OWNED);
   for (const [name, ordinary] of Object.entries(says.tiers ?? {})) rules.set(name, { kind: "tier", ordinary });
   for (const [name, tool] of Object.entries(says.tools ?? {})) rules.set(name, { kind: "tool", tool });
+  for (const name of says.containers ?? []) rules.set(name, { kind: "container" });
   for (const [name, instead] of Object.entries(says.refused ?? {})) rules.set(name, { kind: "refused", instead });
   for (const [name, inner] of Object.entries(says.objects ?? {}))
     rules.set(name, { kind: "object", members: memberTable(nameOf === undefined ? inner : { nameOf, ...inner }) });

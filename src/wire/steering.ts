@@ -1,5 +1,6 @@
 /** What of a body asks for a service tier or for tools of the upstream's, noted in the one pass over it. */
 import { serviceTierOf } from "../api/service-tier.js";
+import { containerIn } from "./containers.js";
 import type { Held } from "./held-objects.js";
 import { callsMaxOf, type FoundTools, type HostedTool } from "./hosted-tools.js";
 import type { JsonCursor } from "./json/cursor.js";
@@ -7,24 +8,27 @@ import { parsed, textOf } from "./json/value.js";
 import type { MemberTable } from "./members.js";
 import type { RequestFacts } from "./wire.js";
 
+const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
 const NOWHERE = { place: undefined, callsMax: undefined, isOfferedUnasked: false, end: 0 };
 
 export class Steering implements FoundTools {
   readonly hosted: HostedTool[] = [];
   held: Held | undefined;
   private tier: string | undefined;
+  private container: string | undefined;
 
   constructor(private readonly table: MemberTable) {}
 
   /** Looks at a top-level member that was read: its value lies between `start` and where the cursor is. */
   note(name: string, cursor: JsonCursor, start: number): void {
     const rule = this.table.rules.get(name);
-    if (rule === undefined || (rule.kind !== "tier" && rule.kind !== "tool")) return;
+    if (rule === undefined || !NOTED.has(rule.kind)) return;
     const value = parsed(cursor.bytes.toString("utf8", start, cursor.at));
     if (value === null || value === false) return;
+    if (rule.kind === "container") this.container = containerIn(value);
     if (rule.kind === "tool")
       this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
-    else if (this.tier === undefined) {
+    else if (rule.kind === "tier" && this.tier === undefined) {
       const tier = textOf(value);
       if (serviceTierOf(tier) !== "" && !rule.ordinary.includes(tier.toLowerCase())) this.tier = tier;
     }
@@ -36,7 +40,7 @@ export class Steering implements FoundTools {
   }
 
   /** `callsMaxOf` each tool is what the client bounds all of them to together, where the wire lets it. */
-  facts(callsMax?: number): Pick<RequestFacts, "serviceTier" | "toolCallsMax"> {
-    return { serviceTier: this.tier, toolCallsMax: callsMaxOf(this.hosted, callsMax) };
+  facts(callsMax?: number): Pick<RequestFacts, "serviceTier" | "container" | "toolCallsMax"> {
+    return { container: this.container, serviceTier: this.tier, toolCallsMax: callsMaxOf(this.hosted, callsMax) };
   }
 }

@@ -36,6 +36,8 @@ export interface RequestFacts {
   readonly inputCount?: number;
   /** The service tier as the client asks for it. Absent where it asks for none. */
   readonly serviceTier?: string | undefined;
+  /** The container that it names: what an upstream made for an earlier answer. Absent where it names none. */
+  readonly container?: string | undefined;
   /** The most calls of each tool that the upstream runs, as the body that goes there bounds them. */
   readonly toolCallsMax?: readonly ToolUse[] | undefined;
 }
@@ -69,6 +71,8 @@ export interface MemberTerms {
   readonly price: Price;
   /** True where members of a request that no table knows are refused. */
   readonly knownMembersOnly: boolean;
+  /** Containers that the request may name. */
+  readonly containers: readonly string[];
 }
 
 /** What of a request is read as text, and how much of it is no text. */
@@ -255,6 +259,8 @@ export interface AnswerReport {
   readonly servedModel?: string | undefined;
   /** The service tier that answered, as the upstream names it. Absent or empty: it did not tell. */
   readonly serviceTier?: string | undefined;
+  /** The container that its tools ran in. Absent or empty: it told none. */
+  readonly containerId?: string | undefined;
   /** Calls of tools that the upstream ran. Absent: the answer cannot tell. */
   readonly toolUses?: readonly ToolUse[] | undefined;
   /**

@@ -86,7 +86,7 @@ describe.each(BODIES)("a long body of $wire", (row) => {
       const request = await read();
       const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
       const target = { model: "x", facts: {} };
-      const terms = { price: FREE, knownMembersOnly: false };
+      const terms = { price: FREE, knownMembersOnly: false, containers: [] };
       const permits = new TargetPermits("u", terms, undefined);
       const speech = speechFor(family, direct, "chat");
       const want = await outcome(() =>

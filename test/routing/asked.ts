@@ -44,6 +44,7 @@ const HEADERS = { "x-tollgate-path-model": "m" };
 export const UNPRICED: Permits = {
   tool: () => "unpriced",
   tier: (name) => (name === "auto" || name === "default" || name === "standard" ? "ordinary" : "unpriced"),
+  holds: () => false,
   passes: () => true,
 };
 

@@ -22,6 +22,7 @@ const TOP = new Set([
   "top_p",
   "top_k",
   "context_management",
+  "container",
 ]);
 const ONLY_FOR_ANSWERS = ["max_tokens", "stream", "temperature", "metadata", "stop_sequences"];
 

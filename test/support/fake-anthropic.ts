@@ -14,6 +14,8 @@ export interface AnthropicScript {
   readonly blocks?: readonly Readonly<Record<string, unknown>>[];
   /** That of the message. */
   readonly id?: string;
+  /** The container that its tools ran in. */
+  readonly container?: object;
   /** Default end_turn, or tool_use where a block is one. */
   readonly stop?: string;
   readonly stopSequence?: string;
@@ -159,7 +161,7 @@ function blocksOf(script: AnthropicScript, body: AnthropicRequest["body"]): Anth
 function stopOf(script: AnthropicScript): object {
   const hasCalls = script.blocks?.some(({ type }) => type === "tool_use") === true;
   return {
-    container: null,
+    container: script.container ?? null,
     stop_reason: script.stop ?? (hasCalls ? "tool_use" : "end_turn"),
     stop_sequence: script.stopSequence ?? null,
     stop_details: script.stopDetails ?? null,
@@ -172,7 +174,7 @@ function answerOf(script: AnthropicScript, body: AnthropicRequest["body"]): obje
     type: "message",
     role: "assistant",
     model: body["model"],
-    container: null,
+    container: script.container ?? null,
     diagnostics: null,
   };
   const content = blocksOf(script, body).map((block) => Object.assign({}, block, { inputText: undefined }));

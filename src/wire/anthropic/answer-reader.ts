@@ -25,6 +25,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
   usageEarly = false;
+  containerId = "";
   readonly tools: AskedTools;
   private readonly counts = new UsageReader();
   private readonly blocks: BlockReader;
@@ -140,6 +141,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Block
   /** Why the message ends, told before the end or in a whole answer. */
   noteEnd(told: JsonObject): void {
     this.reason = textOf(told["stop_reason"]) || this.reason;
+    this.containerId = textOf(objectOf(told["container"])?.["id"]) || this.containerId;
     const stopString = told["stop_sequence"];
     if (typeof stopString === "string") this.stopString = stopString;
     this.explanation = textOf(objectOf(told["stop_details"])?.["explanation"]) || this.explanation;

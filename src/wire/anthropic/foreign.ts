@@ -10,7 +10,7 @@ export function checkForeign(prompt: Prompt, outputTokensMax: number | undefined
   };
   if (outputTokensMax === 0) refuse("max_tokens", "it cannot only warm its cache");
   const extra = objectOf(parsed(prompt.extra?.json ?? "{}"));
-  if (textOf(extra?.["container"]) !== "") refuse("container", "it is not Anthropic's, which alone holds it");
+  if (saysSomething(extra?.["container"])) refuse("container", "it is not Anthropic's, which alone has containers");
   const tools = new Set(prompt.tools.map(({ kind }) => (kind?.$case === "function" ? kind.value.name : undefined)));
   for (const name of prompt.toolChoice?.names ?? [])
     if (!tools.has(name)) refuse("tool_choice.name", `it has no tool '${name.slice(0, 64)}'`);
@@ -20,6 +20,10 @@ export function checkForeign(prompt: Prompt, outputTokensMax: number | undefined
     const held = heldFile(parts);
     if (held !== undefined) refuse(`${path}.content`, "it takes media by their bytes or address, not by a file's id");
   }
+}
+
+function saysSomething(container: unknown): boolean {
+  return textOf(container) !== "" || Object.keys(objectOf(container) ?? {}).length > 0;
 }
 
 function heldFile(parts: readonly Part[]): string | undefined {

@@ -26,8 +26,8 @@ export const MEMBERS = memberTable({
   ],
   tiers: { service_tier: [], speed: [], inference_geo: ["global", "not_available"] },
   tools: { mcp_servers: "mcp" },
+  containers: ["container"],
   refused: {
-    container: `${KEPT}; leave it out, and a new container is made`,
     thread: `${KEPT}; send the conversation itself`,
     fallbacks: ONE_MODEL,
     fallback_credit_token: ONE_MODEL,

@@ -68,7 +68,7 @@ function factsOf(
   cursor: JsonCursor,
   steering: Steering,
 ): RequestFacts {
-  const { serviceTier, toolCallsMax } = steering.facts();
+  const { serviceTier, container, toolCallsMax } = steering.facts();
   const outputTokensMax = values.get("max_tokens");
   return {
     model: String(values.get("model")),
@@ -83,6 +83,7 @@ function factsOf(
     fileCount: found.fileCount + steering.fileCount,
     audioCount: 0,
     serviceTier,
+    container,
     toolCallsMax,
   };
 }
