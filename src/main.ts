@@ -26,8 +26,6 @@ export interface ServeOptions {
   readonly demo: boolean;
   /** Starts also where the data directory has lost state, and writes that down. */
   readonly acceptLoss: boolean;
-  /** Called once when requests are served. */
-  readonly onReady: () => void;
 }
 
 /** Serves until the process is told to stop. Rejects with an Error of one line where the start fails. */
@@ -61,7 +59,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     const { addresses } = listeners;
     log.info({ ...addresses, pid: process.pid }, "ready");
     log.flush();
-    options.onReady();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
     if (core !== undefined) printWelcome(base, core.shown);
     hangup.act = () =>

@@ -61,11 +61,7 @@ test("server-sent events are written in one place, which keeps each on its lines
 
 test("the program leans on what documents promise, but for the places that are named here until they are gone", () => {
   expect(program.flatMap(undocumented)).toEqual([
-    "src/cli/serve.ts changes flags of V8 while it runs",
-    "src/cli/young-generation.ts changes flags of V8 while it runs",
-    "src/upstream/connector.ts imports undici/lib/core/connect.js, which its package does not offer",
     "src/upstream/connector.ts replaces a method of an object of the platform",
-    "src/upstream/http.ts imports undici/lib/dispatcher/pool.js, which its package does not offer",
   ]);
 });
 

@@ -1,7 +1,5 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
-import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import { growYoungGeneration, keepYoungGeneration } from "./young-generation.js";
 
 export function addServeCommand(program: Command): void {
   program
@@ -29,12 +27,8 @@ Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
 async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
-  keepYoungGeneration();
-  // Where many of a site's objects outlive two collections, as they do while a gateway starts, V8 makes all later ones
-  // in the old generation. What dies there keeps alive what it points to, and so every request lived too long.
-  setFlagsFromString("--no-allocation-site-pretenuring");
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
   const { demo = false, acceptLoss = false } = options;
-  await main.serve({ demo, acceptLoss, onReady: growYoungGeneration });
+  await main.serve({ demo, acceptLoss });
 }

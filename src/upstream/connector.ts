@@ -1,9 +1,6 @@
 /** How a connection to an upstream is opened, and how what arrives on it is read: past Node's machinery of streams. */
-import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import type { buildConnector } from "undici";
-
-const makeConnector: typeof buildConnector = createRequire(import.meta.url)("undici/lib/core/connect.js");
+import { buildConnector } from "undici";
 
 /** What libuv suggests for one read. All connections share it: what it holds is taken before the next read. */
 const arriving = Buffer.allocUnsafeSlow(64 * 1024);
@@ -18,13 +15,16 @@ const INBOX = Symbol("inbox");
 type DirectSocket = Socket & { [INBOX]?: Inbox };
 
 /**
+ * The methods stay replaced as long as Node 20 is served: undici 7, the last one for it, ends the process where an
+ * upstream closes a connection whose reader pauses, and only these keep the end back. Undici 8 does not.
+ *
  * Opens connections for a pool of undici, over TCP or TLS. A read is put into one buffer, copied out at its size, and
  * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: 0.8 µs more for each event.
  */
 export function createConnector(timeoutMs: number): buildConnector.connector {
   // Node calls it as a method of the socket that read, which no document says.
   const onread = { buffer: arriving, callback: take };
-  const connector = makeConnector({ timeout: timeoutMs, onread } as buildConnector.BuildOptions);
+  const connector = buildConnector({ timeout: timeoutMs, onread } as buildConnector.BuildOptions);
   return (options, callback) => {
     connector(options, (...opened) => {
       const [error, socket] = opened;

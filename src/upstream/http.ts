@@ -1,12 +1,8 @@
 /** The one outbound HTTP client: an upstream with a base address, over kept connections. */
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
-import type { Dispatcher, Pool } from "undici";
+import { type Dispatcher, Pool } from "undici";
 import { createConnector } from "./connector.js";
 import type { Exchange, Upstream, UpstreamHandler, UpstreamRequest } from "./upstream.js";
-
-// The package's index also loads fetch, WebSocket and more: 9 MB that nothing here uses.
-const ConnectionPool: typeof Pool = createRequire(import.meta.url)("undici/lib/dispatcher/pool.js");
 
 export interface HttpUpstreamOptions {
   /** Such as https://api.openai.com/v1. Its path is put before each request's. No credentials, query or fragment. */
@@ -63,7 +59,7 @@ class HttpUpstream implements Upstream {
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, "");
     this.#openMax = connections + waitingMax;
-    this.#pool = new ConnectionPool(url.origin, {
+    this.#pool = new Pool(url.origin, {
       connections,
       pipelining: 1,
       connect: createConnector(connectTimeoutMs),
