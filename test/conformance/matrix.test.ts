@@ -17,7 +17,7 @@ beforeAll(async () => {
       cellsOf(client, target).map(({ feature, isStream }) => ({ client, target, feature, isStream })),
     ),
   );
-}, 120_000);
+}, 600_000);
 afterAll(() => matrix.close());
 
 const PAIRS = clients.flatMap((client) =>
