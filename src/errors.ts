@@ -162,6 +162,15 @@ export const REASONS = {
     retry: false,
     say: (m) => `The ${m["kind"]} '${m["id"]}' exists already${m["problem"] ? ` ${m["problem"]}` : ""}.`,
   },
+  ERROR_REASON_ETAG_STALE: {
+    grpc: status.ABORTED,
+    http: 409,
+    type: "invalid_request_error",
+    code: "etag_stale",
+    retry: false,
+    say: (m) =>
+      `The ${m["kind"]} '${m["id"]}' was changed since you read it. Read it again, and send your change with its new etag.`,
+  },
   ERROR_REASON_IDEMPOTENCY_KEY_REUSED: {
     grpc: status.INVALID_ARGUMENT,
     http: 422,

@@ -141,7 +141,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;
-    const answer = await connection.call(method, { id, settings, updateMask });
+    const answer = await connection.call(method, { id, settings, updateMask, etag: "" });
     connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
   });
 }

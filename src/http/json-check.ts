@@ -2,6 +2,7 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { GatewayError } from "../errors.js";
 
+export const FIELD_MASK = "google.protobuf.FieldMask";
 const INT32 = { least: -(2n ** 31n), most: 2n ** 31n - 1n };
 const UINT32 = { least: 0n, most: 2n ** 32n - 1n };
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -26,6 +27,10 @@ const TIMESTAMP_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[
 export function checkMessage(desc: DescMessage, json: unknown, path = ""): void {
   if (desc.typeName === "google.protobuf.Timestamp") {
     checkTimestamp(json, path);
+    return;
+  }
+  if (desc.typeName === FIELD_MASK) {
+    if (typeof json !== "string") refuse(path, "must be a string of names with commas between them");
     return;
   }
   if (!isRecord(json)) refuse(path || "body", "must be an object");

@@ -11,6 +11,7 @@ import {
 } from "@bufbuild/protobuf";
 import { answerBytesToJson } from "../api/json.js";
 import { GatewayError } from "../errors.js";
+import { writeMask } from "./field-mask.js";
 import { checkMessage, isRecord, refuse } from "./json-check.js";
 
 const DEPTH_MAX = 64;
@@ -41,6 +42,7 @@ export function requestBytes(desc: DescMethod, input: HttpInput): Buffer {
     if (field !== undefined) delete json[field.jsonName];
     json[name] = value;
   }
+  if (input.body !== undefined) writeMask(message, json);
   return Buffer.from(toBinary(message, readJson(desc, json)));
 }
 

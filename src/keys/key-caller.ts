@@ -17,6 +17,7 @@ export function keyOf(row: KeyRow): Key {
     hint: row.hint,
     createTime: new Date(row.createTimeMs),
     revokeTime: row.revokeTimeMs === null ? undefined : new Date(row.revokeTimeMs),
+    etag: String(row.revision),
   };
 }
 

@@ -48,6 +48,14 @@ const GRACE_SECONDS_MAX = 30 * 24 * 3600;
 /** A change is tried so often against other changes of the same key. */
 const CHANGE_TRIES_MAX = 8;
 
+/** What an update asks of the key that it finds. */
+export interface UpdateTerms {
+  /** Throws where the caller may not change such a key to such settings: it sees what is about to be written. */
+  readonly permit?: (key: Key, changed: KeySettings) => void;
+  /** The etag that the caller read; empty where it takes whatever is there. */
+  readonly etag?: string;
+}
+
 /**
  * All methods but `authenticate` are for management: they ask the store. What a caller may do to which key is
  * `grant.ts`'s.
@@ -137,19 +145,23 @@ export class Keys {
   }
 
   /**
-   * Changes the settings that the mask names, such as `requests_per_minute`. A revoked key is not changed any more.
-   * `permit` throws where the caller may not change such a key to such settings: it sees what is about to be written.
+   * Changes the settings that the mask names, such as `requests_per_minute`. A revoked key is not changed any more, and
+   * one that has another etag than the given one rejects with ETAG_STALE.
    */
   async update(
     id: string,
     settings: KeySettings | undefined,
     mask: readonly string[],
-    permit: (key: Key, changed: KeySettings) => void = () => undefined,
+    { permit, etag = "" }: UpdateTerms = {},
   ): Promise<Key> {
     const row = await this.#change(id, (row) => {
       requireAlive(row);
       const changed = maskedSettings(KeySettings.decode(row.settings), settings, mask);
-      permit(keyOf(row), changed);
+      permit?.(keyOf(row), changed);
+      // Who may not see the key does not learn from an etag that there is one.
+      if (etag !== "" && etag !== keyOf(row).etag) {
+        throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "key", id });
+      }
       return { ...row, settings: KeySettings.encode(changed).finish() };
     });
     return keyOf(row);

@@ -259,11 +259,15 @@ export class Ledger {
     return account;
   }
 
-  /** Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN or PARAMETER_INVALID. */
-  async setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): Promise<AccountRow> {
+  /**
+   * Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE
+   * where the account has another etag; an empty one takes whatever is there.
+   */
+  async setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>, etag = ""): Promise<AccountRow> {
     checkSettings(settings);
-    const account = await this.#store.accounts.setSettings(id, settings);
+    const account = await this.#store.accounts.setSettings(id, settings, etag);
     if (account === undefined) throw unknownAccount(id);
+    if (account === "stale") throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "account", id });
     return account;
   }
 

@@ -29,8 +29,8 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       checkOwner(caller, required("id", id), "account", id);
       return { account: accountOf(await ledger.account(id)) };
     },
-    async updateAccount({ id, settings, updateMask }) {
-      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask));
+    async updateAccount({ id, settings, updateMask = [], etag }) {
+      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), etag);
       await keys.publishAccount(id);
       return { account: accountOf(account) };
     },
@@ -87,9 +87,9 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
 }
 
 function accountOf(row: AccountRow): Account {
-  const { id, name, createTimeMs, budgets, limits, freeze } = row;
+  const { id, name, createTimeMs, budgets, limits, freeze, etag } = row;
   const settings = { ...budgets, ...limits, modelLimits: [...limits.modelLimits] };
-  return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze) };
+  return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze), etag };
 }
 
 function verified(report: VerifyReport): VerifyLedgerResponse {

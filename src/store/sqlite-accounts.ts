@@ -1,5 +1,6 @@
 /** Accounts and balances in SQLite. */
 import { AccountSettings } from "../api/index.js";
+import { withEtag } from "./account-etag.js";
 import { digestOf } from "./digest.js";
 import type { AccountColumns } from "./sqlite-columns.js";
 import type { Sqlite } from "./sqlite-binding.js";
@@ -48,13 +49,18 @@ export class SqliteAccounts {
     return this.#insert.run(...valuesOf({ ...account, budgets, limits, freeze: null })).changes === 1;
   }
 
-  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): AccountRow | undefined {
+  setSettings(
+    id: string,
+    settings: Partial<AccountBudgets & AccountLimits>,
+    etag: string,
+  ): AccountRow | "stale" | undefined {
     const account = this.get(id);
     if (account === undefined) return undefined;
+    if (etag !== "" && etag !== account.etag) return "stale";
     const next = { ...account.budgets, ...account.limits, ...settings };
     const changed = { ...account, budgets: budgetsOf(next), limits: limitsOf(next) };
     this.#update.run(...valuesOf(changed), id);
-    return changed;
+    return withEtag(changed);
   }
 
   setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined {
@@ -62,7 +68,7 @@ export class SqliteAccounts {
     if (account === undefined) return undefined;
     const changed = { ...account, freeze };
     this.#update.run(...valuesOf(changed), id);
-    return changed;
+    return withEtag(changed);
   }
 
   get(id: string): AccountRow | undefined {
@@ -92,7 +98,7 @@ export class SqliteAccounts {
 }
 
 /** All but the sums, which the transfers prove, and their digest. */
-function valuesOf({ id, name, createTimeMs, budgets, limits, freeze }: AccountRow): unknown[] {
+function valuesOf({ id, name, createTimeMs, budgets, limits, freeze }: Omit<AccountRow, "etag">): unknown[] {
   const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
   const values = [
     id,
@@ -145,7 +151,7 @@ function freezeOf(row: AccountColumns): Freeze | null {
 }
 
 function toAccount(row: AccountColumns): AccountRow {
-  return {
+  return withEtag({
     id: row.id,
     name: row.name,
     createTimeMs: Number(row.create_time_ms),
@@ -162,5 +168,5 @@ function toAccount(row: AccountColumns): AccountRow {
       budgetTotalNanos: row.budget_total_nanos,
       requestCostMaxNanos: row.request_cost_max_nanos,
     },
-  };
+  });
 }

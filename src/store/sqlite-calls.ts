@@ -42,7 +42,11 @@ export interface SqliteCalls {
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
   createAccount(account: NewAccountRow): boolean;
-  setAccount(id: string, settings: Partial<AccountBudgets & AccountLimits>): AccountRow | undefined;
+  setAccount(
+    id: string,
+    settings: Partial<AccountBudgets & AccountLimits>,
+    etag: string,
+  ): AccountRow | "stale" | undefined;
   setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];

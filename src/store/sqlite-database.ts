@@ -65,10 +65,10 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
     createAccount: (account) => accounts.create(account),
-    setAccount: (id, settings) => {
+    setAccount: (id, settings, etag) => {
       // The next commit reads everything anew: open holds in the book count on their account being there.
       kept = undefined;
-      return accounts.setSettings(id, settings);
+      return accounts.setSettings(id, settings, etag);
     },
     setFreeze: (id, freeze) => {
       kept = undefined;

@@ -75,7 +75,7 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
 function accountStore(thread: SqliteThread): AccountStore {
   return {
     create: (account) => thread.call("createAccount", account),
-    setSettings: (id, settings) => thread.call("setAccount", id, settings),
+    setSettings: (id, settings, etag) => thread.call("setAccount", id, settings, etag),
     setFreeze: (id, freeze) => thread.call("setFreeze", id, freeze),
     get: (id) => thread.call("account", id),
     list: async (page) => {

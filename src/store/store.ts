@@ -54,6 +54,8 @@ export interface AccountRow extends NewAccountRow {
   readonly limits: AccountLimits;
   /** Null where it is not frozen. */
   readonly freeze: Freeze | null;
+  /** Another after each change of its settings or its freeze. */
+  readonly etag: string;
 }
 
 /**
@@ -227,8 +229,15 @@ export interface AccountStore {
   /** False where the id is taken. */
   create(account: NewAccountRow): Promise<boolean>;
   get(id: string): Promise<AccountRow | undefined>;
-  /** Changes the settings that are given, between two commits; undefined where there is no such account. */
-  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>): Promise<AccountRow | undefined>;
+  /**
+   * Changes the settings that are given, between two commits. Undefined where there is no such account, and `stale`
+   * where it has another etag; an empty one takes whatever is there.
+   */
+  setSettings(
+    id: string,
+    settings: Partial<AccountBudgets & AccountLimits>,
+    etag: string,
+  ): Promise<AccountRow | "stale" | undefined>;
   /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
   setFreeze(id: string, freeze: Freeze | null): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;

@@ -131,7 +131,7 @@ const HTTP: readonly HttpCase[] = [
     name: `an account with a budget of ${amount}`,
     method: "PATCH",
     path: "/accounts/acme",
-    body: `{"settings":{"budget_day_nanos":${amount}},"update_mask":["budget_day_nanos"]}`,
+    body: `{"settings":{"budget_day_nanos":${amount}},"update_mask":"budget_day_nanos"}`,
     status: 400,
     param: "settings.budget_day_nanos",
   })),

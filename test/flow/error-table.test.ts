@@ -31,7 +31,7 @@ beforeAll(async () => {
     ["careful", "request_cost_max_nanos"],
   ] as const) {
     await management.account(id, 10_000_000_000n);
-    await management.call("PATCH", `/accounts/${id}`, { settings: { [name]: "1" }, update_mask: [name] });
+    await management.call("PATCH", `/accounts/${id}`, { settings: { [name]: "1" } });
     await key(id, {}, id);
   }
   await key("thrifty", { request_cost_max_nanos: "1" });

@@ -50,7 +50,7 @@ async function keyOf(creditNanos: bigint, settings: Json = {}, budgets: Json = {
   const id = `asker-${++accounts}`;
   await world.management.account(id, creditNanos);
   if (Object.keys(budgets).length > 0) {
-    const body = { settings: budgets, update_mask: Object.keys(budgets) };
+    const body = { settings: budgets, update_mask: Object.keys(budgets).join(",") };
     expect((await world.management.call("PATCH", `/accounts/${id}`, body)).status).toBe(200);
   }
   return (await world.management.makeKey(id, settings)).secret;

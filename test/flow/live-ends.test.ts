@@ -38,7 +38,7 @@ const freeze =
 const expire: Case["act"] = (world, _account, { id }) =>
   world.management.call("PATCH", `/keys/${id}`, {
     settings: { expire_time: new Date(Date.now() + 1_000).toISOString() },
-    update_mask: ["expire_time"],
+    update_mask: "expire_time",
   });
 
 const CASES: readonly Case[] = [

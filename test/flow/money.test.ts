@@ -78,7 +78,7 @@ describe.each(COVERS)("a $what that covers 10 calls", ({ timesCredit, budget, co
       const grantedNanos = coveredNanos * timesCredit;
       const { id, secret } = await openAccount(grantedNanos);
       if (budget !== undefined) {
-        const change = { settings: { [budget]: String(coveredNanos) }, update_mask: [budget] };
+        const change = { settings: { [budget]: String(coveredNanos) } };
         expect((await world.management.call("PATCH", `/accounts/${id}`, change)).status).toBe(200);
       }
       const secrets = [secret];

@@ -319,7 +319,7 @@ test("limits of an account reach its keys without the store, and a change of the
   expect((await world.keys.authenticate(secret)).accountLimits).toBeUndefined();
   const elsewhere = await world.keys.authenticate(other.secret);
   const modelLimits = [{ model: "gpt-*", requestsPerMinute: 3n, tokensPerMinute: 0n, concurrency: 0n }];
-  await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n, modelLimits });
+  await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n, modelLimits }, "");
   await world.keys.publishAccount("acme");
   const changed = await world.keys.authenticate(secret);
   expect(changed.accountLimits).toMatchObject({ tokensPerMinute: 7n, requestsPerMinute: 0n, models: modelLimits });

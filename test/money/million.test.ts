@@ -153,7 +153,7 @@ class Run {
       budgetTotalNanos: total,
       requestCostMaxNanos: request,
     };
-    await store.accounts.setSettings(id, budgets);
+    await store.accounts.setSettings(id, budgets, "");
     this.#model.limits.set(id, limits);
   }
 

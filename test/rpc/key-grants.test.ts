@@ -121,10 +121,18 @@ describe("whatever a key with the scope keys asks for", () => {
           if (made.message !== undefined) granted += 1;
           await expectWithin(target, me.key);
           expect(isWithin(target.settings ?? emptySettings(), me.key.settings ?? emptySettings())).toBe(true);
-          const changed = await ask(updateKey, { id: target.id, settings: next, updateMask: mask }, maker.secret);
+          const changed = await ask(
+            updateKey,
+            { id: target.id, settings: next, updateMask: mask, etag: "" },
+            maker.secret,
+          );
           if (changed.message?.key === undefined) expect(PERMISSIONS).toContain(changed.reason);
           else await expectWithin(changed.message.key, me.key);
-          const itself = await ask(updateKey, { id: me.key.id, settings: next, updateMask: mask }, maker.secret);
+          const itself = await ask(
+            updateKey,
+            { id: me.key.id, settings: next, updateMask: mask, etag: "" },
+            maker.secret,
+          );
           if (itself.message?.key === undefined) expect(PERMISSIONS).toContain(itself.reason);
           else await expectWithin(itself.message.key, me.key);
         },
@@ -148,7 +156,7 @@ describe("whatever a key with the scope keys asks for", () => {
         const id = stranger.id;
         for (const { reason } of [
           await ask(getKey, { id }, maker.secret),
-          await ask(updateKey, { id, settings: { ...mine }, updateMask: ["name"] }, maker.secret),
+          await ask(updateKey, { id, settings: { ...mine }, updateMask: ["name"], etag: "" }, maker.secret),
           await ask(rotateKey, { id, graceSeconds: 0 }, maker.secret),
           await ask(revokeKey, { id }, maker.secret),
         ])

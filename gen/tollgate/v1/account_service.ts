@@ -18,6 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
 /** EntryKind says what a transfer does. */
@@ -95,7 +96,11 @@ export interface Account {
     | AccountSettings
     | undefined;
   /** Why and since when its requests are refused. Absent: they are not. */
-  freeze: Freeze | undefined;
+  freeze:
+    | Freeze
+    | undefined;
+  /** Differs after each change of the settings or of the freeze. To be sent back with an update, never to be read. */
+  etag: string;
 }
 
 /** Freeze is why the requests of an account are refused. */
@@ -167,8 +172,18 @@ export interface UpdateAccountRequest {
   settings:
     | AccountSettings
     | undefined;
-  /** The names of the settings to change, such as requests_per_minute. Others stay. */
-  updateMask: string[];
+  /**
+   * The names of the settings to change, such as requests_per_minute. Others stay. Required; over HTTP it may be left out,
+   * and then names the members of `settings`.
+   */
+  updateMask:
+    | string[]
+    | undefined;
+  /**
+   * The etag that the caller read: where another change came since, this one is refused with ETAG_STALE. Empty: whatever
+   * stands there is changed.
+   */
+  etag: string;
 }
 
 /** UpdateAccountResponse is the changed account. */
@@ -627,7 +642,7 @@ export const ModelLimits: MessageFns<ModelLimits> = {
 };
 
 function createBaseAccount(): Account {
-  return { id: "", name: "", createTime: undefined, settings: undefined, freeze: undefined };
+  return { id: "", name: "", createTime: undefined, settings: undefined, freeze: undefined, etag: "" };
 }
 
 export const Account: MessageFns<Account> = {
@@ -646,6 +661,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.freeze !== undefined) {
       Freeze.encode(message.freeze, writer.uint32(162).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(170).string(message.etag);
     }
     return writer;
   },
@@ -701,6 +719,14 @@ export const Account: MessageFns<Account> = {
             }
 
             message.freeze = Freeze.decode(reader, reader.uint32());
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -1091,7 +1117,7 @@ export const CreateAccountResponse: MessageFns<CreateAccountResponse> = {
 };
 
 function createBaseUpdateAccountRequest(): UpdateAccountRequest {
-  return { id: "", settings: undefined, updateMask: [] };
+  return { id: "", settings: undefined, updateMask: undefined, etag: "" };
 }
 
 export const UpdateAccountRequest: MessageFns<UpdateAccountRequest> = {
@@ -1102,8 +1128,11 @@ export const UpdateAccountRequest: MessageFns<UpdateAccountRequest> = {
     if (message.settings !== undefined) {
       AccountSettings.encode(message.settings, writer.uint32(18).fork()).join();
     }
-    for (const v of message.updateMask) {
-      writer.uint32(26).string(v!);
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(26).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(34).string(message.etag);
     }
     return writer;
   },
@@ -1142,7 +1171,15 @@ export const UpdateAccountRequest: MessageFns<UpdateAccountRequest> = {
               break;
             }
 
-            message.updateMask.push(reader.string());
+            message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -2690,7 +2727,7 @@ export const AccountServiceService = {
   /**
    * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
    */
   updateAccount: {
     path: "/tollgate.v1.AccountService/UpdateAccount" as const,
@@ -2830,7 +2867,7 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   /**
    * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
    */
   updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
   /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
@@ -2909,7 +2946,7 @@ export interface AccountServiceClient extends Client {
   /**
    * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, or PARAMETER_INVALID.
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
    */
   updateAccount(
     request: UpdateAccountRequest,

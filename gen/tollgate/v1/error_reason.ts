@@ -46,6 +46,8 @@ export enum ErrorReason {
   ERROR_REASON_RESOURCE_UNKNOWN = 17,
   /** ERROR_REASON_ALREADY_EXISTS - The id is taken by something else. Example: {"kind": "credit", "id": "inv-7"} */
   ERROR_REASON_ALREADY_EXISTS = 18,
+  /** ERROR_REASON_ETAG_STALE - What the caller would change was changed since the caller read it. Example: {"kind": "key", "id": "key_1"} */
+  ERROR_REASON_ETAG_STALE = 62,
   /**
    * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of one that made it, of the account, or of the account and the model. `owner` is
    * such as `key key_1`, `account acme` or `account acme, model gpt-*`.

@@ -18,6 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
 /** KeySettings is what a key may do. Zero and empty mean no limit, but for the scopes. */
@@ -104,6 +105,8 @@ export interface Key {
     | undefined;
   /** The key that made it, within whose settings it is used. Empty: an operator made it. */
   makerId: string;
+  /** Differs after each change of the key. To be sent back with an update, never to be read. */
+  etag: string;
 }
 
 /** CreateKeyRequest is the request of CreateKey. */
@@ -166,8 +169,18 @@ export interface UpdateKeyRequest {
   settings:
     | KeySettings
     | undefined;
-  /** The names of the settings to change, such as requests_per_minute. Others stay. */
-  updateMask: string[];
+  /**
+   * The names of the settings to change, such as requests_per_minute. Others stay. Required; over HTTP it may be left out,
+   * and then names the members of `settings`.
+   */
+  updateMask:
+    | string[]
+    | undefined;
+  /**
+   * The etag that the caller read: where another change came since, this one is refused with ETAG_STALE. Empty: whatever
+   * stands there is changed.
+   */
+  etag: string;
 }
 
 /** UpdateKeyResponse is the changed key. */
@@ -582,6 +595,7 @@ function createBaseKey(): Key {
     createTime: undefined,
     revokeTime: undefined,
     makerId: "",
+    etag: "",
   };
 }
 
@@ -607,6 +621,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.makerId !== "") {
       writer.uint32(58).string(message.makerId);
+    }
+    if (message.etag !== "") {
+      writer.uint32(66).string(message.etag);
     }
     return writer;
   },
@@ -678,6 +695,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.makerId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -1036,7 +1061,7 @@ export const ListKeysResponse: MessageFns<ListKeysResponse> = {
 };
 
 function createBaseUpdateKeyRequest(): UpdateKeyRequest {
-  return { id: "", settings: undefined, updateMask: [] };
+  return { id: "", settings: undefined, updateMask: undefined, etag: "" };
 }
 
 export const UpdateKeyRequest: MessageFns<UpdateKeyRequest> = {
@@ -1047,8 +1072,11 @@ export const UpdateKeyRequest: MessageFns<UpdateKeyRequest> = {
     if (message.settings !== undefined) {
       KeySettings.encode(message.settings, writer.uint32(18).fork()).join();
     }
-    for (const v of message.updateMask) {
-      writer.uint32(26).string(v!);
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(26).fork()).join();
+    }
+    if (message.etag !== "") {
+      writer.uint32(34).string(message.etag);
     }
     return writer;
   },
@@ -1087,7 +1115,15 @@ export const UpdateKeyRequest: MessageFns<UpdateKeyRequest> = {
               break;
             }
 
-            message.updateMask.push(reader.string());
+            message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.etag = reader.string();
             continue;
           }
         }
@@ -1476,7 +1512,12 @@ export const KeyServiceService = {
     responseSerialize: (value: ListKeysResponse): Buffer => Buffer.from(ListKeysResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListKeysResponse => ListKeysResponse.decode(value),
   },
-  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
+  /**
+   * UpdateKey changes the settings that the mask names.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
+   * settings, or ETAG_STALE.
+   */
   updateKey: {
     path: "/tollgate.v1.KeyService/UpdateKey" as const,
     requestStream: false as const,
@@ -1529,7 +1570,12 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   getKey: handleUnaryCall<GetKeyRequest, GetKeyResponse>;
   /** ListKeys lists keys, newest first. */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
-  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
+  /**
+   * UpdateKey changes the settings that the mask names.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
+   * settings, or ETAG_STALE.
+   */
   updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
   /** RevokeKey ends a key for good. It holds from the next request on every node. Repeating it changes nothing. */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
@@ -1592,7 +1638,12 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListKeysResponse) => void,
   ): ClientUnaryCall;
-  /** UpdateKey changes the settings that the mask names. Refuses with KEY_TOO_WIDE above the caller's own settings. */
+  /**
+   * UpdateKey changes the settings that the mask names.
+   *
+   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
+   * settings, or ETAG_STALE.
+   */
   updateKey(
     request: UpdateKeyRequest,
     callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,

@@ -1,0 +1,13 @@
+/** The etag of an account: what tells one change of its settings or its freeze from another. */
+import { hash } from "node:crypto";
+import { AccountSettings } from "../api/index.js";
+import type { AccountRow } from "./store.js";
+
+/** The account with its etag, which is made of what may change, so that no row has to keep it. */
+export function withEtag(account: Omit<AccountRow, "etag">): AccountRow {
+  const { budgets, limits, freeze } = account;
+  const settings = { ...budgets, ...limits, modelLimits: [...limits.modelLimits] };
+  const bytes = Buffer.from(AccountSettings.encode(settings).finish());
+  const etag = hash("sha256", `${bytes.toString("base64")} ${JSON.stringify(freeze)}`).slice(0, 16);
+  return { ...account, etag };
+}
