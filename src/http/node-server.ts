@@ -1,5 +1,5 @@
 /** Node's own server under the framework, with TLS or without, and with its deadlines. */
-import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttpsServer, Server as HttpsServer } from "node:https";
 import type { SecureContextOptions } from "node:tls";
 
@@ -10,12 +10,18 @@ const REQUEST_TIMEOUT_MS = 600_000;
 // Longer than the 60 s that load balancers keep a connection, so that they, not we, end it.
 const KEEP_ALIVE_MS = 75_000;
 
+/** True of a request that could become a WebSocket; any other that asks for an upgrade is answered as if it had not. */
+export function mayBeWebSocket({ method, headers }: IncomingMessage): boolean {
+  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+  return method === "GET" && headers.upgrade?.toLowerCase() === "websocket" && !hasBody;
+}
+
 /**
  * A server that never listens: it takes connections whose request asked for another protocol and is answered as if it
  * had not. Such a connection is cut where nothing passes for as long as a request may take.
  */
 export function createInnerServer(handler: RequestListener, slowMs: number): Server {
-  const server = createNodeServer(handler, undefined, slowMs);
+  const server = createNodeServer(handler, undefined, slowMs, () => false);
   server.timeout = REQUEST_TIMEOUT_MS;
   return server;
 }
@@ -25,8 +31,11 @@ export function createNodeServer(
   handler: RequestListener,
   tls: SecureContextOptions | undefined,
   slowMs: number,
+  shouldUpgrade: (request: IncomingMessage) => boolean = mayBeWebSocket,
 ): Server {
-  const options: ServerOptions = {
+  // Older versions of Node do not ask, and tell every upgrade; newer ones would read the body of such a request apart.
+  const options: ServerOptions & { readonly shouldUpgradeCallback: (request: IncomingMessage) => boolean } = {
+    shouldUpgradeCallback: shouldUpgrade,
     headersTimeout: slowMs,
     requestTimeout: Math.max(REQUEST_TIMEOUT_MS, slowMs),
     keepAliveTimeout: KEEP_ALIVE_MS,

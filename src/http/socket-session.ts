@@ -20,6 +20,8 @@ import { warmUp } from "./warm-up.js";
 
 /** Close codes of RFC 6455 and of its registry. */
 const CLOSE = { done: 1000, unsupported: 1003, policy: 1008, restart: 1012, tryLater: 1013 } as const;
+/** Whoever answers so many pings in a row with nothing at all is gone. */
+const UNANSWERED_MAX = 2;
 /** Messages that wait behind the one that is answered. */
 const QUEUED_MAX = 16;
 /** Of a message that is not whole yet, so many bytes a second must come once it took as long as a slow body may. */
@@ -79,6 +81,7 @@ export class SocketSession implements Pulsed {
   #partial = { bytes: 0, taken: 0, sinceMs: 0 };
   #lastPingMs: number;
   #readBytes = 0;
+  #unanswered = 0;
   #closeWith: { readonly code: number; readonly error: GatewayError | undefined } | undefined;
   #status = 200;
 
@@ -120,9 +123,10 @@ export class SocketSession implements Pulsed {
     if (this.#writer.blockedMs(nowMs) > blockedMsMax || isSlow) return this.#webSocket.terminate();
     if (nowMs - this.#sinceMs >= ageMsMax) this.#end(CLOSE.done, this.#tooOld());
     if (nowMs - this.#lastPingMs < pulse.heartbeatMs) return;
-    // Whoever answers two pings in a row with nothing at all is gone; one who reads nothing has the time said above.
-    const isSilent = this.#socket.bytesRead === this.#readBytes && this.#lastPingMs > this.#sinceMs;
-    if (isSilent && !this.#writer.isFull) return this.#webSocket.terminate();
+    // Nothing came since the last ping, not even its answer. One who reads nothing has the time said above.
+    const isSilent = this.#socket.bytesRead === this.#readBytes && !this.#writer.isFull;
+    this.#unanswered = isSilent ? this.#unanswered + 1 : 0;
+    if (this.#unanswered > UNANSWERED_MAX) return this.#webSocket.terminate();
     this.#lastPingMs = nowMs;
     this.#readBytes = this.#socket.bytesRead;
     if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();

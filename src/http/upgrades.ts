@@ -12,6 +12,7 @@ import type { Format, FormatSocket } from "../formats/format.js";
 import type { Connections } from "./connections.js";
 import type { Front } from "./front.js";
 import { askedClamp } from "./headers.js";
+import { mayBeWebSocket } from "./node-server.js";
 import type { RoutePermission } from "./routes.js";
 import { type SocketParts, SocketSession } from "./socket-session.js";
 
@@ -93,8 +94,9 @@ export class Upgrades {
   }
 
   /** The format whose WebSocket is asked for, in good form. */
-  #formatOf({ method, url = "", headers }: IncomingMessage): Format | undefined {
-    if (method !== "GET" || !asksForWebSocket(headers) || headers.host === undefined) return undefined;
+  #formatOf(request: IncomingMessage): Format | undefined {
+    const { url = "", headers } = request;
+    if (!mayBeWebSocket(request) || headers.host === undefined) return undefined;
     if (headers["sec-websocket-version"] !== VERSION || !KEY.test(headers["sec-websocket-key"] ?? "")) return undefined;
     if (this.#parts.isDraining()) return undefined;
     return this.#parts.formats.find(({ socket }) => socket?.path === pathOf(url));

@@ -76,13 +76,13 @@ test("all have so many together", async () => {
 });
 
 test("an old one says so in the way that clients know, and closes; what runs ends well first", async () => {
-  await start({ socketAgeMsMax: 60, heartbeatMs: 20 });
+  await start({ socketAgeMsMax: 60, heartbeatMs: 400 });
   const steps = { go: () => undefined };
   answerIn(steps);
   const client = await open();
   client.create(ASK);
   await client.until(({ type }) => type === DELTA.type);
-  await sleep(200);
+  await sleep(300);
   expect(client.closed).toBeUndefined();
   steps.go();
   expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
@@ -200,7 +200,7 @@ test("a reader that takes nothing is waited for, then cut; one that goes on has 
 });
 
 test("a message that comes too slowly, and a client that answers no ping, are cut", async () => {
-  await start({ slowMs: 100, heartbeatMs: 50 });
+  await start({ slowMs: 100, heartbeatMs: 100 });
   const dribbling = await raw();
   dribbling.socket.write(Buffer.from([0x81, 0xfe, 0x40, 0x00, 0, 0, 0, 0, 0x7b]));
   const silent = await raw();
