@@ -54,6 +54,28 @@ const TOOLS = [
   },
   // What its decoder takes of a body differs from what others do.
   { name: "go", packages: ["golang-go"], probes: [["go", "version"]] },
+  {
+    name: "gRPC for Go",
+    packages: ["protoc-gen-go", "protoc-gen-go-grpc", "golang-google-grpc-dev"],
+    probes: [["sh", "-c", "command -v protoc-gen-go && command -v protoc-gen-go-grpc && test -d /usr/share/gocode"]],
+  },
+  {
+    name: "gRPC for Java",
+    packages: [
+      "default-jdk-headless",
+      "protobuf-compiler-grpc-java-plugin",
+      "libgrpc-java",
+      "libprotobuf-java",
+      "libnetty-java",
+      "libperfmark-java",
+      "libgoogle-common-protos-java",
+      "libgoogle-gson-java",
+      "libgeronimo-annotation-1.3-spec-java",
+    ],
+    probes: [
+      ["sh", "-c", "command -v javac && command -v grpc_java_plugin && test -f /usr/share/java/netty-codec.jar"],
+    ],
+  },
 ];
 
 /** @param {string} text */

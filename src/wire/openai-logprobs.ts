@@ -21,12 +21,12 @@ export function decodeTokens(value: unknown): TokenLogprob[] {
 function decodeToken(token: JsonObject): TokenLogprob {
   const text = textOf(token["token"]);
   const { logprob, bytes } = token;
-  const tokenBytes = Array.isArray(bytes) ? Buffer.from(bytes.map(Number)) : undefined;
+  const rawBytes = Array.isArray(bytes) ? Buffer.from(bytes.map(Number)) : undefined;
   return {
     token: text,
     logprob: typeof logprob === "number" ? logprob : 0,
     // Bytes that only repeat the text say nothing new.
-    tokenBytes: tokenBytes?.equals(Buffer.from(text)) === true ? undefined : tokenBytes,
+    rawBytes: rawBytes?.equals(Buffer.from(text)) === true ? undefined : rawBytes,
     top: decodeTokens(token["top_logprobs"]),
   };
 }
@@ -43,6 +43,6 @@ export function encodeToken(token: TokenLogprob): JsonObject {
   return { ...encodeAlone(token), top_logprobs: token.top.map(encodeAlone) };
 }
 
-function encodeAlone({ token, logprob, tokenBytes = Buffer.from(token) }: TokenLogprob): JsonObject {
-  return { token, logprob, bytes: [...tokenBytes] };
+function encodeAlone({ token, logprob, rawBytes = Buffer.from(token) }: TokenLogprob): JsonObject {
+  return { token, logprob, bytes: [...rawBytes] };
 }

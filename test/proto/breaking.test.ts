@@ -3,7 +3,9 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ScalarType } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registry } from "../../src/api/descriptors.js";
 
 let folder = "";
 beforeAll(() => {
@@ -92,6 +94,18 @@ describe("buf lint", () => {
   test("finds nothing", () => {
     expect(run("node_modules/.bin/buf", "lint")).toEqual({ status: 0, told: "" });
   });
+});
+
+test("no field is called as the getter of another field in Java, where a string also has one of its bytes", () => {
+  const messages = [...registry().files]
+    .flatMap((file) => file.messages)
+    .filter(({ file }) => file.name.startsWith("tollgate/"));
+  const clashes = messages.flatMap(({ typeName, fields }) => {
+    const strings = fields.filter((field) => field.scalar === ScalarType.STRING);
+    const getters = new Set(strings.map(({ name }) => `${name}_bytes`));
+    return fields.filter(({ name }) => getters.has(name)).map(({ name }) => `${typeName}.${name}`);
+  });
+  expect(clashes).toEqual([]);
 });
 
 test("every file of ours names its packages for Go, Java and C#", () => {

@@ -154,7 +154,7 @@ export interface TokenLogprob {
   /** The natural logarithm of its probability. */
   logprob: number;
   /** The token's bytes, where it is no whole text. */
-  tokenBytes?:
+  rawBytes?:
     | Buffer
     | undefined;
   /** The likeliest tokens at its place. */
@@ -880,7 +880,7 @@ export const LogprobsDelta: MessageFns<LogprobsDelta> = {
 };
 
 function createBaseTokenLogprob(): TokenLogprob {
-  return { token: "", logprob: 0, tokenBytes: undefined, top: [] };
+  return { token: "", logprob: 0, rawBytes: undefined, top: [] };
 }
 
 export const TokenLogprob: MessageFns<TokenLogprob> = {
@@ -891,8 +891,8 @@ export const TokenLogprob: MessageFns<TokenLogprob> = {
     if (message.logprob !== 0) {
       writer.uint32(17).double(message.logprob);
     }
-    if (message.tokenBytes !== undefined) {
-      writer.uint32(26).bytes(message.tokenBytes);
+    if (message.rawBytes !== undefined) {
+      writer.uint32(26).bytes(message.rawBytes);
     }
     for (const v of message.top) {
       TokenLogprob.encode(v!, writer.uint32(34).fork()).join();
@@ -934,7 +934,7 @@ export const TokenLogprob: MessageFns<TokenLogprob> = {
               break;
             }
 
-            message.tokenBytes = Buffer.from(reader.bytes());
+            message.rawBytes = Buffer.from(reader.bytes());
             continue;
           }
           case 4: {

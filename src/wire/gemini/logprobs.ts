@@ -19,7 +19,7 @@ function decodeToken(value: unknown): TokenLogprob {
   return {
     token: textOf(token?.["token"]),
     logprob: typeof logprob === "number" ? logprob : 0,
-    tokenBytes: undefined,
+    rawBytes: undefined,
     top: [],
   };
 }

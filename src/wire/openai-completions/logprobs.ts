@@ -18,7 +18,7 @@ export function decodeLogprobs(value: unknown, candidate: number): LogprobsDelta
 
 function tokenOf(token: string, logprob: unknown, top: TokenLogprob[]): TokenLogprob {
   // The first token of an echoed prompt has none.
-  return { token, logprob: typeof logprob === "number" ? logprob : 0, tokenBytes: undefined, top };
+  return { token, logprob: typeof logprob === "number" ? logprob : 0, rawBytes: undefined, top };
 }
 
 /** `offset` is where the first token stands in the answer, in characters. */

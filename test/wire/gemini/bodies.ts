@@ -220,7 +220,7 @@ export const usage: fc.Arbitrary<Usage> = fc.record({
 const logprob = fc.record({
   token: text,
   logprob: fc.double({ max: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
-  tokenBytes: fc.constant(undefined),
+  rawBytes: fc.constant(undefined),
 });
 const logprobs = fc.array(
   fc

@@ -41,7 +41,7 @@ const candidate = fc
       fc.record({
         token: text,
         logprob: fc.integer({ min: -9, max: 0 }).map((value) => value + 0),
-        tokenBytes: fc.constant(undefined),
+        rawBytes: fc.constant(undefined),
         top: fc.constant<TokenLogprob[]>([]),
       }),
       { maxLength: 2 },

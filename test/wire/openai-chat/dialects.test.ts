@@ -240,8 +240,8 @@ describe("dialects", () => {
           {
             token: "é",
             logprob: -0.5,
-            tokenBytes: undefined,
-            top: [{ token: "\ufffd", logprob: -1, tokenBytes: Buffer.from([195]), top: [] }],
+            rawBytes: undefined,
+            top: [{ token: "\ufffd", logprob: -1, rawBytes: Buffer.from([195]), top: [] }],
           },
         ],
         ...ended,

@@ -146,8 +146,8 @@ const ANSWER: readonly Event[] = [
       value: {
         candidate: 0,
         content: [
-          { token: "H", logprob: -0.5, tokenBytes: undefined, top: [token("H", -0.5), token("B", -2)] },
-          { token: "é", logprob: -1, tokenBytes: undefined, top: [token("é", -1)] },
+          { token: "H", logprob: -0.5, rawBytes: undefined, top: [token("H", -0.5), token("B", -2)] },
+          { token: "é", logprob: -1, rawBytes: undefined, top: [token("é", -1)] },
         ],
         refusal: [],
       },
@@ -160,8 +160,8 @@ const ANSWER: readonly Event[] = [
 const USAGE = { ...NO_USAGE, inputTokens: 7n, outputTokens: 3n };
 const FINISH: Event = { kind: { $case: "finish", value: { usage: USAGE, usageSource: 1, costNanos: 0n } } };
 
-function token(text: string, logprob: number): { token: string; logprob: number; tokenBytes: undefined; top: never[] } {
-  return { token: text, logprob, tokenBytes: undefined, top: [] };
+function token(text: string, logprob: number): { token: string; logprob: number; rawBytes: undefined; top: never[] } {
+  return { token: text, logprob, rawBytes: undefined, top: [] };
 }
 
 describe("answers", () => {
