@@ -1,7 +1,7 @@
 /** How the stubs of each language are made of proto/ alone, compiled without a warning, and called by its example. */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
 const RUN_MS_MAX = 300_000;
@@ -19,7 +19,7 @@ const GO_FILES = ["examples/go/main.go", "test/clients/debian_codec.go"];
 const run = promisify(execFile);
 
 export interface Toolchain {
-  readonly language: "python" | "go" | "java";
+  readonly language: "python" | "go" | "java" | "typescript" | "connect";
   /** What must be there, as Debian's packages install it. */
   readonly tools: readonly string[];
   readonly packages: string;
@@ -83,16 +83,49 @@ export const TOOLCHAINS: readonly Toolchain[] = [
     },
     command: (folder) => ["/usr/bin/java", "-cp", [join(folder, "classes"), ...JARS].join(":"), "Example"],
   },
+  inTypeScript("typescript", "protoc-gen-ts_proto", (stubs) => [
+    `--ts_proto_out=${stubs}`,
+    "--ts_proto_opt=outputServices=grpc-js,oneof=unions-value,forceLong=bigint,importSuffix=.js,env=node",
+  ]),
+  inTypeScript("connect", "protoc-gen-es", (stubs) => [`--es_out=${stubs}`, "--es_opt=target=ts,import_extension=js"]),
 ];
 
-/** What the example of a language prints. Rejects where a tool is missing, and names what installs it. */
+/** A plugin of npm's, and the example compiled with its stubs. */
+function inTypeScript(language: "typescript" | "connect", plugin: string, out: (stubs: string) => string[]): Toolchain {
+  return {
+    language,
+    tools: ["/usr/bin/protoc"],
+    packages: "protobuf-compiler libprotobuf-dev",
+    make: async (folder) => {
+      const stubs = join(folder, "stubs");
+      mkdirSync(stubs);
+      await protoc(
+        [`--plugin=${join("node_modules/.bin", plugin)}`, ...out(stubs)],
+        [...OURS, ...protoFiles("google")],
+      );
+      cpSync(`examples/${language}/main.ts`, join(folder, "main.ts"));
+      symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+      writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+      const options = ["--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck", "--types", "node"];
+      const compiler = resolve("node_modules/typescript/bin/tsc");
+      await silently(process.execPath, [compiler, ...options, "--outDir", folder, join(folder, "main.ts")]);
+    },
+    command: (folder) => [process.execPath, join(folder, "main.js")],
+  };
+}
+
+/** Which tools of a language are missing, and what installs them; empty where none is. */
+export function missingTools({ tools, packages }: Toolchain): string {
+  const missing = tools.filter((tool) => !existsSync(tool));
+  return missing.length === 0 ? "" : `${missing.join(", ")} missing: apt-get install ${packages}`;
+}
+
+/** What the example of a language prints. */
 export async function runExample(
-  { language, tools, packages, make, command, env }: Toolchain,
+  { language, make, command, env }: Toolchain,
   folder: string,
   args: readonly string[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  const missing = tools.filter((tool) => !existsSync(tool));
-  if (missing.length > 0) throw new Error(`${missing.join(", ")} missing: apt-get install ${packages}`);
   const own = join(folder, language);
   mkdirSync(own);
   await make(own);
