@@ -45,7 +45,7 @@ const WIRES = Object.keys(MODELS) as UpstreamWire[];
 describe.each(FRAMEWORKS)("$program with $name", ({ program, name }) => {
   test.for(ALL ? WIRES : WIRES.slice(0, 1))(
     "over an upstream of %s",
-    { timeout: PROGRAM_MS_MAX },
+    { timeout: PROGRAM_MS_MAX, retry: 1 },
     async (wire, { skip }) => {
       skip(problem !== undefined, problem);
       const { code, printed, told } = await run(program, { CLASS: name, MODEL: MODELS[wire] });
