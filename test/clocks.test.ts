@@ -19,6 +19,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/families/bedrock/index.ts": "the date of a signature",
   "src/families/sim/index.ts": "when an answer was made",
   "src/families/vertex/index.ts": "a token's end as Google tells it, made a life at once",
+  "src/http/warm-up.ts": "when an answer was made",
   "src/observe/log.ts": "the time of a line",
   "src/rpc/remote-channel.ts": "a deadline as the gRPC library takes it, at the moment of the call",
   "src/rpc/server.ts": "a deadline as the gRPC library tells it, made a life at once",

@@ -226,7 +226,7 @@ class Crash {
       const record = body["request"] as Json;
       const cost = BigInt(String(record["cost_nanos"]));
       if (cost > 0n) charged += 1;
-      if (record["usage_source"] === "USAGE_SOURCE_REPORTED") {
+      if (record["usage_source"] === "reported") {
         // These came to their end, whatever the client still saw of it.
         expect(cost).toBe(10n * PRICE.inputNanos + 4n * PRICE.outputNanos);
         continue;

@@ -37,9 +37,10 @@ describe("the writer", () => {
   test("makes two commits of what is enough for two, so that one is made while one is written", async () => {
     const { commit, batches } = grantAll();
     const writer = new LedgerWriter(commit);
-    const operations = holds(64);
+    const operations = holds(2 * FOLLOWING_OPERATIONS_MIN);
     await Promise.all(operations.map((operation) => writer.submit(operation)));
-    expect(batches).toEqual([operations.slice(0, 32), operations.slice(32)]);
+    const [first, second] = [FOLLOWING_OPERATIONS_MIN, operations.length];
+    expect(batches).toEqual([operations.slice(0, first), operations.slice(first, second)]);
   });
 
   test("sends no small commit behind one that runs", async () => {

@@ -132,7 +132,11 @@ const extra = jsonObject.map((json) => ({ wire: "openai-responses", json }));
 
 export const prompt: fc.Arbitrary<Prompt> = fc.record({
   messages: fc.array(turn, { minLength: 1, maxLength: 3 }).map((turns) => turns.flat()),
-  tools: fc.array(fc.oneof(functionTool, customTool, opaqueTool), { maxLength: 4 }),
+  // Of two tools of one name the last holds.
+  tools: fc.uniqueArray(fc.oneof(functionTool, customTool, opaqueTool), {
+    maxLength: 4,
+    selector: ({ kind }) => (kind?.$case === "opaque" ? {} : kind?.value.name),
+  }),
   toolChoice: maybe(toolChoice),
   parallelToolCalls: maybe(fc.boolean()),
   outputFormat: maybe(outputFormat),
