@@ -27,7 +27,8 @@ export function install(name: string, manifests: URL): Installation {
   for (const file of ["package.json", "package-lock.json"]) cpSync(new URL(file, manifests), join(aside, file));
   const { status, stderr } = spawnSync(
     "npm",
-    ["ci", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"],
+    // Not `ci`, which refuses a lock without the packages of platforms that the registry does not have.
+    ["install", "--no-save", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"],
     {
       cwd: aside,
       timeout: INSTALL_MS_MAX,
