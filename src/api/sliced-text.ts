@@ -1,4 +1,5 @@
 /** Texts that are read a slice at a time, since they are too long to be handled at once on the event loop. */
+import { asBuffer } from "./bytes.js";
 
 /** A string is one. */
 export interface SlicedText {
@@ -11,8 +12,8 @@ export interface SlicedText {
 export class TextBytes implements SlicedText {
   readonly #bytes: Buffer;
 
-  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
-    this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
+  constructor(bytes: Uint8Array) {
+    this.#bytes = asBuffer(bytes);
   }
 
   get length(): number {

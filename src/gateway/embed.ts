@@ -1,4 +1,5 @@
 /** Vectors for texts: read as a client's own body or in the typed form, and run through the one sentence. */
+import { asBuffer } from "../api/bytes.js";
 import assert from "node:assert/strict";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
@@ -74,8 +75,7 @@ function readRequest(
     const problem = `must be one of ${[...steps.embeddingWires.keys()].join(", ")}`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "source.wire", problem });
   }
-  const { buffer, byteOffset, byteLength } = source.body;
-  const body = Buffer.from(buffer, byteOffset, byteLength);
+  const body = asBuffer(source.body);
   const read = { wire: wire.name, body, headers: source.headers };
   if (isLongBody(body)) return steps.longBodies.read(read, "embed", call.caller.accountId);
   return wire.readRequest(read);

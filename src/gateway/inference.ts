@@ -1,4 +1,5 @@
 /** The gateway's methods: each reads its request, and all generate through the one sentence. */
+import { asBuffer } from "../api/bytes.js";
 import {
   type CountTokensRequest,
   type CountTokensResponse,
@@ -143,7 +144,7 @@ function readGeneration(
     const problem = `must be one of ${[...steps.wires.keys()].join(", ")}`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.source.wire", problem });
   }
-  const body = bytesOf(input.value);
+  const body = asBuffer(input.value.body);
   if (body.length > BODY_BYTES_MAX) {
     throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
   }
@@ -165,11 +166,7 @@ async function readTyped(
   steps: Steps,
   purpose: "generate" | "count",
 ): Promise<Asked> {
-  const source = { wire, body: bytesOf({ body }), headers };
+  const source = { wire, body: asBuffer(body), headers };
   const request = await steps.longBodies.read(source, purpose, call.caller.accountId);
   return { request, generation, acceptWire };
-}
-
-function bytesOf({ body }: Pick<Source, "body">): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

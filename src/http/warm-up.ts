@@ -17,7 +17,6 @@ export async function warmUp(
   const generation = { model: "", input, outputTokensMax: undefined, clamp: undefined };
   await channel.unary(InferenceServiceService.estimateCost, { generation, embedding: undefined }, options);
   const asked = askedIn(format, source);
-  const events: Event[] = [];
   const messages: Buffer[] = [];
   const framer = new SseFramer(
     (data) => {
@@ -27,11 +26,9 @@ export async function warmUp(
     Infinity,
   );
   const id = `resp_${requestId.slice(requestId.indexOf("_") + 1)}`;
-  events.push({
-    kind: { $case: "start", value: { id, model: asked.facts.model, createTime: new Date(), inputTokens: undefined } },
-  });
+  const start = { id, model: asked.facts.model, createTime: new Date(), inputTokens: undefined };
   const finish = { usage: NO_USAGE, usageSource: UsageSource.USAGE_SOURCE_REPORTED, costNanos: 0n };
-  events.push({ kind: { $case: "finish", value: finish } });
+  const events: Event[] = [{ kind: { $case: "start", value: start } }, { kind: { $case: "finish", value: finish } }];
   framer.push(format.wire.encodeStream(asked.facts, asked).push(events));
   framer.end();
   return messages;

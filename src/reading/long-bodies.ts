@@ -11,6 +11,7 @@ import type {
   WireRequest,
 } from "../wire/wire.js";
 import type { Prompt } from "../api/index.js";
+import { asBuffer } from "../api/bytes.js";
 import { TextBytes } from "../api/sliced-text.js";
 import type { SharedSource } from "./protocol.js";
 import { keepOutline } from "../wire/outline.js";
@@ -33,7 +34,7 @@ class ThreadBody implements LongBody {
     const { value } = await this.thread.ask(question, this.account, "written");
     dropped.push(...value.dropped);
     unknown.push(...value.unknown);
-    return Buffer.from(value.body.buffer, value.body.byteOffset, value.body.byteLength);
+    return asBuffer(value.body);
   }
 
   async text(): Promise<LongText | undefined> {
@@ -88,11 +89,6 @@ async function read(
   const { facts, embedding } = value;
   const asked = { facts, source: outline, prompt, embedding: embedding && { ...embedding, inputs: () => [] } };
   return new LongRequest(facts, { wire, body: shared, headers }, long, asked);
-}
-
-/** The same memory: what came from the thread is its receiver's alone. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** The bytes where both threads see them, copied a piece at a time unless they are there already. */

@@ -21,14 +21,19 @@ const CLIENT_WIRES: readonly ClientWire[] = [
   anthropic,
   gemini,
 ];
-const TOOL_WIRES: ReadonlyMap<string, ClientWire> = new Map(CLIENT_WIRES.map((wire) => [wire.name, wire]));
+const EMBEDDING_WIRES: readonly EmbeddingWire[] = [openAiEmbeddings, geminiEmbeddings];
+
+export const clientWires: ReadonlyMap<string, ClientWire> = new Map(CLIENT_WIRES.map((wire) => [wire.name, wire]));
+export const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
+  EMBEDDING_WIRES.map((wire) => [wire.name, wire]),
+);
 
 /** Reads the typed form. Whether its answer streams is known where it was asked for. */
 function readTyped({ body }: SourceBody): WireRequest {
   const generation = decoded(body);
   const prompt = generation.input?.$case === "prompt" ? generation.input.value : undefined;
   if (prompt === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "generation" });
-  return typedRequest(generation, prompt, true, TOOL_WIRES);
+  return typedRequest(generation, prompt, true, clientWires);
 }
 
 function decoded(body: Buffer): Generation {
@@ -49,11 +54,6 @@ export function typedOutline(body: Buffer): Uint8Array {
   return Generation.encode(generation).finish();
 }
 
-const ALL: readonly Reader[] = [
-  ...CLIENT_WIRES,
-  openAiEmbeddings,
-  geminiEmbeddings,
-  { name: TYPED_FORM, readRequest: readTyped },
-];
+const ALL: readonly Reader[] = [...CLIENT_WIRES, ...EMBEDDING_WIRES, { name: TYPED_FORM, readRequest: readTyped }];
 
 export const readers: ReadonlyMap<string, Reader> = new Map(ALL.map((wire) => [wire.name, wire]));

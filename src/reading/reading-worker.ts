@@ -1,6 +1,7 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
+import { asBuffer } from "../api/bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
 import { speechFor } from "../families/family.js";
@@ -15,18 +16,13 @@ import { readers, typedOutline } from "./readers.js";
 function requestOf({ wire, body, headers, purpose }: SharedSource): WireRequest {
   const reader = readers.get(wire);
   assert(reader !== undefined, `no wire is called ${wire}`);
-  const bytes = bytesOf({ body });
-  return reader.readRequest({ wire, body: bytes, headers }, purpose === "count" ? "count" : "generate");
-}
-
-function bytesOf({ body }: Pick<SharedSource, "body">): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return reader.readRequest({ wire, body: asBuffer(body), headers }, purpose === "count" ? "count" : "generate");
 }
 
 function read(request: WireRequest, asked: SharedSource): ReadBody {
   const { facts, source, embedding } = request;
   const known = embedding && { encoding: embedding.encoding, dimensions: embedding.dimensions };
-  const outline = source === undefined ? typedOutline(bytesOf(asked)) : outlined(source).body;
+  const outline = source === undefined ? typedOutline(asBuffer(asked.body)) : outlined(source).body;
   return { facts, outline, embedding: known };
 }
 

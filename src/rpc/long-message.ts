@@ -2,6 +2,7 @@
  * Messages that are too long to be decoded on the event loop: of them only the outermost fields are read here, a body
  * stays where it is, and the typed form of a request stays bytes for the thread that reads long bodies.
  */
+import { asBuffer } from "../api/bytes.js";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
   EmbedRequest,
@@ -116,7 +117,7 @@ function split(bytes: Buffer, wanted: readonly number[]): Split {
     const [field, type] = reader.tag();
     if (type === WireType.LengthDelimited && wanted.includes(field)) {
       const value = reader.bytes();
-      fields.set(field, Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+      fields.set(field, asBuffer(value));
       continue;
     }
     reader.skip(type, field);

@@ -1,4 +1,5 @@
 /** Messages as bytes with few copies: on large bodies it is the buffers, not the fields, that cost time. */
+import { asBuffer } from "../api/bytes.js";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { Method } from "../api/channel.js";
 import {
@@ -20,9 +21,9 @@ export class KeptWriter {
     const writer = this.#writer;
     // Where the encoding fails amid a message, what it left must not begin the next one.
     this.#writer = new BinaryWriter();
-    const { buffer, byteOffset, byteLength } = encode(writer).finish();
-    if (byteLength <= KEPT_BYTES_MAX) this.#writer = writer;
-    return Buffer.from(buffer, byteOffset, byteLength);
+    const bytes = encode(writer).finish();
+    if (bytes.length <= KEPT_BYTES_MAX) this.#writer = writer;
+    return asBuffer(bytes);
   }
 }
 

@@ -20,18 +20,12 @@ import type { Target } from "../routing/model.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
+import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { Answers } from "../store/answers.js";
 import { openSqliteStore } from "../store/sqlite.js";
-import { wire as anthropic } from "../wire/anthropic/index.js";
-import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
-import { wire as openAiChat } from "../wire/openai-chat/index.js";
-import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
-import { compaction as openAiCompaction, wire as openAiResponses } from "../wire/openai-responses/index.js";
-import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
-import type { EmbeddingWire } from "../wire/wire.js";
 import { HealthLog } from "./health-log.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
@@ -53,15 +47,6 @@ const TIMEOUTS: RequestTimeouts = {
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 const WITNESS_INSIDE =
   "the ledger's witness is beside its database and can be lost with it: set TOLLGATE_WITNESS to a file on another disk";
-const wires = new Map(
-  [openAiChat, openAiResponses, openAiCompaction, openAiCompletions, anthropic, gemini].map((wire) => [
-    wire.name,
-    wire,
-  ]),
-);
-const embeddingWires: ReadonlyMap<string, EmbeddingWire> = new Map(
-  [openAiEmbeddings, geminiEmbeddings].map((wire) => [wire.name, wire]),
-);
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {

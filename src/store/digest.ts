@@ -1,4 +1,5 @@
 /** Digests of rows that change, so that the proof finds a byte that was changed in one. */
+import { asBuffer } from "../api/bytes.js";
 import { hash } from "node:crypto";
 
 export type DigestedValue = string | number | bigint | Uint8Array | null;
@@ -15,5 +16,5 @@ function spelled(value: DigestedValue): string | null {
 
 /** Bytes of the database as hex digits. */
 export function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+  return asBuffer(bytes).toString("hex");
 }

@@ -15,11 +15,11 @@ const INBOX = Symbol("inbox");
 type DirectSocket = Socket & { [INBOX]?: Inbox };
 
 /**
- * The methods stay replaced as long as Node 20 is served: undici 7, the last one for it, ends the process where an
- * upstream closes a connection whose reader pauses, and only these keep the end back. Undici 8 does not.
- *
  * Opens connections for a pool of undici, over TCP or TLS. A read is put into one buffer, copied out at its size, and
  * handed over at once. A stream takes 64 KiB for each read and a turn of its queues: 0.8 µs more for each event.
+ *
+ * `read` and `unshift` stay replaced as long as Node 20 is served: undici 7, the last one for it, ends the process
+ * where an upstream closes a connection whose reader pauses, and only these keep the end back. Undici 8 does not.
  */
 export function createConnector(timeoutMs: number): buildConnector.connector {
   // Node calls it as a method of the socket that read, which no document says.

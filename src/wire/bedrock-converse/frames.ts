@@ -1,4 +1,5 @@
 /** Cuts a binary event stream into its messages. Each tells its own length, and proves itself by two checksums. */
+import { asBuffer } from "../../api/bytes.js";
 import { createRequire } from "node:module";
 import type { EventStreamCodec, Message } from "@smithy/eventstream-codec";
 
@@ -68,6 +69,6 @@ function frameOf({ headers, body }: Message): Frame {
       const told = headers[name];
       return told?.type === "string" ? told.value : "";
     },
-    body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+    body: asBuffer(body),
   };
 }
