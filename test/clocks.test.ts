@@ -26,7 +26,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/serve/core.ts": "dates of rows, of keys' ends, of budgets, and of answers that are kept across starts",
   "src/serve/request-id.ts": "part of an id",
   "src/serve/settings-check.ts": "the date of the prices in force",
-  "src/store/sqlite-file.ts": "when a loss was accepted",
+  "src/store/sqlite/file.ts": "when a loss was accepted",
 };
 
 test("every reader of the time of day is known, and makes a date of it", () => {

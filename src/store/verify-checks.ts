@@ -1,6 +1,6 @@
 /** The checks of a proof, each a query whose rows are sentences on what does not hold. */
 import { SOURCE_NONE } from "../ledger/rows.js";
-import { CREDIT_ACCOUNT, DEBIT_ACCOUNT } from "./sqlite-columns.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT } from "./sqlite/columns.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";
 
 /** What a row says, less what its sources say: one pass over both, because a full join of sums has no index. */

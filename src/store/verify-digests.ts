@@ -1,6 +1,6 @@
 /** The check of rows that change: each carries a digest of itself, so that one with a changed byte is named. */
 import { type DigestedValue, digestOf } from "./digest.js";
-import type { Sqlite } from "./sqlite-binding.js";
+import type { Sqlite } from "./sqlite/binding.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";
 
 const FREEZE = ", frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams";

@@ -7,7 +7,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, s
 import { dirname } from "node:path";
 import { CHAIN_START, type ChainHead } from "../ledger/transfer.js";
 import { hexOf } from "./digest.js";
-import type { Sqlite } from "./sqlite-binding.js";
+import type { Sqlite } from "./sqlite/binding.js";
 
 /** What the file says: which database, whose root secret, and the last transfer that the disk was known to have. */
 export interface WitnessNote {

@@ -16,7 +16,7 @@ const STALL_LOOK_MS = 1;
 /** @param {string} path */
 const load = (path) => import(resolve(build, "src", path));
 const { Ledger } = await load("ledger/ledger.js");
-const { openSqliteStore } = await load("store/sqlite.js");
+const { openSqliteStore } = await load("store/sqlite/store.js");
 const { Price, UsageSource } = await load("api/index.js");
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-ledger-"));

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 test("a changed transfer is named, and the command fails", async () => {
   const first = await startGateway();

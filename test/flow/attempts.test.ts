@@ -8,7 +8,7 @@ import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from ".
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

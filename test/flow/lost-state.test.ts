@@ -13,14 +13,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSqliteFile } from "../../src/store/sqlite-file.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { holdsLedger, tracesOfLost } from "../../src/store/data-directory.js";
 import { readWitness } from "../../src/store/witness.js";
 import { type CommandResult, tollgate } from "../support/command.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-lost-"));
 /** What a clean stop left, and the same directory after more credits and a kill. */

@@ -27,7 +27,7 @@ import { Routing } from "../../src/routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import { wire } from "../../src/wire/openai-chat/index.js";

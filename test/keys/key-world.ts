@@ -11,7 +11,7 @@ import { createInProcessCoordination } from "../../src/coordination/in-process.j
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { GatewayError } from "../../src/errors.js";
 import { Keys, type KeysOptions } from "../../src/keys/keys.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { KeyStore, Store } from "../../src/store/store.js";
 
 export const START_MS = Date.UTC(2026, 10, 21);

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 import { temporaryDirectory } from "../store/directory.js";
 import { makeKeyLine } from "./key-line.js";

@@ -13,7 +13,7 @@ import { Limits } from "../../src/limits/limits.js";
 import type { Log, LogFields } from "../../src/observe/log.js";
 import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";

@@ -2,7 +2,7 @@
  * A process that writes to a ledger until it is killed, and says what was acknowledged. Run: crash-child DIRECTORY
  * ROUND.
  */
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { holdOf, settleOf } from "../ledger/operations.js";
 
 /** How many requests it runs at once. */

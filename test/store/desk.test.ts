@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import type { WorkerMessage } from "../../src/store/sqlite-calls.js";
-import { SqliteDesk } from "../../src/store/sqlite-desk.js";
-import { openSqliteFile } from "../../src/store/sqlite-file.js";
-import { LogSyncError, SqliteLog } from "../../src/store/sqlite-log.js";
+import type { WorkerMessage } from "../../src/store/sqlite/calls.js";
+import { SqliteDesk } from "../../src/store/sqlite/desk.js";
+import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { LogSyncError, SqliteLog } from "../../src/store/sqlite/log.js";
 import { readWitness } from "../../src/store/witness.js";
 import { temporaryDirectory } from "./directory.js";
 

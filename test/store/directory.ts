@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type SqliteOptions, openSqliteStore } from "../../src/store/sqlite.js";
+import { type SqliteOptions, openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
 
 export function temporaryDirectory(): string {

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite-answers.js";
-import { sqliteCalls } from "../../src/store/sqlite-database.js";
-import type { Sqlite } from "../../src/store/sqlite-binding.js";
-import { openSqliteFile } from "../../src/store/sqlite-file.js";
+import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
+import { sqliteCalls } from "../../src/store/sqlite/database.js";
+import type { Sqlite } from "../../src/store/sqlite/binding.js";
+import { openSqliteFile } from "../../src/store/sqlite/file.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-plans-"));
 const { database, close } = openSqliteFile(directory, undefined);

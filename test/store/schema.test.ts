@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MIGRATIONS } from "../../src/store/schema.js";
+import { MIGRATIONS } from "../../src/store/sqlite/schema.js";
 import { NOON_MS, holdOf, settleOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 /** What the program of schema version 2 wrote: a request in each state, whose hashes say nothing of attempts. */
 const VERSION_2 = readFileSync(join(import.meta.dirname, "testdata/version-2.sql"), "utf8");

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { failureOf } from "../../src/store/sqlite-failure.js";
-import { Sqlite, SqliteError } from "../../src/store/sqlite-binding.js";
+import { failureOf } from "../../src/store/sqlite/failure.js";
+import { Sqlite, SqliteError } from "../../src/store/sqlite/binding.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-binding-"));
 afterAll(() => rmSync(folder, { recursive: true }));

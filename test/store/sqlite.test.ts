@@ -3,14 +3,14 @@ import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "no
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
-import { MIGRATIONS, type Migration } from "../../src/store/schema.js";
-import { migrate } from "../../src/store/sqlite-file.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { MIGRATIONS, type Migration } from "../../src/store/sqlite/schema.js";
+import { migrate } from "../../src/store/sqlite/file.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { KeyRow, Page, PageRequest, Store } from "../../src/store/store.js";
 import { letGo, recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 async function storeWith(...operations: readonly LedgerOperation[]): Promise<Store> {
   const store = await openForTest({ directory: temporaryDirectory() });

@@ -3,13 +3,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSnapshot } from "../../src/store/sqlite-file.js";
-import { verifyDatabase } from "../../src/store/sqlite-verify.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSnapshot } from "../../src/store/sqlite/file.js";
+import { verifyDatabase } from "../../src/store/sqlite/verify.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
 const original = join(parent, "data");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { holdsLedger } from "../../src/store/data-directory.js";
-import { openSqliteStore } from "../../src/store/sqlite.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 

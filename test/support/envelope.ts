@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { World } from "./world.js";
-import { Sqlite } from "../../src/store/sqlite-binding.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
 
 /** All that a request may leave behind. */
 export interface Trace {

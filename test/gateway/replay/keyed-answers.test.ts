@@ -10,7 +10,7 @@ import { GatewayError } from "../../../src/errors.js";
 import { Ask } from "../../../src/gateway/replay/ask.js";
 import { Replays } from "../../../src/gateway/replay/replays.js";
 import { callerOf } from "../../../src/keys/key-caller.js";
-import { Answers } from "../../../src/store/answers.js";
+import { Answers } from "../../../src/store/sqlite/answers.js";
 
 const MIB = 1_048_576;
 const MINUTE_MS = 60_000;

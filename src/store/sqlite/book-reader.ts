@@ -1,11 +1,11 @@
 /** Brings the rows that a batch needs, and that are not there yet, from SQLite into a book. */
-import { Book, type CounterSource } from "../ledger/book.js";
-import type { CorrectionKind } from "../ledger/transfer.js";
-import type { LedgerOperation, RecoverOperation } from "../ledger/operation.js";
-import { isGone, RECOVER_HOLDS_MAX } from "../ledger/recovery.js";
-import type { Budget, BudgetRow } from "../ledger/rows.js";
-import { OPERATOR_ACCOUNTS } from "../ledger/rows.js";
-import { hexOf } from "./digest.js";
+import { Book, type CounterSource } from "../../ledger/book.js";
+import type { CorrectionKind } from "../../ledger/transfer.js";
+import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
+import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
+import type { Budget, BudgetRow } from "../../ledger/rows.js";
+import { OPERATOR_ACCOUNTS } from "../../ledger/rows.js";
+import { hexOf } from "../digest.js";
 import {
   type AccountColumns,
   REQUESTS,
@@ -14,8 +14,8 @@ import {
   type TransferColumns,
   toHold,
   toTransfer,
-} from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-binding.js";
+} from "./columns.js";
+import type { Sqlite } from "./binding.js";
 
 /**
  * The open holds of a node, the oldest first. They are few, and CROSS JOIN makes SQLite begin with them: by itself it

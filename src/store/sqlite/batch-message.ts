@@ -3,8 +3,8 @@
  * Copying objects between threads costs several times what copying their values does, and every request passes here
  * twice.
  */
-import type { Usage } from "../api/index.js";
-import type { KeyBudget, LedgerOperation, LedgerResult, SettleOperation } from "../ledger/operation.js";
+import type { Usage } from "../../api/index.js";
+import type { KeyBudget, LedgerOperation, LedgerResult, SettleOperation } from "../../ledger/operation.js";
 
 /** What stands for a cost that nobody knows. */
 const UNKNOWN_NANOS = -1n;

@@ -6,7 +6,7 @@
  * here, for several commits at once and beside the next where there are more.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
-import type { Sqlite } from "./sqlite-binding.js";
+import type { Sqlite } from "./binding.js";
 
 /** After this nobody knows what the disk holds. */
 export class LogSyncError extends Error {}

@@ -12,10 +12,10 @@ import {
   OPERATOR_REVENUE,
   SOURCE_NONE,
   SOURCE_RECOVERED,
-} from "../ledger/rows.js";
-import type { Transfer, TransferKind } from "../ledger/transfer.js";
-import { hexOf } from "./digest.js";
-import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
+} from "../../ledger/rows.js";
+import type { Transfer, TransferKind } from "../../ledger/transfer.js";
+import { hexOf } from "../digest.js";
+import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "../token-columns.js";
 
 export interface AccountColumns {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** The database file: its directory, its lock, how it is opened, and how it comes to the newest schema. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "./data-directory.js";
+import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
 import {
   type Loss,
   foundIn,
@@ -14,8 +14,8 @@ import {
   recordLoss,
 } from "./loss.js";
 import { MIGRATIONS, type Migration } from "./schema.js";
-import { Sqlite, SqliteError } from "./sqlite-binding.js";
-import { readWitness, Witness, type WitnessNote } from "./witness.js";
+import { Sqlite, SqliteError } from "./binding.js";
+import { readWitness, Witness, type WitnessNote } from "../witness.js";
 
 /** A directory that is open: the database, and the lock that keeps every other process out. */
 export interface SqliteFile {
@@ -181,7 +181,7 @@ function schemaVersion(database: Sqlite): number {
 
 function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
   database.pragma("journal_mode = WAL");
-  // An acknowledged commit is on the disk, even where the power fails: `sqlite-desk.ts` syncs the log for each.
+  // An acknowledged commit is on the disk, even where the power fails: `desk.ts` syncs the log for each.
   database.pragma("synchronous = NORMAL");
   database.pragma("foreign_keys = ON");
   database.pragma("trusted_schema = OFF");

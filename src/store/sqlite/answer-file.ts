@@ -1,7 +1,7 @@
 /** Answers with an Idempotency-Key in SQLite: a file of its own, since they are large and die within a day. */
 import { join } from "node:path";
-import { Sqlite } from "./sqlite-binding.js";
-import { privateFile, type SqliteFile } from "./sqlite-file.js";
+import { Sqlite } from "./binding.js";
+import { privateFile, type SqliteFile } from "./file.js";
 
 /** One key, and the sealed answer of its request; a null record means that there is none, or not any more. */
 export interface AnswerRow {
@@ -72,7 +72,7 @@ CREATE INDEX IF NOT EXISTS answer_account ON answer (account_id, until_ms);
 export function openAnswerFile(directory: string): SqliteFile {
   const database = new Sqlite(privateFile(join(directory, "answers.db")));
   database.pragma("journal_mode = WAL");
-  // A key is on the disk before its request is charged, even where the power fails: `sqlite-desk.ts` syncs the log.
+  // A key is on the disk before its request is charged, even where the power fails: `desk.ts` syncs the log.
   database.pragma("synchronous = NORMAL");
   database.pragma("trusted_schema = OFF");
   // What was forgotten is not left in the file.

@@ -3,7 +3,7 @@
  */
 
 export function workerEntry(): URL {
-  const beside = new URL("./sqlite-worker.js", import.meta.url);
+  const beside = new URL("./worker.js", import.meta.url);
   if (!import.meta.url.endsWith(".ts")) return beside;
   // A thread of this Node cannot load TypeScript, and the tests build the program before they run.
   return new URL(beside.href.replace("/src/store/", "/dist/src/store/"));

@@ -1,13 +1,13 @@
 /** What a settings file makes, in one transaction: a file is applied whole or not at all. */
 import assert from "node:assert";
-import { failpoint } from "../failpoint.js";
-import { decide } from "../ledger/state.js";
-import type { SqliteAccounts } from "./sqlite-accounts.js";
-import type { BookReader } from "./sqlite-book-reader.js";
-import type { BookWriter } from "./sqlite-book-writer.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { SqliteKeys } from "./sqlite-keys.js";
-import type { SeedOutcome, SeedRows } from "./store.js";
+import { failpoint } from "../../failpoint.js";
+import { decide } from "../../ledger/state.js";
+import type { SqliteAccounts } from "./accounts.js";
+import type { BookReader } from "./book-reader.js";
+import type { BookWriter } from "./book-writer.js";
+import type { Sqlite } from "./binding.js";
+import type { SqliteKeys } from "./keys.js";
+import type { SeedOutcome, SeedRows } from "../store.js";
 
 export interface SeedTables {
   readonly reader: BookReader;

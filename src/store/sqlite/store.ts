@@ -1,11 +1,11 @@
 /** The SQLite driver: a store in one directory, behind a thread of its own. */
 import { resolve } from "node:path";
-import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
-import { SqliteThread, verifyBeside } from "./sqlite-thread.js";
+import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "../page.js";
+import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
-import type { StartNotice } from "./sqlite-file.js";
-import { statementPage } from "./statement.js";
-import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "./store.js";
+import type { StartNotice } from "./file.js";
+import { statementPage } from "../statement.js";
+import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "../store.js";
 
 export interface SqliteOptions {
   /** Where the database lives. Made, for its owner alone, where it does not exist. */

@@ -1,14 +1,14 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { openAnswerFile, SqliteAnswers } from "./sqlite-answers.js";
-import type { WorkerMessage, WorkerTask } from "./sqlite-calls.js";
-import { sqliteCalls } from "./sqlite-database.js";
-import { SqliteDesk } from "./sqlite-desk.js";
-import { type SqliteFile, type StartNotice, openSnapshot, openSqliteFile } from "./sqlite-file.js";
-import { SqliteLog } from "./sqlite-log.js";
-import { verifyDatabase } from "./sqlite-verify.js";
-import type { Witness } from "./witness.js";
+import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
+import type { WorkerMessage, WorkerTask } from "./calls.js";
+import { sqliteCalls } from "./database.js";
+import { SqliteDesk } from "./desk.js";
+import { type SqliteFile, type StartNotice, openSnapshot, openSqliteFile } from "./file.js";
+import { SqliteLog } from "./log.js";
+import { verifyDatabase } from "./verify.js";
+import type { Witness } from "../witness.js";
 
 function say(port: MessagePort, message: WorkerMessage): void {
   port.postMessage(message);

@@ -1,6 +1,6 @@
 /** The main thread's end of the database's thread: questions out, answers in, and what happens when it fails. */
 import { Worker } from "node:worker_threads";
-import { GatewayError } from "../errors.js";
+import { GatewayError } from "../../errors.js";
 import type {
   CallArguments,
   CallMessage,
@@ -10,9 +10,9 @@ import type {
   SqliteCalls,
   WorkerMessage,
   WorkerTask,
-} from "./sqlite-calls.js";
-import type { StartNotice } from "./sqlite-file.js";
-import type { VerifyReport } from "./store.js";
+} from "./calls.js";
+import type { StartNotice } from "./file.js";
+import type { VerifyReport } from "../store.js";
 import { workerEntry } from "./worker-entry.js";
 
 /** How many calls may wait for the thread. Operations of the ledger come in batches, two at a time. */

@@ -1,19 +1,19 @@
 /** The database as its own thread sees it: every call, answered at once. */
-import type { LedgerOperation, LedgerResult } from "../ledger/operation.js";
-import { failpoint } from "../failpoint.js";
-import type { Book } from "../ledger/book.js";
-import { decide } from "../ledger/state.js";
+import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
+import { failpoint } from "../../failpoint.js";
+import type { Book } from "../../ledger/book.js";
+import { decide } from "../../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";
-import { SqliteAccounts } from "./sqlite-accounts.js";
-import { BookReader } from "./sqlite-book-reader.js";
-import { BookWriter } from "./sqlite-book-writer.js";
-import type { SqliteCalls } from "./sqlite-calls.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import { SqliteEntries } from "./sqlite-entries.js";
-import { SqliteKeys } from "./sqlite-keys.js";
-import { SqliteRequests } from "./sqlite-requests.js";
-import { SqliteSeeds } from "./sqlite-seeds.js";
-import type { Witness } from "./witness.js";
+import { SqliteAccounts } from "./accounts.js";
+import { BookReader } from "./book-reader.js";
+import { BookWriter } from "./book-writer.js";
+import type { SqliteCalls } from "./calls.js";
+import type { Sqlite } from "./binding.js";
+import { SqliteEntries } from "./entries.js";
+import { SqliteKeys } from "./keys.js";
+import { SqliteRequests } from "./requests.js";
+import { SqliteSeeds } from "./seeds.js";
+import type { Witness } from "../witness.js";
 
 /** What is kept from batch to batch at most. Beyond that it is read again where it is needed. */
 const OPEN_HOLDS_MAX = 10_000;

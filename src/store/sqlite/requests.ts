@@ -1,11 +1,11 @@
 /** Requests, running and done, and sums of their usage, in SQLite. */
 import assert from "node:assert/strict";
-import { SOURCE_UNSPECIFIED } from "../ledger/rows.js";
-import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./sqlite-columns.js";
-import type { SummaryCursor } from "./sqlite-calls.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { DaySpan, OutputSum, RequestRow, UsageSum, UsageSummaryRow } from "./store.js";
-import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
+import { SOURCE_UNSPECIFIED } from "../../ledger/rows.js";
+import { REQUESTS, type RequestColumns, costOf, endTimeOf, stateOf } from "./columns.js";
+import type { SummaryCursor } from "./calls.js";
+import type { Sqlite } from "./binding.js";
+import type { DaySpan, OutputSum, RequestRow, UsageSum, UsageSummaryRow } from "../store.js";
+import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "../token-columns.js";
 
 const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT :count";
 

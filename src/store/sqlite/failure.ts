@@ -1,8 +1,8 @@
 /** What an error of the database means. */
-import { FailpointError } from "../failpoint.js";
-import type { Failure } from "./sqlite-calls.js";
-import { SqliteError } from "./sqlite-binding.js";
-import { LogSyncError } from "./sqlite-log.js";
+import { FailpointError } from "../../failpoint.js";
+import type { Failure } from "./calls.js";
+import { SqliteError } from "./binding.js";
+import { LogSyncError } from "./log.js";
 
 /** The disk, or the file on it, cannot be trusted: only a restart, with recovery from the log, helps. */
 const FATAL = ["SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB"];

@@ -1,6 +1,6 @@
 /** Writes the changes of a book to SQLite. */
 import assert from "node:assert";
-import type { Book } from "../ledger/book.js";
+import type { Book } from "../../ledger/book.js";
 import {
   ACCOUNT_PERIODS,
   type BudgetRow,
@@ -9,11 +9,11 @@ import {
   type Note,
   type UsageDay,
   type UsageRow,
-} from "../ledger/rows.js";
-import type { Transfer } from "../ledger/transfer.js";
-import { digestOf } from "./digest.js";
-import type { Sqlite, Statement } from "./sqlite-binding.js";
-import { TOKEN_COLUMNS, placeholders, tokensOf } from "./token-columns.js";
+} from "../../ledger/rows.js";
+import type { Transfer } from "../../ledger/transfer.js";
+import { digestOf } from "../digest.js";
+import type { Sqlite, Statement } from "./binding.js";
+import { TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
 
 const TOKENS = TOKEN_COLUMNS.join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");

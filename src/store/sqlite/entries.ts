@@ -1,9 +1,9 @@
 /** Transfers in SQLite, as they concern one account or one request. */
-import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
-import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
-import type { EntryRow } from "./store.js";
+import { type Transfer, creditAccount, debitAccount, transferId } from "../../ledger/transfer.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
+import type { Sqlite } from "./binding.js";
+import type { EntrySpan, EntrySum, StatementBounds } from "../statement.js";
+import type { EntryRow } from "../store.js";
 
 /** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
 const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos

@@ -1,10 +1,10 @@
 /** Answers the calls of a database's thread in order, each once all that was written before it is on the disk. */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { CallMessage, WorkerMessage } from "./sqlite-calls.js";
-import { failureOf } from "./sqlite-failure.js";
-import type { SqliteFile } from "./sqlite-file.js";
-import type { SqliteLog } from "./sqlite-log.js";
-import type { Witness } from "./witness.js";
+import type { CallMessage, WorkerMessage } from "./calls.js";
+import { failureOf } from "./failure.js";
+import type { SqliteFile } from "./file.js";
+import type { SqliteLog } from "./log.js";
+import type { Witness } from "../witness.js";
 
 /** How many answers wait for a sync beside, whose end is heard of only once no call waits. */
 const WAITING_MAX = 16;

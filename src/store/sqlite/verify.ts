@@ -8,14 +8,14 @@ import {
   transferHash,
   transferId,
   usageRecord,
-} from "../ledger/transfer.js";
-import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./sqlite-columns.js";
-import { failureOf } from "./sqlite-failure.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { VerifyReport } from "./store.js";
-import { type TokenColumns, usageOf } from "./token-columns.js";
-import { CHECKS } from "./verify-checks.js";
-import { changedRows } from "./verify-digests.js";
+} from "../../ledger/transfer.js";
+import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./columns.js";
+import { failureOf } from "./failure.js";
+import type { Sqlite } from "./binding.js";
+import type { VerifyReport } from "../store.js";
+import { type TokenColumns, usageOf } from "../token-columns.js";
+import { CHECKS } from "../verify-checks.js";
+import { changedRows } from "../verify-digests.js";
 
 /** How many sentences a report holds at most, and how many one check adds. */
 const PROBLEMS_MAX = 100;

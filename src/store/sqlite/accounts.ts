@@ -1,10 +1,10 @@
 /** Accounts and balances in SQLite. */
-import { AccountSettings } from "../api/index.js";
-import { withEtag } from "./account-etag.js";
-import { digestOf } from "./digest.js";
-import type { AccountColumns } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
+import { AccountSettings } from "../../api/index.js";
+import { withEtag } from "../account-etag.js";
+import { digestOf } from "../digest.js";
+import type { AccountColumns } from "./columns.js";
+import type { Sqlite } from "./binding.js";
+import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "../store.js";
 
 const NO_BUDGETS: AccountBudgets = {
   budgetDayNanos: 0n,

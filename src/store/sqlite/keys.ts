@@ -1,10 +1,10 @@
 /** Keys in SQLite. */
-import { digestOf } from "./digest.js";
-import type { TimeCursor } from "./sqlite-calls.js";
-import { toTimeMs } from "./sqlite-columns.js";
-import type { Sqlite } from "./sqlite-binding.js";
-import type { KeyRow } from "./store.js";
-import { placeholders } from "./token-columns.js";
+import { digestOf } from "../digest.js";
+import type { TimeCursor } from "./calls.js";
+import { toTimeMs } from "./columns.js";
+import type { Sqlite } from "./binding.js";
+import type { KeyRow } from "../store.js";
+import { placeholders } from "../token-columns.js";
 
 interface KeyColumns {
   readonly id: string;

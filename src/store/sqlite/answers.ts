@@ -1,7 +1,7 @@
 /** Answers with an Idempotency-Key, behind a thread of their own that starts with the first of them. */
-import { GatewayError } from "../errors.js";
-import type { AnswerBounds, AnswerChange, AnswerRow, AnswerTotals, SqliteAnswers } from "./sqlite-answers.js";
-import { SqliteThread } from "./sqlite-thread.js";
+import { GatewayError } from "../../errors.js";
+import type { AnswerBounds, AnswerChange, AnswerRow, AnswerTotals, SqliteAnswers } from "./answer-file.js";
+import { SqliteThread } from "./thread.js";
 
 export interface AnswersOptions {
   /** The store's own directory, which must be open. */

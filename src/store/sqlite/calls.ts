@@ -1,7 +1,7 @@
 /** What the main thread asks of the database's thread, and the messages that carry it. */
 import type { FlatValue } from "./batch-message.js";
-import type { StartCheck, StartNotice } from "./sqlite-file.js";
-import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
+import type { StartCheck, StartNotice } from "./file.js";
+import type { EntrySpan, EntrySum, StatementBounds } from "../statement.js";
 import type {
   AccountBudgets,
   AccountLimits,
@@ -20,7 +20,7 @@ import type {
   UsageSum,
   UsageSummaryRow,
   VerifyReport,
-} from "./store.js";
+} from "../store.js";
 
 /** Day, account, key and model of the last sum of the page before. */
 export type SummaryCursor = readonly [string, string, string, string];

@@ -1,7 +1,7 @@
 /** What a data directory lost since its ledger last wrote there, as its witness tells. */
-import type { Sqlite } from "./sqlite-binding.js";
-import { digestOf, hexOf } from "./digest.js";
-import type { WitnessNote } from "./witness.js";
+import type { Sqlite } from "./binding.js";
+import { digestOf, hexOf } from "../digest.js";
+import type { WitnessNote } from "../witness.js";
 
 /** What is lost, and where it must come back from. */
 export interface Loss {
