@@ -34,6 +34,25 @@ const STEPS = {
 /** What the tests of foreign clients use, and the Debian packages it comes from. */
 const TOOLS = [
   { name: "nginx", packages: ["nginx-light"], probes: [["nginx", "-v"]] },
+  {
+    name: "PostgreSQL",
+    packages: ["postgresql"],
+    // Debian keeps its programs beside each other by version, off the path. One that runs may be named instead.
+    probes: [
+      ["sh", "-c", 'test -n "$TOLLGATE_TEST_DATABASE_URL"'],
+      ["sh", "-c", "ls /usr/lib/postgresql/1[4-9]/bin/initdb"],
+      ["sh", "-c", "command -v initdb && command -v postgres"],
+    ],
+  },
+  { name: "PgBouncer", packages: ["pgbouncer"], probes: [["pgbouncer", "--version"]] },
+  {
+    name: "Redis",
+    packages: ["redis-server"],
+    probes: [
+      ["sh", "-c", 'test -n "$TOLLGATE_TEST_REDIS_URL"'],
+      ["redis-server", "--version"],
+    ],
+  },
   { name: "curl", packages: ["curl"], probes: [["curl", "--version"]] },
   { name: "protoc", packages: ["protobuf-compiler"], probes: [["protoc", "--version"]] },
   {

@@ -1,0 +1,237 @@
+/** The way to PostgreSQL: bounded pools of connections, transactions with bounded times, and what runs once more. */
+import pg from "pg";
+import { GatewayError } from "../../errors.js";
+import { endsConnection, mayRunAgain, messageOf, refusalOf } from "./failure.js";
+import { checkServer, UnfitServer } from "./server-check.js";
+import type { Sql } from "./sql.js";
+
+const CONNECT_MS = 5_000;
+/** A statement of a request finds its rows by an index; one that takes longer waits for something that is wrong. */
+const STATEMENT_MS = 5_000;
+const LOCK_MS = 3_000;
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How much longer than the server's own bound, which says more, an answer is waited for. */
+const ANSWER_MS = 2_000;
+const IDLE_MS = 60_000;
+/** Addresses change, and a failover should not be missed for ever. */
+const LIFETIME_S = 1_800;
+/** The batches of the ledger do not wait behind readers. */
+const WRITERS_MAX = 3;
+const READERS_MAX = 8;
+const WAITING_MAX = 1_000;
+/** How often a transaction runs again that others were in the way of. */
+const RUNS_MAX = 10;
+
+/** Integers of every size are bigints, as SQLite's are here, so that the rows of both are read by the same code. */
+const BIGINT_OIDS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text") =>
+    BIGINT_OIDS.has(oid) ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+export type Row = pg.QueryResultRow;
+
+/** Runs statements: at once, or in a transaction. */
+export interface Session {
+  rows<Found extends Row>(statement: Sql, values?: readonly unknown[]): Promise<Found[]>;
+  /** How many rows it changed. */
+  run(statement: Sql, values?: readonly unknown[]): Promise<number>;
+}
+
+export interface TransactionOptions {
+  /** Reads one moment, and writes nothing. */
+  readonly snapshot?: boolean;
+  /** In the place of the bounds of a request: a migration or a proof takes its time. */
+  readonly statementMs?: number;
+}
+
+export class Postgres implements Session {
+  readonly #writers: pg.Pool;
+  readonly #readers: pg.Pool;
+
+  private constructor(
+    config: pg.PoolConfig,
+    /** True where a pooler stands between: nothing is kept from one transaction to the next. */
+    readonly isPooled: boolean,
+    /** The server and the database, without who asks. */
+    readonly place: string,
+  ) {
+    const session = isPooled
+      ? {}
+      : {
+          statement_timeout: STATEMENT_MS,
+          lock_timeout: LOCK_MS,
+          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        };
+    const pooled = { ...config, ...session, idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, verify };
+    this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX });
+    this.#readers = new pg.Pool({ ...pooled, max: READERS_MAX });
+    // A connection that broke while nobody used it is gone from its pool; whoever asks next makes another.
+    for (const pool of [this.#writers, this.#readers]) pool.on("error", () => undefined);
+  }
+
+  /** Rejects with an Error of one line, without the password, where the database cannot be used. */
+  static async open(url: string): Promise<Postgres> {
+    const config = configOf(url);
+    const place = placeOf(url);
+    const probe = new pg.Client(config);
+    probe.on("error", () => undefined);
+    try {
+      await probe.connect();
+      const { isPooled } = await checkServer(probe);
+      return new Postgres(config, isPooled, place);
+    } catch (error) {
+      throw new Error(`PostgreSQL at ${place} cannot be used: ${messageOf(error)}`, { cause: error });
+    } finally {
+      await probe.end().catch(() => undefined);
+    }
+  }
+
+  rows<Found extends Row>(statement: Sql, values: readonly unknown[] = []): Promise<Found[]> {
+    return this.#withClient(this.#readers, (client) => this.#session(client).rows<Found>(statement, values));
+  }
+
+  run(statement: Sql, values: readonly unknown[] = []): Promise<number> {
+    return this.#withClient(this.#readers, (client) => this.#session(client).run(statement, values));
+  }
+
+  /** Runs it in one transaction, and again where another was in its way. Its changes are durable once this resolves. */
+  transact<Result>(work: (session: Session) => Promise<Result>, options: TransactionOptions = {}): Promise<Result> {
+    return this.#again(this.#readers, work, options);
+  }
+
+  /** The same for a batch of the ledger, which does not wait for a reader's connection. */
+  commit<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    return this.#again(this.#writers, work, {});
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writers.end(), this.#readers.end()]);
+  }
+
+  #session(client: pg.ClientBase): Session {
+    return new ClientSession(client, this.isPooled);
+  }
+
+  async #again<Result>(
+    pool: pg.Pool,
+    work: (session: Session) => Promise<Result>,
+    options: TransactionOptions,
+  ): Promise<Result> {
+    for (let left = RUNS_MAX - 1; ; left -= 1) {
+      try {
+        return await this.#withClient(
+          pool,
+          (client) =>
+            inTransaction(client, new ClientSession(client, this.isPooled, options.statementMs), work, options),
+          mayRunAgain,
+        );
+      } catch (error) {
+        if (left === 0 || !mayRunAgain(error)) throw refusalOf(error);
+      }
+    }
+  }
+
+  /** What `passes` goes on as it is; every other error becomes what the program knows. */
+  async #withClient<Result>(
+    pool: pg.Pool,
+    work: (client: pg.ClientBase) => Promise<Result>,
+    passes: (error: unknown) => boolean = () => false,
+  ): Promise<Result> {
+    if (pool.waitingCount >= WAITING_MAX)
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the database is behind" });
+    let client: pg.PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw unavailable(error);
+    }
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(endsConnection(error));
+      throw passes(error) ? error : refusalOf(error);
+    }
+  }
+}
+
+class ClientSession implements Session {
+  constructor(
+    private readonly client: pg.ClientBase,
+    private readonly isPooled: boolean,
+    private readonly statementMs = STATEMENT_MS,
+  ) {}
+
+  async rows<Found extends Row>(statement: Sql, values: readonly unknown[] = []): Promise<Found[]> {
+    return (await this.#ask<Found>(statement, values)).rows;
+  }
+
+  async run(statement: Sql, values: readonly unknown[] = []): Promise<number> {
+    return (await this.#ask(statement, values)).rowCount ?? 0;
+  }
+
+  #ask<Found extends Row>({ text, name }: Sql, values: readonly unknown[]): Promise<pg.QueryResult<Found>> {
+    // Behind a pooler the next transaction may be on a session that never heard of the name.
+    const named = this.isPooled || name === "" ? {} : { name };
+    const config = { ...named, text, values: [...values], query_timeout: this.statementMs + ANSWER_MS };
+    return this.client.query<Found>(config);
+  }
+}
+
+/** The bounds hold for the transaction alone, so that they hold behind a pooler as well. */
+async function inTransaction<Result>(
+  client: pg.ClientBase,
+  session: Session,
+  work: (session: Session) => Promise<Result>,
+  { snapshot = false, statementMs = STATEMENT_MS }: TransactionOptions,
+): Promise<Result> {
+  await client.query(
+    `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};` +
+      `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${Math.max(LOCK_MS, statementMs / 2)};` +
+      `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+  );
+  try {
+    const result = await work(session);
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    if (!endsConnection(error)) await client.query("ROLLBACK");
+    throw error;
+  }
+}
+
+/** Each new connection: after a failover another server may answer than the one that was looked at. */
+function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
+  checkServer(client).then(
+    () => done(),
+    (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+  );
+}
+
+function configOf(url: string): pg.PoolConfig {
+  const asked = new URL(url);
+  // `sslmode` means what PostgreSQL's own clients take it for.
+  asked.searchParams.set("uselibpqcompat", "true");
+  return {
+    connectionString: asked.href,
+    types,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: STATEMENT_MS + ANSWER_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    fallback_application_name: "tollgate",
+  };
+}
+
+/** The server and the database of an address, without who asks and what opens it. */
+export function placeOf(url: string): string {
+  const { host, pathname, searchParams } = new URL(url);
+  return `${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`;
+}
+
+function unavailable(error: unknown): GatewayError {
+  const cause = error instanceof UnfitServer ? error : new Error(messageOf(error), { cause: error });
+  return new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE", {}, { cause });
+}

@@ -1,0 +1,103 @@
+/**
+ * A real PostgreSQL for tests: one server for a run, started by the first test that asks, and a database for each that
+ * does. `TOLLGATE_TEST_DATABASE_URL` names a running one instead, whose user may make databases.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+
+const START_MS = 60_000;
+const VERSION_LEAST = 14;
+
+/** The newest that is installed, off the path or on it; undefined where there is none that will do. */
+function programs(): string | undefined {
+  const places = ["/usr/lib/postgresql", "/usr/libexec/postgresql"].flatMap((root) =>
+    existsSync(root) ? readdirSync(root).map((version) => join(root, version, "bin")) : [],
+  );
+  const onPath = (process.env["PATH"] ?? "").split(":");
+  return [...places.toSorted().toReversed(), ...onPath].find(
+    (directory) => existsSync(join(directory, "initdb")) && versionOf(directory) >= VERSION_LEAST,
+  );
+}
+
+function versionOf(directory: string): number {
+  const { stdout } = spawnSync(join(directory, "postgres"), ["--version"], { encoding: "utf8" });
+  return Number(/\d+/.exec(stdout)?.[0] ?? 0);
+}
+
+const named = process.env["TOLLGATE_TEST_DATABASE_URL"];
+const bin = programs();
+
+/** Why there is none; undefined where there is. */
+export const postgresMissing: string | undefined =
+  named === undefined && bin === undefined
+    ? `no PostgreSQL from ${VERSION_LEAST} on (Debian: postgresql), and TOLLGATE_TEST_DATABASE_URL names none`
+    : undefined;
+
+/** Where the programs of PostgreSQL are, such as psql. */
+export const postgresPrograms = bin;
+
+let server: Promise<string> | undefined;
+
+/** The address of the server, in a database that nobody's tests are in. */
+export function postgresServer(): Promise<string> {
+  server ??= named === undefined ? startedServer() : Promise.resolve(named);
+  return server;
+}
+
+/** The address of a new and empty database, gone when the test ends. */
+export async function makeDatabase(): Promise<string> {
+  const url = new URL(await postgresServer());
+  const name = `tollgate_${randomBytes(8).toString("hex")}`;
+  await administer(`CREATE DATABASE ${name}`);
+  onTestFinished(async () => {
+    await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  });
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Runs a statement as one who may do all, in the database of the address; without one in none that a test has. */
+export async function administer(statement: string, url?: string): Promise<pg.QueryResultRow[]> {
+  const client = new pg.Client({ connectionString: url ?? (await postgresServer()) });
+  await client.connect();
+  try {
+    return (await client.query<pg.QueryResultRow>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The workers of a run are children of one process, and share the server of the first of them that asks. */
+async function startedServer(): Promise<string> {
+  const runPid = process.env["VITEST_POOL_ID"] === undefined ? process.pid : process.ppid;
+  const directory = join(tmpdir(), `tollgate-postgres-${runPid}`);
+  if (isFirst(directory)) {
+    const keeper = new URL("./postgres-keeper.mjs", import.meta.url).pathname;
+    const args = [keeper, directory, String(runPid), bin ?? ""];
+    spawn(process.execPath, args, { detached: true, stdio: "ignore" }).unref();
+  }
+  return told(directory);
+}
+
+function isFirst(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: 0o755 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function told(directory: string): Promise<string> {
+  for (let leftMs = START_MS; leftMs > 0; leftMs -= 50) {
+    if (existsSync(join(directory, "url"))) return readFileSync(join(directory, "url"), "utf8");
+    if (existsSync(join(directory, "error"))) throw new Error(readFileSync(join(directory, "error"), "utf8"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("PostgreSQL did not start in time");
+}
