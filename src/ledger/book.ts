@@ -5,15 +5,14 @@ import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Note, Period, Release, UsageDay, UsageRow } from "./rows.js";
-import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber, isOperator } from "./rows.js";
+import type { OperatorTotal, TotalKind } from "./rows.js";
+import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber } from "./rows.js";
 import {
   CHAIN_START,
   type ChainHead,
   type Transfer,
   type TransferContent,
   type TransferKind,
-  creditAccount,
-  debitAccount,
   linkTransfer,
 } from "./transfer.js";
 import { addTokens } from "./usage.js";
@@ -36,12 +35,19 @@ export class Book {
   readonly credits = new Map<string, Transfer>();
   /** Refunds, debits and their receivables, by kind and id. */
   readonly #corrections = new Map<string, Transfer>();
+  /** The last transfer of all. Where others write too, only its sequence counts: the driver says where to go on. */
   head: ChainHead = CHAIN_START;
   /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
   newestRequestId = "";
   readonly #budgets = new Map<string, BudgetRow>();
   /** The counters of each key's last hold, which are nearly always those of its next. */
   readonly #counters = new Map<string, LastCounters>();
+
+  readonly totals: Readonly<Record<TotalKind, OperatorTotal>> = {
+    granted: { kind: "granted", nanos: 0n, addedNanos: 0n },
+    overage: { kind: "overage", nanos: 0n, addedNanos: 0n },
+    receivable: { kind: "receivable", nanos: 0n, addedNanos: 0n },
+  };
 
   readonly changedAccounts = new ChangedRows<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
@@ -62,11 +68,6 @@ export class Book {
   readonly notes: (Note & { readonly sequence: number })[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
-
-  /** The customer's account of this id, where there is one. */
-  customer(id: string): Account | undefined {
-    return isOperator(id) ? undefined : this.accounts.get(id);
-  }
 
   account(id: string): Account {
     const account = this.accounts.get(id);
@@ -111,27 +112,53 @@ export class Book {
     return row;
   }
 
+  /** The place of the next transfer. */
+  get nextSequence(): number {
+    return this.head.sequence + 1;
+  }
+
+  /** What all credits, all overage, or all receivables may still come to. */
+  roomFor(kind: TotalKind): bigint {
+    return TOTAL_NANOS_MAX - this.totals[kind].nanos;
+  }
+
   /** Appends a transfer and moves its money. `record` is what else its hash proves. */
   transfer(content: TransferContent, record: string): Transfer {
-    const transfer = linkTransfer(this.head, content, record);
-    const debit = this.account(debitAccount(content));
-    const credit = this.account(creditAccount(content));
-    const { pendingNanos, postedNanos } = content;
-    if (pendingNanos !== 0n) {
-      debit.debitsPending += pendingNanos;
-      credit.creditsPending += pendingNanos;
-    }
-    if (postedNanos !== 0n) {
-      debit.debitsPosted += postedNanos;
-      credit.creditsPosted += postedNanos;
-    }
-    checkAccount(debit);
-    checkAccount(credit);
-    this.changedAccounts.add(debit);
-    this.changedAccounts.add(credit);
+    const account = this.account(content.accountId);
+    const transfer = linkTransfer(account, this.nextSequence, content, record);
+    this.#move(account, transfer);
+    account.chainSequence = transfer.accountSequence;
+    account.chainHash = transfer.hash;
+    this.changedAccounts.add(account);
     this.head = transfer;
     this.transfers.push(transfer);
     return transfer;
+  }
+
+  #move(account: Account, { kind, pendingNanos, postedNanos }: Transfer): void {
+    switch (kind) {
+      case "credit":
+      case "refund":
+        account.creditsPosted += postedNanos;
+        this.#addToTotal("granted", postedNanos);
+        break;
+      case "overage":
+      case "receivable":
+        // It concerns the account, but the operator pays.
+        this.#addToTotal(kind, postedNanos);
+        break;
+      default:
+        if (pendingNanos !== 0n) account.debitsPending += pendingNanos;
+        if (postedNanos !== 0n) account.debitsPosted += postedNanos;
+        if (kind === "debit") account.debitedNanos += postedNanos;
+    }
+    checkAccount(account);
+  }
+
+  #addToTotal(kind: TotalKind, nanos: bigint): void {
+    const total = this.totals[kind];
+    total.nanos += nanos;
+    total.addedNanos += nanos;
   }
 
   /** Undefined: the node ended. */
@@ -218,6 +245,7 @@ export class Book {
   /** After the changes were written: the next batch has its own. Of the holds, at most so many open ones stay. */
   forgetChanges(holdsMax: number): void {
     this.changedAccounts.clear();
+    this.totals.granted.addedNanos = this.totals.overage.addedNanos = this.totals.receivable.addedNanos = 0n;
     this.changedBudgets.clear();
     if (this.changedBeats.size > 0) this.changedBeats.clear();
     this.transfers.length = 0;
@@ -253,10 +281,10 @@ interface LastCounters {
 }
 
 function checkAccount(account: Account): void {
-  const { debitsPending, debitsPosted, creditsPending, creditsPosted } = account;
-  const fits = isSum(debitsPending) && isSum(debitsPosted) && isSum(creditsPending) && isSum(creditsPosted);
+  const { debitsPending, debitsPosted, creditsPosted } = account;
+  const fits = isSum(debitsPending) && isSum(debitsPosted) && isSum(creditsPosted);
   assert(fits, "the sums of an account are out of bounds");
-  assert(available(account) >= 0n || isOperator(account.id), "an account is below zero");
+  assert(available(account) >= 0n, "an account is below zero");
 }
 
 function isSum(nanos: bigint): boolean {

@@ -1,8 +1,8 @@
 /** What an operator corrects: a refund of a request, a debit of an account. Each adds transfers; none changes one. */
 import { AMOUNT_NANOS_MAX } from "../money.js";
-import { type Book, TOTAL_NANOS_MAX } from "./book.js";
+import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
-import { OPERATOR_GRANTS, OPERATOR_RECEIVABLES, OPERATOR_REFUNDS, available } from "./rows.js";
+import { available } from "./rows.js";
 import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
 
 /** Gives back what a request was charged, or a part of it: in all never more. No budget gets anything back. */
@@ -20,7 +20,7 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
   const refundableNanos = hold.state === "settled" ? hold.chargedNanos - hold.refundedNanos : 0n;
   const amountNanos = wantedNanos === 0n ? refundableNanos : wantedNanos;
   if (amountNanos <= 0n || amountNanos > refundableNanos) return { kind: "refund_too_high", refundableNanos };
-  if (grantRoom(book) < amountNanos) return { kind: "refused", problem: "amount_invalid" };
+  if (book.roomFor("granted") < amountNanos) return { kind: "refused", problem: "amount_invalid" };
   const { accountId, sequence: holdSequence } = hold;
   write(book, operation, { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos });
   hold.refundedNanos += amountNanos;
@@ -31,7 +31,7 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
 /** Takes an amount from what an account has available; what is missing is the operator's to receive from elsewhere. */
 export function debit(book: Book, operation: DebitOperation): LedgerResult {
   const { debitId, accountId, amountNanos } = operation;
-  const account = book.customer(accountId);
+  const account = book.accounts.get(accountId);
   if (account === undefined) return { kind: "refused", problem: "unknown_account" };
   const known = book.correction("debit", debitId);
   if (known !== undefined) {
@@ -43,19 +43,12 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   }
   const debitedNanos = amountNanos < available(account) ? amountNanos : available(account);
   const receivableNanos = amountNanos - debitedNanos;
-  const room = TOTAL_NANOS_MAX - book.account(OPERATOR_RECEIVABLES).debitsPosted;
-  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX || receivableNanos > room)
+  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX || receivableNanos > book.roomFor("receivable"))
     return { kind: "refused", problem: "amount_invalid" };
   const cause = { accountId, causeId: debitId, holdSequence: 0 };
   write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
-  account.debitedNanos += debitedNanos;
   if (receivableNanos > 0n) write(book, operation, { kind: "receivable", ...cause, postedNanos: receivableNanos });
   return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: false };
-}
-
-/** What credits and refunds may still come to, so that the sums of all accounts stay within bounds. */
-export function grantRoom(book: Book): bigint {
-  return TOTAL_NANOS_MAX - book.account(OPERATOR_GRANTS).debitsPosted - book.account(OPERATOR_REFUNDS).debitsPosted;
 }
 
 type Said = Omit<TransferContent, "pendingNanos" | "createTimeMs">;

@@ -3,26 +3,16 @@ import type { Usage, UsageSource } from "../api/index.js";
 import type { ChangeableRow } from "./changed-rows.js";
 import type { TableRow } from "./hold-table.js";
 
-/** The operator's side of every transfer. No customer's id holds a colon. */
+/**
+ * The operator's side of every transfer. No customer's id holds a colon. No row keeps what is on it, which every batch
+ * would change: it is what the transfers add up to.
+ */
 export const OPERATOR_GRANTS = "operator:grants";
 export const OPERATOR_REVENUE = "operator:revenue";
 export const OPERATOR_OVERAGE = "operator:overage";
 export const OPERATOR_REFUNDS = "operator:refunds";
 export const OPERATOR_DEBITS = "operator:debits";
 export const OPERATOR_RECEIVABLES = "operator:receivables";
-export const OPERATOR_ACCOUNTS = [
-  OPERATOR_GRANTS,
-  OPERATOR_REVENUE,
-  OPERATOR_OVERAGE,
-  OPERATOR_REFUNDS,
-  OPERATOR_DEBITS,
-  OPERATOR_RECEIVABLES,
-] as const;
-
-/** True for one of the operator's own accounts. */
-export function isOperator(accountId: string): boolean {
-  return OPERATOR_ACCOUNTS.some((id) => id === accountId);
-}
 
 /**
  * Typed by the protocol's enum, so that a changed number does not compile; its module stays out of the database's
@@ -32,7 +22,7 @@ export const SOURCE_UNSPECIFIED: UsageSource.USAGE_SOURCE_UNSPECIFIED = 0;
 export const SOURCE_RECOVERED: UsageSource.USAGE_SOURCE_RECOVERED = 3;
 export const SOURCE_NONE: UsageSource.USAGE_SOURCE_NONE = 4;
 
-/** An account: its sums, in nano-USD, each zero or more, and its own budgets. */
+/** A customer's account: its sums, in nano-USD, each zero or more, its own budgets, and the end of its chain. */
 export interface Account extends ChangeableRow {
   readonly id: string;
   readonly budgets: readonly Budget[];
@@ -40,12 +30,25 @@ export interface Account extends ChangeableRow {
   readonly requestCostMaxNanos: bigint;
   debitsPending: bigint;
   debitsPosted: bigint;
-  creditsPending: bigint;
   creditsPosted: bigint;
   /** What of the posted debits were corrections rather than charges: no budget counts it. */
   debitedNanos: bigint;
   /** True where nothing new may be held of it. */
   readonly frozen: boolean;
+  /** How many transfers it has, and the hash of the last, in hex: a buffer for each would cost the collector more. */
+  chainSequence: number;
+  chainHash: string;
+}
+
+/** What all accounts may come to together only up to a bound: credits with refunds, overage, receivables. */
+export type TotalKind = "granted" | "overage" | "receivable";
+
+/** What is kept in rows that are split, so that writers do not meet in one. */
+export interface OperatorTotal {
+  readonly kind: TotalKind;
+  /** All rows together, with what the batch adds. */
+  nanos: bigint;
+  addedNanos: bigint;
 }
 
 /** Why a correction was made, and who made it. */

@@ -1,7 +1,7 @@
 /** How a hold ends: charged once, or freed. The rest of a hold returns to its account, whatever happens. */
-import { type Book, TOTAL_NANOS_MAX } from "./book.js";
+import type { Book } from "./book.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
-import { type HoldRow, OPERATOR_OVERAGE, SOURCE_NONE, type UsageRow, available } from "./rows.js";
+import { type HoldRow, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { type TransferContent, usageRecord } from "./transfer.js";
 
 type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog"> & Pick<UsageRow, "attemptLog">;
@@ -39,7 +39,8 @@ export function charge(book: Book, hold: HoldRow, operation: Charge): void {
   const heldNanos = held ? hold.amountNanos : 0n;
   const account = book.account(hold.accountId);
   const chargedNanos = least(operation.costNanos, available(account) + heldNanos);
-  const overageNanos = least(operation.costNanos - chargedNanos, overageRoom(book));
+  // No more than the operator's total still takes, so that a settlement never fails for its sake.
+  const overageNanos = least(operation.costNanos - chargedNanos, book.roomFor("overage"));
   if (held) book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "settle", pendingNanos: -heldNanos, chargedNanos, overageNanos });
   if (overageNanos > 0n) {
@@ -80,7 +81,7 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
   const { usage, usageSource, operatorCostNanos, upstream, attempts, attemptLog, nowMs } = operation;
   const row: UsageRow = {
     hold,
-    sequence: book.head.sequence + 1,
+    sequence: book.nextSequence,
     upstream,
     attempts,
     attemptLog,
@@ -108,11 +109,6 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
 
 function causeOf(hold: HoldRow): Pick<TransferContent, "accountId" | "causeId" | "holdSequence"> {
   return { accountId: hold.accountId, causeId: hold.requestId, holdSequence: hold.sequence };
-}
-
-/** What the operator's account still takes, so that a settlement never fails for its sake. */
-function overageRoom(book: Book): bigint {
-  return TOTAL_NANOS_MAX - book.account(OPERATOR_OVERAGE).debitsPosted;
 }
 
 function least(one: bigint, other: bigint): bigint {

@@ -19,7 +19,7 @@ import {
 import { NO_USAGE } from "../api/usage.js";
 import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, Period } from "./rows.js";
-import { debit, grantRoom, refund } from "./correcting.js";
+import { debit, refund } from "./correcting.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
 import { type TransferContent, holdRecord, noteRecord } from "./transfer.js";
@@ -57,7 +57,7 @@ function hold(book: Book, operation: HoldOperation): LedgerResult {
     // Only a hold that is still open may be answered again: a resolved one would let a second call run unpaid.
     return isSameHold(known, operation) ? { kind: "held", amountNanos: known.amountNanos } : refused("id_taken");
   }
-  const account = book.customer(operation.accountId);
+  const account = book.accounts.get(operation.accountId);
   if (account === undefined) return refused("unknown_account");
   if (account.frozen) return { kind: "account_frozen" };
   const counters = book.counters(operation.keyId, operation.accountId, operation.nowMs);
@@ -144,7 +144,7 @@ function least(one: bigint, other: bigint): bigint {
 function openHold(book: Book, operation: HoldOperation, counters: readonly BudgetRow[], amountNanos: bigint): void {
   const { requestId, accountId } = operation;
   const row: HoldRow = {
-    sequence: book.head.sequence + 1,
+    sequence: book.nextSequence,
     counters,
     requestId,
     accountId,
@@ -219,14 +219,14 @@ function checkpoint(book: Book, operation: CheckpointOperation): LedgerResult {
 
 function credit(book: Book, operation: CreditOperation): LedgerResult {
   const { creditId, accountId, amountNanos, note } = operation;
-  const account = book.customer(accountId);
+  const account = book.accounts.get(accountId);
   if (account === undefined) return refused("unknown_account");
   const known = book.credits.get(creditId);
   if (known !== undefined) {
     const same = known.accountId === accountId && known.postedNanos === amountNanos;
     return same ? { kind: "credited", availableNanos: available(account), repeated: true } : refused("id_taken");
   }
-  if (!isAmount(amountNanos) || amountNanos > grantRoom(book)) return refused("amount_invalid");
+  if (!isAmount(amountNanos) || amountNanos > book.roomFor("granted")) return refused("amount_invalid");
   const content: TransferContent = {
     kind: "credit",
     accountId,

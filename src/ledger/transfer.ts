@@ -1,6 +1,7 @@
-/** The transfers of the ledger: append-only rows, each of which carries the hash of the one before it. */
+/** The transfers of the ledger: append-only rows, each with the hash of the one before it in its account. */
 import { hash } from "node:crypto";
 import {
+  type Account,
   type HoldTerms,
   type Note,
   OPERATOR_DEBITS,
@@ -57,20 +58,22 @@ export interface TransferContent {
 }
 
 export interface Transfer extends TransferContent {
-  /** Its place in the ledger, from 1, without gaps. */
+  /** Its place in the ledger, from 1: rises within an account. Where one process writes all, it has no gaps. */
   readonly sequence: number;
+  /** Its place in its account's chain, from 1, without gaps. */
+  readonly accountSequence: number;
   /** Over everything that it says, over the record that it belongs to, and over the hash before it; in hex. */
   readonly hash: string;
 }
 
-/** The last transfer, as far as the next one needs it. */
+/** A last transfer: of the ledger, or of an account. */
 export interface ChainHead {
   readonly sequence: number;
-  /** In hex, as the next one spells it: a buffer for each would cost the collector more than the text does. */
+  /** In hex. */
   readonly hash: string;
 }
 
-/** Where a ledger without transfers stands. */
+/** Where a ledger or an account without transfers stands. */
 export const CHAIN_START: ChainHead = { sequence: 0, hash: "00".repeat(32) };
 
 /** The id of a transfer: derived from what caused it, so that nothing can happen twice. */
@@ -101,19 +104,17 @@ export function creditAccount({ kind, accountId }: Pick<TransferContent, "kind" 
 }
 
 /** The SHA-256 over the hash before, over everything a transfer says, and over the record that it was written with. */
-export function transferHash(previousHash: string, sequence: number, said: TransferContent, record: string): string {
-  const { holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
-  const numbers = `${sequence} ${holdSequence} ${pendingNanos} ${postedNanos} ${createTimeMs}`;
+export function transferHash(previousHash: string, said: Omit<Transfer, "hash">, record: string): string {
+  const { sequence, accountSequence, holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
+  const numbers = `${sequence} ${accountSequence} ${holdSequence} ${pendingNanos} ${postedNanos} ${createTimeMs}`;
   const texts = `${spelled(transferId(said))}${spelled(said.accountId)}`;
   return hash("sha256", `${previousHash} ${numbers} ${texts}${record}`, "hex");
 }
 
-/** Puts a transfer behind the last one. */
-export function linkTransfer(head: ChainHead, said: TransferContent, record: string): Transfer {
-  const sequence = head.sequence + 1;
+/** A transfer behind the last one of its account. */
+export function linkTransfer(account: Account, sequence: number, said: TransferContent, record: string): Transfer {
   const { kind, accountId, causeId, holdSequence, pendingNanos, postedNanos, createTimeMs } = said;
-  const linked = transferHash(head.hash, sequence, said, record);
-  return {
+  const transfer = {
     kind,
     accountId,
     causeId,
@@ -122,8 +123,11 @@ export function linkTransfer(head: ChainHead, said: TransferContent, record: str
     postedNanos,
     createTimeMs,
     sequence,
-    hash: linked,
+    accountSequence: account.chainSequence + 1,
+    hash: "",
   };
+  transfer.hash = transferHash(account.chainHash, transfer, record);
+  return transfer;
 }
 
 /** What a hold's transfer proves of its hold: all of it. */

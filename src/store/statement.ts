@@ -1,4 +1,4 @@
-/** Pages of an account's statement: its entries in the order of the ledger, with what stood on it after each. */
+/** Pages of an account's statement: its entries in the order of its chain, with what stood on it after each. */
 import { z } from "zod";
 import { checkSize, decodeToken, encodeToken } from "./page.js";
 import type { BalancePoint, EntryRow, PageRequest, StatementPage, StatementPeriod } from "./store.js";
@@ -6,7 +6,7 @@ import type { BalancePoint, EntryRow, PageRequest, StatementPage, StatementPerio
 /** How many entries are added up at once, so that holds and settlements get their turn in between. */
 const SUM_ENTRIES = 1_000;
 
-/** Places in the ledger, the end not included. */
+/** Places in the account's chain, the end not included. */
 export interface EntrySpan {
   readonly first: number;
   readonly end: number;
@@ -65,7 +65,8 @@ export async function statementPage(
   });
   const last = entries.at(-1);
   const more = rows.length > size && last !== undefined;
-  const next = last === undefined ? [] : [last.sequence + 1, span.end, `${last.availableNanos}`, `${last.heldNanos}`];
+  const next =
+    last === undefined ? [] : [last.accountSequence + 1, span.end, `${last.availableNanos}`, `${last.heldNanos}`];
   return { entries, opening, closing, nextPageToken: more ? encodeToken(list, next) : "" };
 }
 

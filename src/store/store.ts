@@ -78,6 +78,8 @@ export interface EntryRow {
   readonly id: string;
   readonly kind: "hold" | "settle" | "void" | "expire" | "overage" | "credit" | "refund" | "debit" | "receivable";
   readonly sequence: number;
+  /** Its place among the account's own, from 1 without gaps: lists and statements go by it. */
+  readonly accountSequence: number;
   readonly amountNanos: bigint;
   readonly availableChangeNanos: bigint;
   readonly heldChangeNanos: bigint;
@@ -139,8 +141,9 @@ export interface KeyRow {
 /** What is kept of one request. */
 export interface RequestRow {
   readonly id: string;
-  /** The sequence of its hold's transfer: lists go by it. */
+  /** The sequence of its hold's transfer: lists of all go by it, and lists of an account by its place in that. */
   readonly sequence: number;
+  readonly accountSequence: number;
   readonly accountId: string;
   readonly keyId: string;
   readonly model: string;

@@ -1,29 +1,41 @@
 /** The checks of a proof, each a query whose rows are sentences on what does not hold. */
 import { SOURCE_NONE } from "../ledger/rows.js";
-import { CREDIT_ACCOUNT, DEBIT_ACCOUNT } from "./sqlite/columns.js";
 import { TOKEN_COLUMNS } from "./token-columns.js";
 
 /** What a row says, less what its sources say: one pass over both, because a full join of sums has no index. */
 const ACCOUNTS = `
 WITH side AS (
-  SELECT id, debits_pending AS dp, debits_posted AS dq, credits_pending AS cp, credits_posted AS cq FROM account
-  UNION ALL SELECT ${DEBIT_ACCOUNT}, -pending_nanos, -posted_nanos, 0, 0 FROM transfer
-  UNION ALL SELECT ${CREDIT_ACCOUNT}, 0, 0, -pending_nanos, -posted_nanos FROM transfer
+  SELECT id, debits_pending AS dp, debits_posted AS dq, credits_posted AS cq, debited_nanos AS d FROM account
+  UNION ALL SELECT account_id, -pending_nanos, -iif(kind IN ('settle', 'debit'), posted_nanos, 0),
+    -iif(kind IN ('credit', 'refund'), posted_nanos, 0), -iif(kind = 'debit', posted_nanos, 0) FROM transfer
 )
 SELECT 'The account ' || id || ' does not equal its transfers: it is off by ' ||
-  printf('%d pending and %d posted debits, %d pending and %d posted credits', SUM(dp), SUM(dq), SUM(cp), SUM(cq)) || '.'
-FROM side GROUP BY id HAVING SUM(dp) <> 0 OR SUM(dq) <> 0 OR SUM(cp) <> 0 OR SUM(cq) <> 0`;
+  printf('%d pending and %d posted debits, %d posted credits and %d debited', SUM(dp), SUM(dq), SUM(cq), SUM(d)) || '.'
+FROM side GROUP BY id HAVING SUM(dp) <> 0 OR SUM(dq) <> 0 OR SUM(cq) <> 0 OR SUM(d) <> 0`;
 
-const ZERO = `
-SELECT 'All accounts together do not come to zero: ' || pending || ' pending, ' || posted || ' posted.'
-FROM (
-  SELECT SUM(debits_pending - credits_pending) AS pending, SUM(debits_posted - credits_posted) AS posted FROM account
+/** A transfer of an account that is not there is in no chain. */
+const OWNERS = `
+SELECT 'The account ' || account_id || ' has transfers, but is not there.'
+FROM (SELECT DISTINCT account_id FROM transfer WHERE account_id NOT IN (SELECT id FROM account))`;
+
+const TOTALS = `
+WITH side AS (
+  SELECT kind, nanos FROM operator_total
+  UNION ALL SELECT iif(kind IN ('credit', 'refund'), 'granted', kind), -posted_nanos FROM transfer
+    WHERE kind IN ('credit', 'refund', 'overage', 'receivable')
 )
-WHERE pending <> 0 OR posted <> 0`;
+SELECT 'The operator''s total ' || kind || ' does not equal the transfers: it is off by ' || SUM(nanos) || '.'
+FROM side GROUP BY kind HAVING SUM(nanos) <> 0`;
 
 const BELOW_ZERO = `
 SELECT 'The account ' || id || ' is below zero: ' || (credits_posted - debits_posted - debits_pending) || '.'
-FROM account WHERE kind = 'customer' AND credits_posted - debits_posted - debits_pending < 0`;
+FROM account WHERE credits_posted - debits_posted - debits_pending < 0`;
+
+/** One process writes all, so that no place is left out. */
+const PLACES = `
+SELECT 'The transfer ' || sequence || ' follows transfer ' || before || ': those between are gone.'
+FROM (SELECT sequence, lag(sequence, 1, 0) OVER (ORDER BY sequence) AS before FROM transfer)
+WHERE sequence <> before + 1`;
 
 /** Which holds are open is kept apart, so that each is found at once: those without a usage and without a release. */
 const OPEN = `
@@ -44,7 +56,7 @@ WITH open AS (
 SELECT 'The account ' || id || ' has ' || debits_pending || ' pending, but its open holds are ' ||
   COALESCE(nanos, 0) || '.'
 FROM account LEFT JOIN open ON account_id = id
-WHERE kind = 'customer' AND debits_pending <> COALESCE(nanos, 0)`;
+WHERE debits_pending <> COALESCE(nanos, 0)`;
 
 const STATE = `CASE
     WHEN usage.hold_sequence IS NOT NULL THEN iif(usage_source = ${SOURCE_NONE}, 'voided', 'settled')
@@ -152,8 +164,10 @@ WHERE integrity_check <> 'ok'`;
 
 /** In the order in which a reader wants to know. */
 export const CHECKS: readonly { readonly name: string; readonly sql: string }[] = [
+  { name: "places of transfers", sql: PLACES },
   { name: "accounts against transfers", sql: ACCOUNTS },
-  { name: "sum of all accounts", sql: ZERO },
+  { name: "accounts of transfers", sql: OWNERS },
+  { name: "totals against transfers", sql: TOTALS },
   { name: "accounts below zero", sql: BELOW_ZERO },
   { name: "open holds", sql: OPEN },
   { name: "pending against open holds", sql: PENDING },

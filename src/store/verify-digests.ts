@@ -12,8 +12,8 @@ function accountRows(freeze: string, limits: string): { readonly what: string; r
   return {
     what: "account",
     sql: `SELECT id, digest, id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
-      request_cost_max_nanos${freeze}${limits} FROM account WHERE kind = 'customer'
-      AND (frozen_time_ms IS NOT NULL) = ${freeze === "" ? 0 : 1} AND ${isLimited} = ${limits === "" ? 0 : 1}`,
+      request_cost_max_nanos${freeze}${limits} FROM account
+      WHERE (frozen_time_ms IS NOT NULL) = ${freeze === "" ? 0 : 1} AND ${isLimited} = ${limits === "" ? 0 : 1}`,
   };
 }
 

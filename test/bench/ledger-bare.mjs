@@ -46,7 +46,7 @@ const commit = database.transaction(() => {
   for (let count = 0; count < callers; count++) {
     sequence += 1;
     const requestId = nowMs.toString(16).padStart(12, "0") + sequence.toString(16).padStart(20, "0");
-    const said = [sequence, "hold", "acme", sequence, null, 2_000_000n, 0n, nowMs, hash];
+    const said = [sequence, "hold", "acme", sequence, sequence, null, 2_000_000n, 0n, nowMs, hash];
     const who = ["key_01k9zzzzzzzzzzzzzzzz", "gpt-5.4-mini", "node_1"];
     hold.run(...said, requestId, ...who, 2_000_000n, price, nowMs + 660_000);
     openHold.run(sequence, "node_1", nowMs + 660_000);
@@ -54,15 +54,15 @@ const commit = database.transaction(() => {
   }
   for (const held of before) {
     sequence += 1;
-    const said = [sequence, "settle", "acme", held, null, -2_000_000n, 531_000n, nowMs, hash];
-    usage.run(...said, 1, 0n, "openai", 1, ...tokens, attemptLog);
+    const said = [sequence, "settle", "acme", sequence, held, null, -2_000_000n, 531_000n, nowMs, hash];
+    usage.run(...said, 1, 0n, null, "openai", 1, ...tokens, attemptLog);
     closeHold.run(held);
   }
-  for (const id of ["operator:grants", "operator:revenue"]) account.run(sequence, sequence, 0n, 0n, id);
+  account.run(sequence, 0n, sequence * 2, 0n, sequence, hash, "acme");
   const ofKey = ["day", "month", "total"].flatMap((period) => ["key", "key_1", period, "", sequence, sequence]);
   const ofAccount = ["day", "month"].flatMap((period) => ["account", "acme", period, "", sequence, sequence]);
   holdBudgets.run(...ofKey, ...ofAccount);
-  usageDay.run("2026-11-21", "acme", "key_1", "gpt-5.4-mini", before.length, 531_000n, ...tokens);
+  usageDay.run("2026-11-21", "acme", "key_1", "gpt-5.4-mini", before.length, 531_000n, 0n, 0n, 0n, ...tokens);
 });
 
 /** @param {number} ms */

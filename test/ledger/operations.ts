@@ -7,7 +7,8 @@ import type {
   SettleOperation,
 } from "../../src/ledger/operation.js";
 import { NO_USAGE } from "../../src/api/usage.js";
-import { type Account, OPERATOR_ACCOUNTS } from "../../src/ledger/rows.js";
+import type { Account } from "../../src/ledger/rows.js";
+import { CHAIN_START } from "../../src/ledger/transfer.js";
 import { type Usage, UsageSource } from "../../src/api/index.js";
 
 /** 2026-11-21 12:00 UTC. */
@@ -77,12 +78,13 @@ export function creditOf(amountNanos: bigint, given: Partial<CreditOperation> = 
 export type Limits = Pick<Account, "budgets" | "requestCostMaxNanos">;
 export const NO_LIMITS: Limits = { budgets: [], requestCostMaxNanos: 0n };
 
-/** A book with the operator's accounts and these customers, all at zero. */
+/** A book with these accounts, all at zero. */
 export function bookOf(customers: readonly string[], limits: Limits = NO_LIMITS): Book {
   const book = new Book();
-  for (const id of [...OPERATOR_ACCOUNTS, ...customers]) {
-    const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPending: 0n, creditsPosted: 0n };
-    const account: Account = { id, ...limits, ...sums, debitedNanos: 0n, frozen: false };
+  for (const id of customers) {
+    const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPosted: 0n, debitedNanos: 0n };
+    const chain = { chainSequence: 0, chainHash: CHAIN_START.hash };
+    const account: Account = { id, ...limits, ...sums, ...chain, frozen: false };
     book.accounts.set(id, account);
   }
   return book;

@@ -2,8 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { LedgerResult } from "../../src/ledger/operation.js";
 import type { Period } from "../../src/ledger/rows.js";
-import { USAGE_FIELDS } from "../../src/ledger/usage.js";
-import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/transfer.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { type Row, run, check, refused, held } from "./cases.js";
 import { type Limits, NO_LIMITS, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
@@ -333,58 +331,4 @@ describe("a credit", () => {
     expect(results.at(-1)).toEqual(refused("amount_invalid"));
     expect(results.at(-2)).toMatchObject({ kind: "credited" });
   });
-});
-
-test("each transfer carries a hash of the one before it, of all that it says, and of what it records", () => {
-  const { book } = run([holdOf(), settleOf({ costNanos: 13n })]);
-  const records = ["", ...book.createdHolds.map(holdRecord), ...book.usages.map(usageRecord), ""];
-  let head = CHAIN_START;
-  for (const [index, transfer] of book.transfers.entries()) {
-    const record = records[index] ?? "";
-    const hashOf = (changes: object): string =>
-      transferHash(head.hash, transfer.sequence, { ...transfer, ...changes }, record);
-    expect(transfer.hash).toEqual(hashOf({}));
-    const changes = {
-      kind: transfer.kind === "void" ? "settle" : "void",
-      createTimeMs: 0,
-      postedNanos: 999n,
-      pendingNanos: 999n,
-      accountId: "other",
-      causeId: "r9",
-      holdSequence: 7,
-    };
-    for (const [field, value] of Object.entries(changes))
-      expect(hashOf({ [field]: value }), field).not.toEqual(transfer.hash);
-    expect(transferHash(transfer.hash, transfer.sequence, transfer, record)).not.toEqual(transfer.hash);
-    expect(transferHash(head.hash, transfer.sequence + 1, transfer, record)).not.toEqual(transfer.hash);
-    expect(transferHash(head.hash, transfer.sequence, transfer, `${record} `)).not.toEqual(transfer.hash);
-    head = transfer;
-  }
-});
-
-test("what a transfer records of a hold and of a usage is all of it", () => {
-  const { book } = run([holdOf(), settleOf({ costNanos: 13n })]);
-  const [hold] = book.createdHolds;
-  const [used] = book.usages;
-  expect(hold && used).toBeDefined();
-  const terms = {
-    requestId: "r9",
-    accountId: "other",
-    keyId: "key_9",
-    model: "sim-9",
-    nodeId: "node_9",
-    wantedNanos: 9n,
-    amountNanos: 9n,
-    price: new Uint8Array([9]),
-    createTimeMs: 9,
-    expireTimeMs: 9,
-  };
-  for (const [field, value] of Object.entries(terms))
-    expect(holdRecord({ ...hold!, [field]: value }), field).not.toBe(holdRecord(hold!));
-  const tokens = USAGE_FIELDS.map((field) => ["usage", { ...used!.usage, [field]: 9n }] as const);
-  const ends = { upstream: "u", attempts: 9, usageSource: 2, chargedNanos: 9n, overageNanos: 9n, endTimeMs: 9 };
-  const logs = [null, "[]"].map((attemptLog) => ["attemptLog", attemptLog] as const);
-  const costs = [0n, 9n].map((nanos) => ["operatorCostNanos", nanos] as const);
-  for (const [field, value] of [...Object.entries(ends), ...tokens, ...logs, ...costs])
-    expect(usageRecord({ ...used!, [field]: value }), field).not.toBe(usageRecord(used!));
 });

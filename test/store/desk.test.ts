@@ -60,10 +60,10 @@ function open(): Opened {
       file.database.prepare("INSERT INTO row VALUES (?)").run(name);
     },
     transfer: (sequence: number): void => {
-      const values = `(${sequence}, 'credit', 'acme', 0, 'c${sequence}', 0, 1, 0, zeroblob(32))`;
+      const values = `(${sequence}, 'credit', 'acme', ${sequence}, 0, 'c${sequence}', 0, 1, 0, zeroblob(32))`;
       file.database.exec(
-        `INSERT INTO transfer (sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos,
-         create_time_ms, hash) VALUES ${values}`,
+        `INSERT INTO transfer (sequence, kind, account_id, account_sequence, hold_sequence, credit_id, pending_nanos,
+         posted_nanos, create_time_ms, hash) VALUES ${values}`,
       );
     },
     read: (): unknown => file.database.prepare("SELECT name FROM row ORDER BY rowid").pluck().all(),

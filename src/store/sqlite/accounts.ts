@@ -14,18 +14,18 @@ const NO_BUDGETS: AccountBudgets = {
 };
 const NO_LIMITS: AccountLimits = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };
 
-const INSERT = `INSERT INTO account (kind, id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
+const INSERT = `INSERT INTO account (id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
   budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams,
   requests_per_minute, tokens_per_minute, concurrency, model_limits, digest)
-  VALUES ('customer', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 const UPDATE = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?, budget_month_nanos = ?,
   budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?, freeze_actor = ?,
   freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?, model_limits = ?,
-  digest = ? WHERE id = ? AND kind = 'customer'`;
+  digest = ? WHERE id = ?`;
 
 const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
-  WHERE reason IS NOT NULL AND account_id = ? GROUP BY kind`;
+  WHERE reason IS NOT NULL AND account_id = ? AND kind IN ('refund', 'receivable') GROUP BY kind`;
 
 export class SqliteAccounts {
   readonly #insert;
@@ -38,9 +38,9 @@ export class SqliteAccounts {
     this.#insert = database.prepare(INSERT);
     this.#update = database.prepare(UPDATE);
     this.#corrected = database.prepare<[string], { kind: string; nanos: bigint }>(CORRECTED);
-    this.#get = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ? AND kind = 'customer'");
+    this.#get = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
     this.#list = database.prepare<[string, number], AccountColumns>(
-      "SELECT * FROM account WHERE kind = 'customer' AND id > ? ORDER BY id LIMIT ?",
+      "SELECT * FROM account WHERE id > ? ORDER BY id LIMIT ?",
     );
   }
 
@@ -84,7 +84,7 @@ export class SqliteAccounts {
     const row = this.#get.get(accountId);
     if (row === undefined) return undefined;
     const corrected = new Map(this.#corrected.all(accountId).map(({ kind, nanos }) => [kind, nanos]));
-    const debitedNanos = corrected.get("debit") ?? 0n;
+    const debitedNanos = row.debited_nanos;
     return {
       availableNanos: row.credits_posted - row.debits_posted - row.debits_pending,
       heldNanos: row.debits_pending,

@@ -3,8 +3,7 @@ import { Book, type CounterSource } from "../../ledger/book.js";
 import type { CorrectionKind } from "../../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
-import type { Budget, BudgetRow } from "../../ledger/rows.js";
-import { OPERATOR_ACCOUNTS } from "../../ledger/rows.js";
+import type { Budget, BudgetRow, TotalKind } from "../../ledger/rows.js";
 import { hexOf } from "../digest.js";
 import {
   type AccountColumns,
@@ -25,9 +24,6 @@ const OPEN_HOLDS = `
 SELECT request_id FROM open_hold CROSS JOIN hold ON hold.sequence = hold_sequence
 WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 
-const DEBITED = `SELECT COALESCE(SUM(posted_nanos), 0) FROM transfer
-  WHERE reason IS NOT NULL AND account_id = ? AND kind = 'debit'`;
-
 /** Keys make each other no longer lines than these; a longer one is not ours. */
 const MAKERS_MAX = 8;
 
@@ -41,7 +37,7 @@ export class BookReader {
   readonly #newestRequest;
   readonly #request;
   readonly #named;
-  readonly #debited;
+  readonly #totals;
   readonly #beats;
   readonly #holders;
   readonly #openHolds;
@@ -60,7 +56,9 @@ export class BookReader {
     this.#named = database.prepare<[string, string], TransferColumns>(
       `${TRANSFERS} WHERE credit_id = ? AND transfer.kind = ?`,
     );
-    this.#debited = database.prepare<[string], bigint>(DEBITED).pluck();
+    this.#totals = database.prepare<[], { kind: TotalKind; nanos: bigint }>(
+      "SELECT kind, SUM(nanos) AS nanos FROM operator_total GROUP BY kind",
+    );
     this.#beats = database.prepare<[], { id: string; beats: bigint }>("SELECT id, beats FROM node");
     this.#holders = database.prepare<[], string>("SELECT DISTINCT node_id FROM open_hold").pluck();
     this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
@@ -71,14 +69,14 @@ export class BookReader {
     );
   }
 
-  /** A book that stands where the database does, with nothing in it but the operator's accounts. */
+  /** A book that stands where the database does, with nothing in it but the operator's totals and the nodes. */
   start(): Book {
     const book = new Book();
     const head = this.#head.get();
     if (head !== undefined) book.head = { sequence: Number(head.sequence), hash: hexOf(head.hash) };
     book.newestRequestId = this.#newestRequest.get() ?? "";
     for (const { id, beats } of this.#beats.all()) book.beats.set(id, Number(beats));
-    for (const id of OPERATOR_ACCOUNTS) this.#readAccount(book, id);
+    for (const { kind, nanos } of this.#totals.all()) book.totals[kind].nanos = nanos;
     return book;
   }
 
@@ -186,10 +184,11 @@ export class BookReader {
       requestCostMaxNanos: row.request_cost_max_nanos,
       debitsPending: row.debits_pending,
       debitsPosted: row.debits_posted,
-      creditsPending: row.credits_pending,
       creditsPosted: row.credits_posted,
-      debitedNanos: this.#debited.get(id) ?? 0n,
+      debitedNanos: row.debited_nanos,
       frozen: row.frozen_time_ms !== null,
+      chainSequence: Number(row.chain_sequence),
+      chainHash: hexOf(row.chain_hash),
       changed: false,
     });
   }

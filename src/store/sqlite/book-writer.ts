@@ -18,8 +18,8 @@ import { TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
 const TOKENS = TOKEN_COLUMNS.join(", ");
 const TOKENS_ADDED = TOKEN_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
 
-const TRANSFER =
-  "sequence, kind, account_id, hold_sequence, credit_id, pending_nanos, posted_nanos, create_time_ms, hash";
+const TRANSFER = `sequence, kind, account_id, account_sequence, hold_sequence, credit_id, pending_nanos, posted_nanos,
+  create_time_ms, hash`;
 
 /** How many counters a hold has. Those of one key stand together and change together. */
 const HOLD_BUDGETS = KEY_PERIODS.length + ACCOUNT_PERIODS.length;
@@ -43,14 +43,16 @@ const OPEN_HOLD_VALUES = 3;
 
 /** The statements of a commit, by what they write. */
 export const STATEMENTS = {
-  account: `UPDATE account
-    SET debits_pending = ?, debits_posted = ?, credits_pending = ?, credits_posted = ? WHERE id = ?`,
-  transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(9)})`,
-  noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(11)})`,
+  account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?,
+    chain_sequence = ?, chain_hash = ? WHERE id = ?`,
+  total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)
+    ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
+  transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(10)})`,
+  noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(12)})`,
   hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms)
-    VALUES (${placeholders(16)})`,
+    VALUES (${placeholders(17)})`,
   usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream, attempts,
-    ${TOKENS}, attempt_log) VALUES (${placeholders(24)})`,
+    ${TOKENS}, attempt_log) VALUES (${placeholders(25)})`,
   openHold: openHolds(1),
   openHolds: openHolds(HOLDS_AT_ONCE),
   closeHold: "DELETE FROM open_hold WHERE hold_sequence = ?",
@@ -87,6 +89,7 @@ export class BookWriter {
     const prepare = (name: Name) => database.prepare(STATEMENTS[name]);
     this.#statements = {
       account: prepare("account"),
+      total: prepare("total"),
       transfer: prepare("transfer"),
       noted: prepare("noted"),
       hold: prepare("hold"),
@@ -108,12 +111,13 @@ export class BookWriter {
   }
 
   write(book: Book): void {
-    const { beats, endNode } = this.#statements;
+    const { beats, endNode, total } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
     for (const sums of book.usageDays) this.#addDay(sums);
     this.#writeKnown(book);
     this.#writeBudgets(book.changedBudgets);
+    for (const { kind, addedNanos } of Object.values(book.totals)) if (addedNanos > 0n) total.write(kind, addedNanos);
     for (const [nodeId, count] of book.changedBeats) {
       if (count === undefined) endNode.write(nodeId);
       else beats.write(nodeId, count);
@@ -132,8 +136,10 @@ export class BookWriter {
       closed.map(({ sequence }) => sequence),
       this.#closedHolds,
     );
-    for (const { id, debitsPending, debitsPosted, creditsPending, creditsPosted } of book.changedAccounts) {
-      account.write(debitsPending, debitsPosted, creditsPending, creditsPosted, id);
+    for (const row of book.changedAccounts) {
+      const { debitsPending, debitsPosted, creditsPosted, debitedNanos, chainSequence } = row;
+      const hash = this.#bytesOf(row.chainHash);
+      account.write(debitsPending, debitsPosted, creditsPosted, debitedNanos, chainSequence, hash, row.id);
       count += 1n;
     }
     assert((changes.get() ?? 0n) - before === count, "a hold that was open or an account is gone");
@@ -175,6 +181,7 @@ export class BookWriter {
       row.sequence,
       row.kind,
       row.accountId,
+      row.accountSequence,
       row.holdSequence,
       row.kind === "credit" || note !== undefined ? row.causeId : null,
       row.pendingNanos,
@@ -191,6 +198,7 @@ export class BookWriter {
       row.sequence,
       row.kind,
       row.accountId,
+      row.accountSequence,
       row.holdSequence,
       null,
       row.pendingNanos,
@@ -213,6 +221,7 @@ export class BookWriter {
       row.sequence,
       row.kind,
       row.accountId,
+      row.accountSequence,
       row.holdSequence,
       null,
       row.pendingNanos,

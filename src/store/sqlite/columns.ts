@@ -27,8 +27,10 @@ export interface AccountColumns {
   readonly request_cost_max_nanos: bigint;
   readonly debits_pending: bigint;
   readonly debits_posted: bigint;
-  readonly credits_pending: bigint;
   readonly credits_posted: bigint;
+  readonly debited_nanos: bigint;
+  readonly chain_sequence: bigint;
+  readonly chain_hash: Uint8Array;
   readonly frozen_time_ms: bigint | null;
   readonly freeze_reason: string | null;
   readonly freeze_actor: string | null;
@@ -43,6 +45,7 @@ export interface TransferColumns {
   readonly sequence: bigint;
   readonly kind: TransferKind;
   readonly account_id: string;
+  readonly account_sequence: bigint;
   readonly hold_sequence: bigint;
   readonly credit_id: string | null;
   readonly pending_nanos: bigint;
@@ -63,8 +66,9 @@ export const CREDIT_ACCOUNT = `CASE kind WHEN 'credit' THEN transfer.account_id 
   WHEN 'debit' THEN '${OPERATOR_DEBITS}' WHEN 'receivable' THEN '${OPERATOR_DEBITS}' ELSE '${OPERATOR_REVENUE}' END`;
 
 /** What a transfer says, with the id of the request that caused it. */
-export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, hold_sequence, credit_id,
-  pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id, transfer.reason, transfer.actor
+export const TRANSFERS = `SELECT transfer.sequence, transfer.kind, transfer.account_id, transfer.account_sequence,
+  hold_sequence, credit_id, pending_nanos, posted_nanos, transfer.create_time_ms, hash, hold.request_id,
+  transfer.reason, transfer.actor
   FROM transfer LEFT JOIN hold ON hold.sequence = hold_sequence`;
 
 export interface TermsColumns {
@@ -82,6 +86,7 @@ export interface TermsColumns {
 
 export interface RequestColumns extends TermsColumns, TokenColumns {
   readonly sequence: bigint;
+  readonly account_sequence: bigint;
   readonly open_sequence: bigint | null;
   readonly release_kind: "void" | "expire" | null;
   readonly release_time_ms: bigint | null;
@@ -116,6 +121,7 @@ export function toTransfer(row: TransferColumns): Transfer {
     sequence: Number(row.sequence),
     kind: row.kind,
     accountId: row.account_id,
+    accountSequence: Number(row.account_sequence),
     causeId: row.credit_id ?? row.request_id ?? "",
     holdSequence: Number(row.hold_sequence),
     pendingNanos: row.pending_nanos,

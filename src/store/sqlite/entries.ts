@@ -9,8 +9,8 @@ import type { EntryRow } from "../store.js";
 const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
   WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
 const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
-const SPAN = `transfer.account_id = :accountId AND transfer.sequence >= :first AND transfer.sequence < :end
-  ORDER BY transfer.sequence LIMIT :count`;
+const SPAN = `transfer.account_id = :accountId AND transfer.account_sequence >= :first
+  AND transfer.account_sequence < :end ORDER BY transfer.account_sequence LIMIT :count`;
 
 /** A request's transfers, each found by its place: an overage is the one behind its settlement. */
 const OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :requestId AND transfer.sequence IN (
@@ -49,19 +49,24 @@ export class SqliteEntries {
 
   constructor(database: Sqlite) {
     this.#newest = database.prepare<[string, number, number], TransferColumns>(
-      `${TRANSFERS} WHERE transfer.account_id = ? AND transfer.sequence < ? ORDER BY transfer.sequence DESC LIMIT ?`,
+      `${TRANSFERS} WHERE transfer.account_id = ? AND transfer.account_sequence < ?
+        ORDER BY transfer.account_sequence DESC LIMIT ?`,
     );
     this.#ofRequest = database.prepare<[{ requestId: string }], TransferColumns>(OF_REQUEST);
     this.#span = database.prepare<[SpanParameters], TransferColumns>(`${TRANSFERS} WHERE ${SPAN}`);
     this.#sum = database.prepare<[SpanParameters], SumColumns>(
-      `SELECT max(sequence) AS last, sum(available) AS available, sum(held) AS held
-        FROM (SELECT sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${SPAN})`,
+      `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
+        FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${SPAN})`,
     );
     this.#balance = database.prepare<[string], BalanceColumns>(
       `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
-        (SELECT coalesce(max(sequence), 0) FROM transfer) AS newest FROM account WHERE id = ? AND kind = 'customer'`,
+        chain_sequence AS newest FROM account WHERE id = ?`,
     );
-    this.#timeOf = database.prepare<[number], bigint>("SELECT create_time_ms FROM transfer WHERE sequence = ?").pluck();
+    this.#timeOf = database
+      .prepare<[string, number], bigint>(
+        "SELECT create_time_ms FROM transfer WHERE account_id = ? AND account_sequence = ?",
+      )
+      .pluck();
   }
 
   /** Newest first. */
@@ -96,8 +101,8 @@ export class SqliteEntries {
     if (row === undefined) return undefined;
     const newest = Number(row.newest);
     return {
-      first: fromMs === undefined ? 1 : this.#sequenceAt(fromMs, newest),
-      end: toMs === undefined ? newest + 1 : this.#sequenceAt(toMs, newest),
+      first: fromMs === undefined ? 1 : this.#sequenceAt(accountId, fromMs, newest),
+      end: toMs === undefined ? newest + 1 : this.#sequenceAt(accountId, toMs, newest),
       newest,
       availableNanos: row.available,
       heldNanos: row.held,
@@ -105,14 +110,14 @@ export class SqliteEntries {
   }
 
   /**
-   * The place in the ledger where a time begins. The steps of the search do not depend on how long the ledger is, so
-   * that the answer stays, even where a clock jumped and times do not rise with the sequences.
+   * The place in the account's chain where a time begins. The steps of the search do not depend on how long the chain
+   * is, so that the answer stays, even where a clock jumped and times do not rise with the sequences.
    */
-  #sequenceAt(timeMs: number, newest: number): number {
+  #sequenceAt(accountId: string, timeMs: number, newest: number): number {
     let before = 0;
     for (let step = 2 ** 52; step >= 1; step /= 2) {
       if (before + step > newest) continue;
-      const time = this.#timeOf.get(before + step);
+      const time = this.#timeOf.get(accountId, before + step);
       if (time !== undefined && Number(time) < timeMs) before += step;
     }
     return before + 1;
@@ -121,12 +126,13 @@ export class SqliteEntries {
 
 function toEntry(row: TransferColumns): EntryRow {
   const transfer = toTransfer(row);
-  const { kind, sequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
+  const { kind, sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
   const isDebited = debitAccount(transfer) === accountId;
   return {
     id: transferId(transfer),
     kind,
     sequence,
+    accountSequence,
     // What a hold set aside, what a void or an expiry freed, what all others paid.
     amountNanos: kind === "hold" ? pendingNanos : kind === "void" || kind === "expire" ? -pendingNanos : postedNanos,
     availableChangeNanos: availableChange(transfer),

@@ -13,7 +13,7 @@ import {
   lostWitness,
   recordLoss,
 } from "./loss.js";
-import { MIGRATIONS, type Migration } from "./schema.js";
+import { APPLICATION_ID, MIGRATIONS, type Migration } from "./schema.js";
 import { Sqlite, SqliteError } from "./binding.js";
 import { readWitness, Witness, type WitnessNote } from "../witness.js";
 
@@ -68,6 +68,7 @@ export function openSqliteFile(
     if (missing !== undefined && !check.acceptLoss) throw lossError(directory, [missing]);
     database = new Sqlite(privateFile(join(directory, DATABASE_NAME)), { bigints: true });
     prepare(database, databaseBytesMax);
+    checkVersion(database, MIGRATIONS, directory);
     const losses = missing === undefined ? lossesOf(database, directory, note, check) : [missing];
     if (losses.length > 0 && !check.acceptLoss) throw lossError(directory, losses);
     const isUpgrade = note === undefined && schemaVersion(database) > 0;
@@ -151,27 +152,33 @@ export function openSnapshot(directory: string): SqliteFile {
 
 /** Brings a database to the newest version, one step after the other. Each step happens whole or not at all. */
 export function migrate(database: Sqlite, migrations: readonly Migration[], directory: string): void {
+  checkVersion(database, migrations, directory);
   const current = schemaVersion(database);
+  for (const { version, sql } of migrations) {
+    if (version <= current) continue;
+    database.transaction(() => {
+      database.exec(sql);
+      database.pragma(`application_id = ${APPLICATION_ID}`);
+      database.pragma(`user_version = ${version}`);
+    })();
+  }
+}
+
+/** Refuses a database that this program cannot bring to the newest version. */
+function checkVersion(database: Sqlite, migrations: readonly Migration[], directory: string): void {
+  const current = schemaVersion(database);
+  if (current === 0) return;
+  if (Number(database.pragma("application_id")) !== APPLICATION_ID)
+    throw new Error(
+      `The database in '${directory}' was written by an earlier build, whose schema was never released, or by another` +
+        " program. Keep the directory, and start with a new one.",
+    );
   const newest = migrations.at(-1)?.version ?? 0;
   if (current > newest) {
     throw new Error(
       `The database in '${directory}' has schema version ${current}, but this program knows versions up to ${newest}:` +
         " start the newer program that wrote it.",
     );
-  }
-  const oldest = migrations[0]?.version ?? 0;
-  if (current > 0 && current < oldest) {
-    throw new Error(
-      `The database in '${directory}' has schema version ${current}, which was never released: this program knows` +
-        ` versions from ${oldest}. Keep the directory, and start with a new one.`,
-    );
-  }
-  for (const { version, sql } of migrations) {
-    if (version <= current) continue;
-    database.transaction(() => {
-      database.exec(sql);
-      database.pragma(`user_version = ${version}`);
-    })();
   }
 }
 

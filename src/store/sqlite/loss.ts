@@ -65,10 +65,7 @@ export function lostSecret(keyCheck: string, note: WitnessNote): Loss | undefine
   return { found, restore: SECRET };
 }
 
-/** Undefined where the database is of before it had one. */
 function identityOf(database: Sqlite): string | undefined {
-  const has = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'identity'").pluck().get();
-  if (has === undefined) return undefined;
   return database.prepare<[], string>("SELECT database_id FROM identity").pluck().get();
 }
 

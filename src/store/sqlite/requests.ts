@@ -8,6 +8,8 @@ import type { DaySpan, OutputSum, RequestRow, UsageSum, UsageSummaryRow } from "
 import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "../token-columns.js";
 
 const NEWEST_FIRST = "hold.sequence < :before ORDER BY hold.sequence DESC LIMIT :count";
+const NEWEST_OF_ACCOUNT = `hold.account_id = :accountId AND hold.account_sequence < :before
+  ORDER BY hold.account_sequence DESC LIMIT :count`;
 
 const DAYS = "FROM usage_day WHERE day BETWEEN :fromDay AND :toDay";
 const OF_ACCOUNT = "AND account_id = :accountId";
@@ -62,9 +64,7 @@ export class SqliteRequests {
     this.#output = database.prepare<[string, string, string], { request_count: bigint; output_tokens: bigint }>(OUTPUT);
     this.#get = database.prepare<[string], RequestColumns>(`${REQUESTS} WHERE hold.request_id = ?`);
     this.#list = database.prepare<[PageParameters], RequestColumns>(`${REQUESTS} WHERE ${NEWEST_FIRST}`);
-    this.#listOfAccount = database.prepare<[PageParameters], RequestColumns>(
-      `${REQUESTS} WHERE hold.account_id = :accountId AND ${NEWEST_FIRST}`,
-    );
+    this.#listOfAccount = database.prepare<[PageParameters], RequestColumns>(`${REQUESTS} WHERE ${NEWEST_OF_ACCOUNT}`);
     this.#summary = database.prepare<[SummaryParameters], DayColumns>(`${SUMMARY} ${SUMMARY_ORDER}`);
     this.#summaryOfAccount = database.prepare<[SummaryParameters], DayColumns>(
       `${SUMMARY} ${OF_ACCOUNT} ${SUMMARY_ORDER}`,
@@ -117,6 +117,7 @@ function toRequest(row: RequestColumns): RequestRow {
     model: row.model,
     upstream: row.upstream,
     sequence: Number(row.sequence),
+    accountSequence: Number(row.account_sequence),
     state: stateOf(row),
     holdNanos: row.amount_nanos,
     costNanos: costOf(row),

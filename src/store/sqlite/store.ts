@@ -56,7 +56,7 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
       const size = checkSize(page);
       const before = decodeToken("entries", page.token, SEQUENCE_CURSOR);
       const rows = await thread.call("entries", accountId, size + 1, before);
-      return cutPage("entries", rows, size, (row) => row.sequence);
+      return cutPage("entries", rows, size, (row) => row.accountSequence);
     },
     statement: (accountId, period, page) =>
       statementPage(accountId, period, page, {
@@ -108,9 +108,10 @@ function requestStore(thread: SqliteThread): RequestStore {
     receipt: (id) => thread.call("receipt", id),
     list: async (accountId, page) => {
       const size = checkSize(page);
-      const before = decodeToken("requests", page.token, SEQUENCE_CURSOR);
+      const list = accountId === undefined ? "requests" : "requests of an account";
+      const before = decodeToken(list, page.token, SEQUENCE_CURSOR);
       const rows = await thread.call("requests", accountId, size + 1, before);
-      return cutPage("requests", rows, size, (row) => row.sequence);
+      return cutPage(list, rows, size, accountId === undefined ? (row) => row.sequence : (row) => row.accountSequence);
     },
     summarize: async (accountId, days, page) => {
       const size = checkSize(page);

@@ -1,7 +1,6 @@
 /** Proves a ledger in SQLite, from its first transfer to its last, on one snapshot. */
 import {
   CHAIN_START,
-  type ChainHead,
   type Transfer,
   holdRecord,
   noteRecord,
@@ -10,6 +9,7 @@ import {
   usageRecord,
 } from "../../ledger/transfer.js";
 import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./columns.js";
+import { hexOf } from "../digest.js";
 import { failureOf } from "./failure.js";
 import type { Sqlite } from "./binding.js";
 import type { VerifyReport } from "../store.js";
@@ -23,7 +23,7 @@ const PROBLEMS_PER_CHECK_MAX = 20;
 
 export function verifyDatabase(database: Sqlite): VerifyReport {
   const problems: string[] = [];
-  attempt(problems, "hash chain", () => verifyChain(database));
+  attempt(problems, "hash chains", () => brokenChains(database));
   attempt(problems, "digests of rows", () => changedRows(database, PROBLEMS_PER_CHECK_MAX));
   for (const { name, sql } of CHECKS) {
     attempt(problems, name, () => {
@@ -66,25 +66,47 @@ type ChainColumns = TransferColumns &
 
 const CHAIN = `SELECT transfer.*, transfer.pending_nanos AS amount_nanos, transfer.request_id AS recorded_id,
   hold.request_id AS cause_id
-  FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence ORDER BY transfer.sequence`;
+  FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence
+  WHERE transfer.account_id = ? ORDER BY transfer.account_sequence`;
 
-/** Follows the chain up to the first transfer that does not fit, with its record. What comes after proves nothing. */
-function verifyChain(database: Sqlite): readonly string[] {
-  let head: ChainHead = CHAIN_START;
-  for (const row of database.prepare<[], ChainColumns>(CHAIN).iterate()) {
-    const said = toTransfer({ ...row, request_id: row.cause_id });
-    const { sequence, hash } = said;
-    const name = `The transfer ${sequence} (${transferId(said)})`;
-    if (sequence !== head.sequence + 1) return [`${name} follows transfer ${head.sequence}: those between are gone.`];
-    if (!isProven(head, said, row)) return [`${name} was changed, or what it recorded was: its hash does not fit.`];
-    head = { sequence, hash };
-  }
-  return [];
+interface ChainEnd {
+  readonly id: string;
+  readonly chain_sequence: bigint;
+  readonly chain_hash: Uint8Array;
 }
 
-function isProven(head: ChainHead, said: Transfer, row: ChainColumns): boolean {
+/** What is wrong with each account's chain first. */
+function brokenChains(database: Sqlite): readonly string[] {
+  const ends = database.prepare<[], ChainEnd>("SELECT id, chain_sequence, chain_hash FROM account");
+  const transfers = database.prepare<[string], ChainColumns>(CHAIN);
+  const problems: string[] = [];
+  for (const end of ends.iterate()) {
+    const problem = brokenLink(end, transfers.iterate(end.id));
+    if (problem !== undefined) problems.push(problem);
+    if (problems.length === PROBLEMS_PER_CHECK_MAX) break;
+  }
+  return problems;
+}
+
+/** Follows a chain up to the first transfer that does not fit, with its record. What comes after proves nothing. */
+function brokenLink(end: ChainEnd, rows: Iterable<ChainColumns>): string | undefined {
+  let { sequence: before, hash: previous } = CHAIN_START;
+  for (const row of rows) {
+    const said = toTransfer({ ...row, request_id: row.cause_id });
+    const name = `The transfer ${said.sequence} (${transferId(said)})`;
+    if (said.accountSequence !== before + 1)
+      return `${name} is number ${said.accountSequence} of its account and follows number ${before}: some are gone.`;
+    if (!isProven(previous, said, row))
+      return `${name} was changed, or what it recorded was: its hash does not fit the one before it in its account.`;
+    ({ accountSequence: before, hash: previous } = said);
+  }
+  if (BigInt(before) === end.chain_sequence && previous === hexOf(end.chain_hash)) return undefined;
+  return `The account ${end.id} says that its last transfer is number ${end.chain_sequence}: its chain ends otherwise.`;
+}
+
+function isProven(previous: string, said: Transfer, row: ChainColumns): boolean {
   try {
-    return said.hash === transferHash(head.hash, said.sequence, said, recordOf(row));
+    return said.hash === transferHash(previous, said, recordOf(row));
   } catch {
     // A record that lacks a part has no spelling, so it was not written by us.
     return false;
