@@ -4,6 +4,7 @@ import { eventBytes } from "./event-writer.js";
 import { type JsonObject, listOf, objectOf } from "./json/value.js";
 import type { ChunkStreamEncoder } from "./openai-chunks.js";
 import { withoutNullUsage } from "./openai-usage-cut.js";
+import { RepeatedEvents, type TextEvents } from "./repeated-events.js";
 import { type EventReader, SseStreamDecoder } from "./sse-decoder.js";
 import type { AnswerForm, AnswerReport, DecodedAnswer, RequestFacts, WireRequest } from "./wire.js";
 
@@ -15,12 +16,15 @@ export interface ChunkReader extends EventReader {
   isClosed: boolean;
   /** Nothing follows: what was held back comes out. */
   finish(): void;
+  /** The last chunk came again, with another text; for a wire that tells which chunks say a text alone. */
+  readAgain?(text: string): void;
 }
 
 /** What a wire of chunks does with an answer that came whole although a stream was asked for. */
 export interface ChunkWire {
   decodeAnswer(body: Buffer, asked?: WireRequest): DecodedAnswer;
   encodeStream(request: RequestFacts): ChunkStreamEncoder;
+  readonly textChunks?: TextEvents;
 }
 
 const DONE = Buffer.from("[DONE]");
@@ -31,6 +35,9 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   private hasOutput = false;
   /** What an answer told that came in one piece. */
   private whole: { readonly report: AnswerReport; events: Event[] } | undefined;
+  private readonly repeated: RepeatedEvents | undefined;
+  /** The chunk that was parsed last. */
+  private last: JsonObject = {};
 
   constructor(
     private readonly request: RequestFacts,
@@ -42,6 +49,7 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     private readonly fit?: (chunk: JsonObject) => JsonObject,
   ) {
     super(reader, form, [OPEN_OBJECT]);
+    if (wire.textChunks !== undefined) this.repeated = new RepeatedEvents(wire.textChunks);
   }
 
   override get report(): AnswerReport {
@@ -53,10 +61,18 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
   }
 
   protected override takeEvent(data: Buffer, raw: Buffer): void {
+    const text = this.repeated?.textOf(data);
+    if (text !== undefined) return this.takeText(text, data, raw);
     if (!isDone(data)) return super.takeEvent(data, raw);
     // It is held back: the gateway tells the end itself, once the answer is settled.
     this.reader.isDone = true;
     this.reader.finish();
+  }
+
+  protected override accept(chunk: JsonObject, data: Buffer, raw: Buffer): void {
+    super.accept(chunk, data, raw);
+    this.last = chunk;
+    this.repeated?.note(chunk, data);
   }
 
   protected override close(): void {
@@ -81,6 +97,14 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
       return this.pass(fitted, Buffer.from(json), eventBytes("", json));
     }
     this.pass(chunk, data, raw);
+  }
+
+  /** The last chunk came again, with another text. It fits as that one did. */
+  private takeText(text: string, data: Buffer, raw: Buffer): void {
+    this.reader.readAgain?.(text);
+    if (this.isTyped) return;
+    this.hasOutput ||= text !== "";
+    this.pass(this.last, data, raw);
   }
 
   private pass(chunk: JsonObject, data: Buffer, raw: Buffer): void {

@@ -25,6 +25,8 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
   isClosed = false;
   /** Nearly always one. */
   private readonly candidates: CandidateReader[] = [];
+  /** Whose choice was read last. */
+  private lastRead: CandidateReader | undefined;
   /** What made-up ids of calls are told apart by. */
   private answerId = "";
   /** What every chunk begins with. */
@@ -64,6 +66,10 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
       if (told !== undefined) return told;
     }
     return undefined;
+  }
+
+  readAgain(text: string): void {
+    this.lastRead?.addText(text);
   }
 
   endAtLimit(): readonly JsonObject[] {
@@ -113,6 +119,7 @@ export class AnswerReader extends AnswerCollector implements ChunkReader, Candid
       candidate = new CandidateReader(index, this.answerId, this);
       this.candidates.push(candidate);
     }
+    this.lastRead = candidate;
     return candidate.read(choice);
   }
 }

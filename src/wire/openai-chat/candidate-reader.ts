@@ -158,7 +158,7 @@ export class CandidateReader {
     if (logprobs !== undefined) this.collector.add({ kind: { $case: "logprobs", value: logprobs } });
   }
 
-  private addText(text: string): void {
+  addText(text: string): void {
     if (text === "") return;
     this.collector.addText(text);
     if (this.collector.isTyped) this.collector.add({ kind: { $case: "text", value: { candidate: this.index, text } } });

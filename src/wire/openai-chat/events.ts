@@ -5,10 +5,15 @@ import { decodeAnswer } from "./answer.js";
 import { AnswerReader } from "./answer-reader.js";
 import { AnswerFitter } from "./fit-answer.js";
 import { ChatStreamEncoder, encodeStream } from "./events-encode.js";
+import { TEXT_CHUNKS } from "./text-chunks.js";
 
 export { encodeStream };
 
-const CHUNKS: ChunkWire = { decodeAnswer, encodeStream: (request) => new ChatStreamEncoder(request) };
+const CHUNKS: ChunkWire = {
+  decodeAnswer,
+  encodeStream: (request) => new ChatStreamEncoder(request),
+  textChunks: TEXT_CHUNKS,
+};
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
 export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {

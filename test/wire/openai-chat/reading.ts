@@ -2,7 +2,7 @@
 import type { Event } from "../../../src/api/index.js";
 import type { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/openai-chat/index.js";
-import type { AnswerReport, RequestFacts } from "../../../src/wire/wire.js";
+import type { AnswerForm, AnswerReport, RequestFacts } from "../../../src/wire/wire.js";
 
 export interface Read {
   readonly events: Event[];
@@ -13,12 +13,7 @@ export interface Read {
 }
 
 /** Decodes a stream that comes in reads cut at the places. */
-export function readStream(
-  bytes: Buffer,
-  facts: RequestFacts,
-  form: "events" | "source",
-  cuts: readonly number[] = [],
-): Read {
+export function readStream(bytes: Buffer, facts: RequestFacts, form: AnswerForm, cuts: readonly number[] = []): Read {
   const decoder = wire.decodeStream(facts, form);
   const batches = [];
   let start = 0;
