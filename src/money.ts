@@ -37,6 +37,11 @@ export function formatUsd(nanos: bigint): string {
   return formatDecimal(nanos, 9);
 }
 
+/** The same with its currency: "1.50 USD". */
+export function formatMoney(nanos: bigint): string {
+  return `${formatUsd(nanos)} USD`;
+}
+
 /** Pico-USD per token as USD per million tokens: 250000n is "0.25". */
 export function formatPricePerMillion(picos: bigint): string {
   return formatDecimal(picos, 6);

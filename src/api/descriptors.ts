@@ -46,6 +46,7 @@ const PERMISSION_OPTION = z
   .object({ scope: z.string(), operator: z.boolean() })
   .transform(({ scope, operator }): MethodPermission => ({ scope, operator }));
 const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
+export const FIELD_MASK = "google.protobuf.FieldMask";
 const PUBLIC_PACKAGE = "tollgate.v1";
 const REASONS_NAME = "ErrorReason";
 /** What a front end and its core say to each other, which is nobody else's business. */

@@ -94,7 +94,7 @@ async function refund(id: string, options: CorrectionOptions & { usd?: bigint })
   if (options.usd === 0n) throw new CommandFailure("a refund must be above 0", "usage");
   await connected(options, async (connection) => {
     const method = UsageServiceService.refundRequest;
-    const asked = { id, amountNanos: options.usd ?? 0n, refundId, reason: options.reason };
+    const asked = { id, amountNanos: options.usd, refundId, reason: options.reason };
     const answer = await connection.call(method, asked);
     connection.show(method, answer, ({ repeatedRefund, amountNanos, availableNanos }) => {
       const done = repeatedRefund

@@ -1,6 +1,7 @@
 /** The mask of an update as JSON says it: names with commas between them, or none, and then the members that came. */
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
-import { FIELD_MASK, isRecord, refuse } from "./json-check.js";
+import { FIELD_MASK } from "../api/descriptors.js";
+import { isRecord, refuse } from "./json-check.js";
 
 /** Names as the proto spells them. A name in camel case is of another spelling, which the JSON library also takes. */
 const NAME = /^[A-Za-z][A-Za-z0-9]*(?:_[a-z][a-z0-9]*)*$/;

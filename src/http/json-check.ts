@@ -1,8 +1,9 @@
 /** Checks JSON against a message of the protocol before it is read, so that a refusal names the field in our words. */
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { FIELD_MASK } from "../api/descriptors.js";
+import { MONEY } from "../api/money-fields.js";
 import { GatewayError } from "../errors.js";
 
-export const FIELD_MASK = "google.protobuf.FieldMask";
 const INT32 = { least: -(2n ** 31n), most: 2n ** 31n - 1n };
 const UINT32 = { least: 0n, most: 2n ** 32n - 1n };
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -29,6 +30,8 @@ export function checkMessage(desc: DescMessage, json: unknown, path = ""): void 
     checkTimestamp(json, path);
     return;
   }
+  // Amounts are read, and refused, where they become whole units.
+  if (desc.typeName === MONEY) return;
   if (desc.typeName === FIELD_MASK) {
     if (typeof json !== "string") refuse(path, "must be a string of names with commas between them");
     return;

@@ -13,6 +13,7 @@ import { answerBytesToJson } from "../api/json.js";
 import { GatewayError } from "../errors.js";
 import { writeMask } from "./field-mask.js";
 import { checkMessage, isRecord, refuse } from "./json-check.js";
+import { takeMoney } from "./json-money.js";
 
 const DEPTH_MAX = 64;
 const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('"\\{}[]');
@@ -34,6 +35,7 @@ export function requestBytes(desc: DescMethod, input: HttpInput): Buffer {
   }
   const json = input.body === undefined ? queryJson(desc, input.query) : bodyJson(input.body);
   checkMessage(message, json);
+  takeMoney(message, json);
   for (const [name, value] of Object.entries(input.path)) {
     const field = message.fields.find((field) => field.name === name);
     const given = json[name] ?? json[field?.jsonName ?? name] ?? undefined;

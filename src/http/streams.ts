@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CallOptions } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
+import { formatMoney } from "../money.js";
 import type { Format } from "../formats/format.js";
 import { EventNumbers, readEventId } from "./event-numbers.js";
 import { answer, Generation, type GenerationParts } from "./generation.js";
@@ -27,7 +28,7 @@ export function addStreamRoutes(app: FastifyInstance, formats: readonly Format[]
     return reply
       .headers(parts.front.headers(request, head))
       .type("application/json; charset=utf-8")
-      .send(JSON.stringify({ id: requestId, cancelled, cost_nanos: String(costNanos) }));
+      .send(JSON.stringify({ id: requestId, cancelled, cost_nanos: String(costNanos), cost: formatMoney(costNanos) }));
   });
 }
 

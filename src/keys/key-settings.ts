@@ -1,5 +1,6 @@
 /** What a key's settings may be, and how a mask changes them. */
 import type { KeySettings } from "../api/index.js";
+import type { FieldName } from "../api/money-fields.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { isAddressBlock } from "./address.js";
@@ -19,8 +20,11 @@ const TIME_MAX_MS = 253_402_300_799_999;
 
 type Check<Value> = (value: Value, param: string) => void;
 
+/** A setting by its name here. */
+export type SettingField = FieldName<KeySettings>;
+
 /** One rule for each setting, in the protocol's order: a new setting does not compile without one. */
-const CHECKS: { readonly [Field in keyof Required<KeySettings>]: Check<KeySettings[Field]> } = {
+const CHECKS: { readonly [Field in SettingField]: Check<KeySettings[Field]> } = {
   name: checkName,
   scopes: checkScopes,
   models: checkGlobs,
@@ -44,13 +48,16 @@ const CHECKS: { readonly [Field in keyof Required<KeySettings>]: Check<KeySettin
 };
 
 /** A setting's name in the protocol, such as `requests_per_minute`. */
-export function settingName(field: keyof KeySettings): string {
+export function settingName(field: SettingField): string {
   return snakeCase(field);
 }
 
-const FIELDS_BY_NAME: ReadonlyMap<string, keyof KeySettings> = new Map(
+const FIELDS_BY_NAME: ReadonlyMap<string, SettingField> = new Map(
   fieldsOf(CHECKS).map((field) => [snakeCase(field), field]),
 );
+
+/** The names of all settings in the protocol. */
+export const SETTING_NAMES: readonly string[] = [...FIELDS_BY_NAME.keys()];
 
 /**
  * A new key's settings, checked; without scopes it gets the default ones. Throws PARAMETER_INVALID that names the
@@ -82,7 +89,7 @@ export function maskedSettings(
   return checked(changed);
 }
 
-function take<Field extends keyof KeySettings>(field: Field, from: KeySettings, to: KeySettings): void {
+function take<Field extends SettingField>(field: Field, from: KeySettings, to: KeySettings): void {
   to[field] = from[field];
 }
 
@@ -91,7 +98,7 @@ function checked(settings: KeySettings): KeySettings {
   return { ...settings, scopes: [...new Set(settings.scopes)] };
 }
 
-function checkField<Field extends keyof KeySettings>(field: Field, settings: KeySettings, param: string): void {
+function checkField<Field extends SettingField>(field: Field, settings: KeySettings, param: string): void {
   const check: Check<KeySettings[Field]> = CHECKS[field];
   check(settings[field], param);
 }
@@ -179,9 +186,9 @@ export function emptySettings(): KeySettings {
   };
 }
 
-function fieldsOf(checks: typeof CHECKS): (keyof KeySettings)[] {
+function fieldsOf(checks: typeof CHECKS): SettingField[] {
   // Object.keys forgets the names' type; CHECKS has these and no others.
-  return Object.keys(checks) as (keyof KeySettings)[];
+  return Object.keys(checks) as SettingField[];
 }
 
 export function snakeCase(name: string): string {

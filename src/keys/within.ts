@@ -1,5 +1,6 @@
 /** Whether one key's settings stay within another's: a rule for each setting, so that a new one must have one. */
 import type { KeySettings } from "../api/index.js";
+import type { SettingField } from "./key-settings.js";
 import { AddressSet } from "./address.js";
 import { GlobSet } from "./glob.js";
 
@@ -25,7 +26,7 @@ const DUTY: Rule<boolean> = {
   inherited: (child, maker) => child || maker,
 };
 
-const RULES: { readonly [Field in keyof Required<KeySettings>]: Rule<KeySettings[Field]> } = {
+const RULES: { readonly [Field in SettingField]: Rule<KeySettings[Field]> } = {
   name: free(),
   scopes: { excess: scopesExcess, inherited: (child) => child },
   models: {
@@ -63,7 +64,7 @@ const RULES: { readonly [Field in keyof Required<KeySettings>]: Rule<KeySettings
 
 /** A setting of a key that goes beyond its maker's. */
 export interface Excess {
-  readonly field: keyof KeySettings;
+  readonly field: SettingField;
   readonly problem: string;
 }
 
@@ -106,20 +107,20 @@ const COUNTS = [
   "budgetMonthNanos",
   "budgetTotalNanos",
   "requestCostMaxNanos",
-] as const satisfies readonly (keyof KeySettings)[];
+] as const satisfies readonly SettingField[];
 
-function excessIn<Field extends keyof KeySettings>(field: Field, child: KeySettings, maker: KeySettings): string {
+function excessIn<Field extends SettingField>(field: Field, child: KeySettings, maker: KeySettings): string {
   const rule: Rule<KeySettings[Field]> = RULES[field];
   return rule.excess(child[field], maker[field], child);
 }
 
-function inherit<Field extends keyof KeySettings>(field: Field, child: KeySettings, maker: KeySettings): void {
+function inherit<Field extends SettingField>(field: Field, child: KeySettings, maker: KeySettings): void {
   const rule: Rule<KeySettings[Field]> = RULES[field];
   child[field] = rule.inherited(child[field], maker[field]);
 }
 
 // Object.keys forgets the names' type; RULES has these and no others.
-const FIELDS = Object.keys(RULES) as (keyof KeySettings)[];
+const FIELDS = Object.keys(RULES) as SettingField[];
 
 function scopesExcess(child: readonly string[], maker: readonly string[]): string {
   if (maker.includes("operator")) return "";

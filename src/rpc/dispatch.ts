@@ -9,12 +9,14 @@ import {
   UsageServiceService,
 } from "../api/index.js";
 import { accountService } from "./account-service.js";
+import { methodByPath } from "../api/descriptors.js";
 import type { CoreParts } from "./core.js";
 import { Dispatcher, type Route } from "./dispatcher.js";
 import { frontService } from "./front-service.js";
 import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
 import { inferenceService } from "./inference-service.js";
 import { keyService } from "./key-service.js";
+import { withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
@@ -55,6 +57,6 @@ export function routes<
     const handler: unknown = handlers[name];
     return responseStream
       ? { path, stream: handler as StreamHandler<unknown, unknown> }
-      : { path, unary: handler as UnaryHandler<unknown, unknown> };
+      : { path, unary: withMoney(methodByPath(path).desc, handler as UnaryHandler<unknown, unknown>) };
   });
 }

@@ -30,8 +30,17 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       return { request: recordOf(receipt.request, isOperator(caller)), entries: receipt.entries.map(entryOf) };
     },
     async refundRequest({ id, amountNanos, refundId, reason }, { caller }) {
-      const asked = { requestId: required("id", id), amountNanos, refundId, reason, actor: caller.keyId };
-      const { amountNanos: refunded, availableNanos, repeated } = await ledger.corrections.refund(asked);
+      // To the ledger zero is all that is left; nobody who says zero means that.
+      if (amountNanos === 0n) throw invalid("amount_nanos", "must be above 0, or left out for all that is left");
+      const asked = { requestId: required("id", id), amountNanos: amountNanos ?? 0n, refundId, reason };
+      const {
+        amountNanos: refunded,
+        availableNanos,
+        repeated,
+      } = await ledger.corrections.refund({
+        ...asked,
+        actor: caller.keyId,
+      });
       return { amountNanos: refunded, availableNanos, repeatedRefund: repeated };
     },
     async listRequests(request, { caller }) {

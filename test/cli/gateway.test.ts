@@ -46,12 +46,19 @@ test("an account is opened, credited once for each credit id, and shown", async 
   ]);
   expect(await runJson("account", "balance", "acme")).toEqual({
     available_nanos: "25000000000",
+    available: "25.00 USD",
     held_nanos: "0",
+    held: "0.00 USD",
     spent_nanos: "0",
+    spent: "0.00 USD",
     granted_nanos: "25000000000",
+    granted: "25.00 USD",
     refunded_nanos: "0",
+    refunded: "0.00 USD",
     debited_nanos: "0",
+    debited: "0.00 USD",
     receivable_nanos: "0",
+    receivable: "0.00 USD",
   });
   expect((await run("account", "entries", "acme")).stdout).toMatch(/credit +25\.00 +\+25\.00 +\S*inv-7\n$/);
   expect(await runJson("account", "entries", "acme")).toMatchObject({

@@ -78,16 +78,16 @@ describe.each(TOPOLOGIES)("in %s", (topology: Topology) => {
     expect(pages.length).toBe(Math.ceil((1 + CREDIT_IDS.length + 8) / 4));
     let before: Record<string, string> = { available_nanos: "0", held_nanos: "0" };
     for (const page of pages) {
-      expect(page.opening).toEqual(before);
+      expect(page.opening).toMatchObject(before);
       for (const { entry, balance } of page.entries) {
         const plus = (change: string, sum: string): string => String(BigInt(entry[change]!) + BigInt(before[sum]!));
         before = {
           available_nanos: plus("available_change_nanos", "available_nanos"),
           held_nanos: plus("held_change_nanos", "held_nanos"),
         };
-        expect(balance).toEqual(before);
+        expect(balance).toMatchObject(before);
       }
-      expect(page.closing).toEqual(before);
+      expect(page.closing).toMatchObject(before);
     }
     const { availableNanos } = await world.management.balance("acme");
     expect(before).toEqual({ available_nanos: String(availableNanos), held_nanos: "0" });

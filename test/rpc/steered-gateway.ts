@@ -45,7 +45,7 @@ export class SteeredGateway implements Gateway {
   }
 
   async streamGenerate(
-    request: { generation: Generation | undefined },
+    request: { generation?: Generation | undefined },
     call: GatewayCall,
     sink: Sink<StreamGenerateResponse>,
   ): Promise<void> {
@@ -79,7 +79,7 @@ export class SteeredGateway implements Gateway {
   }
 
   async generate(
-    request: { generation: Generation | undefined },
+    request: { generation?: Generation | undefined },
     call: GatewayCall,
     head: (metadata: CallMetadata) => void,
   ): Promise<GenerateResponse> {

@@ -87,7 +87,7 @@ export interface ErrorInfo_MetadataEntry {
  */
 export interface RetryInfo {
   /** Clients should wait at least this long between retrying the same request. */
-  retryDelay: Duration | undefined;
+  retryDelay?: Duration | undefined;
 }
 
 /** Describes additional debugging info. */

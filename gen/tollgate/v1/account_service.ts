@@ -20,10 +20,11 @@ import {
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { Money } from "../../google/type/money.js";
 
-/** EntryKind says what a transfer does. */
+/** EntryKind says what a transfer in the ledger does. */
 export enum EntryKind {
-  /** ENTRY_KIND_UNSPECIFIED - Never sent. */
+  /** ENTRY_KIND_UNSPECIFIED - Not set; never sent. */
   ENTRY_KIND_UNSPECIFIED = 0,
   /** ENTRY_KIND_HOLD - Sets money aside for a request that begins. */
   ENTRY_KIND_HOLD = 1,
@@ -47,282 +48,372 @@ export enum EntryKind {
 }
 
 /**
- * AccountSettings are an account's own budgets and limits. They count what all its keys hold and have spent, ask for
- * and use together; zero is no limit.
+ * AccountSettings are the budgets and limits of an account, which count what all its keys do together. Zero is no limit.
+ *
+ * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts are
+ * from 0 to 1,000,000,000 USD.
  */
 export interface AccountSettings {
-  /** The most it may spend in a UTC day, in nano-USD. */
+  /** The most that the account may spend in a UTC day, in nano-USD. 0: no limit. */
   budgetDayNanos: bigint;
-  /** The most it may spend in a UTC month, in nano-USD. */
+  /** budget_day_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetDay?:
+    | Money
+    | undefined;
+  /** The most that the account may spend in a UTC month, in nano-USD. 0: no limit. */
   budgetMonthNanos: bigint;
-  /** The most it may spend at all, in nano-USD. */
+  /** budget_month_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetMonth?:
+    | Money
+    | undefined;
+  /** The most that the account may spend at all, in nano-USD. 0: no limit. */
   budgetTotalNanos: bigint;
-  /** The most that one request may cost, in nano-USD. */
+  /** budget_total_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetTotal?:
+    | Money
+    | undefined;
+  /** The most that one request may cost, in nano-USD. 0: no limit. */
   requestCostMaxNanos: bigint;
-  /** The most requests in any 60 seconds. */
+  /** request_cost_max_nanos in USD. Set one of the two; where both are set they must be equal. */
+  requestCostMax?:
+    | Money
+    | undefined;
+  /** The most requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, read and answered, in any 60 seconds. */
+  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests at once. */
+  /** The most requests that run at once. 0: no limit. */
   concurrency: bigint;
-  /** Limits of its requests to some models. A request keeps all that match its model. */
+  /** Limits of the account's requests to some models, at most 100. A request keeps all those that match its model. */
   modelLimits: ModelLimits[];
 }
 
-/** ModelLimits are the limits of an account's requests to some models, all those that match counted together. */
+/** ModelLimits are the limits of an account's requests to the models that a pattern matches, counted together. */
 export interface ModelLimits {
-  /** The model's id, or a glob such as gpt-*. */
+  /** The pattern: a model's id, or a glob such as gpt-*. At most 256 characters. */
   model: string;
   /** The most requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, read and answered, in any 60 seconds. 0: no limit. */
+  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests at once. 0: no limit. */
+  /** The most requests that run at once. 0: no limit. */
   concurrency: bigint;
 }
 
-/** Account is who pays. */
+/** Account is who pays: requests of its keys are charged to its balance. */
 export interface Account {
-  /** The account's id: 1 to 64 of a-z, 0-9, _, . and -. */
+  /** The account's id: 1 to 64 of a-z, 0-9, `_`, `.` and `-`. */
   id: string;
-  /** Its name, for people. */
+  /** The account's name, for people: at most 200 characters. Empty: none. */
   name: string;
-  /** When it was opened. */
-  createTime:
+  /** When the account was opened. */
+  createTime?:
     | Date
     | undefined;
-  /** Its budgets and limits. */
-  settings:
+  /** The account's budgets and limits. */
+  settings?:
     | AccountSettings
     | undefined;
-  /** Why and since when its requests are refused. Absent: they are not. */
-  freeze:
+  /** Why and since when the account's requests are refused. Absent: they are not. */
+  freeze?:
     | Freeze
     | undefined;
-  /** Differs after each change of the settings or of the freeze. To be sent back with an update, never to be read. */
+  /**
+   * A text that differs after each change of the settings or of the freeze, to be sent back with UpdateAccount. What is in
+   * it may change with any release.
+   */
   etag: string;
 }
 
-/** Freeze is why the requests of an account are refused. */
+/** Freeze says why and since when the requests of an account are refused with ACCOUNT_FROZEN. */
 export interface Freeze {
-  /** Since when. */
-  time:
+  /** When the account was frozen. */
+  time?:
     | Date
     | undefined;
-  /** Why. */
+  /** Why, as the operator said: 1 to 500 characters. */
   reason: string;
-  /** The key of the operator who froze it. */
+  /** The id of the operator's key with which it was frozen. */
   actor: string;
-  /** True where requests that ran were ended too. */
+  /** True where requests that ran were ended, too. */
   endStreams: boolean;
 }
 
-/** Entry is one transfer, as it concerns one account. */
+/** Entry is one transfer of the ledger, as it concerns one account. */
 export interface Entry {
   /**
-   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund. The letters are
-   * h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit) and y (receivable).
+   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund, such as c:inv-7.
+   * The letters are h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit) and
+   * y (receivable).
    */
   id: string;
-  /** What it did. */
+  /** What the transfer did. */
   kind: EntryKind;
-  /** Its place in the ledger, from 1. */
+  /** The transfer's place in the ledger of all accounts, from 1. */
   sequence: bigint;
-  /** The amount, in nano-USD. */
+  /** How much was moved, in nano-USD, from 0. */
   amountNanos: bigint;
-  /** How the account's available balance changed, in nano-USD. */
+  /** amount_nanos in USD. */
+  amount?:
+    | Money
+    | undefined;
+  /** How the account's available money changed, in nano-USD; below zero where it became less. */
   availableChangeNanos: bigint;
-  /** The request that caused it, or that is refunded. Empty for credits and debits. */
+  /** available_change_nanos in USD. */
+  availableChange?:
+    | Money
+    | undefined;
+  /** The id of the request that caused the transfer, or that is refunded. Empty for credits and debits. */
   requestId: string;
-  /** When. */
-  createTime:
+  /** When the transfer was made. */
+  createTime?:
     | Date
     | undefined;
-  /** The account that it is taken from; the operator's own begin with `operator:`, such as operator:revenue. */
+  /**
+   * The account that the amount is taken from. The operator's own accounts begin with `operator:`, such as
+   * operator:revenue.
+   */
   debitAccount: string;
-  /** The account that it goes to. */
+  /** The account that the amount goes to, named in the same way. */
   creditAccount: string;
-  /** How what is held of the account changed, in nano-USD. */
+  /** How the account's held money changed, in nano-USD; below zero where it became less. */
   heldChangeNanos: bigint;
-  /** Why it was made, where it is a correction. */
+  /** held_change_nanos in USD. */
+  heldChange?:
+    | Money
+    | undefined;
+  /** Why the transfer was made, where it is a correction by an operator. Empty: it is none. */
   reason: string;
-  /** The key of the operator who made it, where it is a correction. */
+  /** The id of the operator's key that made it, where it is a correction. Empty: it is none. */
   actor: string;
 }
 
-/** CreateAccountRequest is the request of CreateAccount. */
+/** CreateAccountRequest is what CreateAccount is asked. */
 export interface CreateAccountRequest {
-  /** The account's id. Empty: one is made. */
+  /** The account's id: 1 to 64 of a-z, 0-9, `_`, `.` and `-`. Empty: one is made. */
   id: string;
-  /** Its name, for people. */
+  /** The account's name, for people: at most 200 characters. Empty: none. */
   name: string;
 }
 
 /** CreateAccountResponse is the new account. */
 export interface CreateAccountResponse {
-  /** The account. */
-  account: Account | undefined;
+  /** The account, as it is now. */
+  account?: Account | undefined;
 }
 
-/** UpdateAccountRequest is the request of UpdateAccount. */
+/** UpdateAccountRequest is what UpdateAccount is asked. */
 export interface UpdateAccountRequest {
   /** The account's id. */
   id: string;
-  /** The new values. */
-  settings:
+  /** The new values of the settings that the mask names; others are not looked at. */
+  settings?:
     | AccountSettings
     | undefined;
   /**
-   * The names of the settings to change, such as requests_per_minute. Others stay. Required; over HTTP it may be left out,
-   * and then names the members of `settings`.
+   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be left
+   * out, and then names the members of `settings` that are there.
    */
-  updateMask:
+  updateMask?:
     | string[]
     | undefined;
   /**
-   * The etag that the caller read: where another change came since, this one is refused with ETAG_STALE. Empty: whatever
-   * stands there is changed.
+   * The etag of the account as the caller read it: where another change came since, this one is refused with ETAG_STALE.
+   * Empty: the settings are changed whatever they are now.
    */
   etag: string;
 }
 
 /** UpdateAccountResponse is the changed account. */
 export interface UpdateAccountResponse {
-  /** The account. */
-  account: Account | undefined;
+  /** The account, as it is now. */
+  account?: Account | undefined;
 }
 
-/** GetAccountRequest is the request of GetAccount. */
+/** GetAccountRequest is what GetAccount is asked. */
 export interface GetAccountRequest {
   /** The account's id. */
   id: string;
 }
 
-/** GetAccountResponse is one account. */
+/** GetAccountResponse is the account. */
 export interface GetAccountResponse {
-  /** The account. */
-  account: Account | undefined;
+  /** The account, as it is now. */
+  account?: Account | undefined;
 }
 
-/** ListAccountsRequest is the request of ListAccounts. */
+/** ListAccountsRequest is what ListAccounts is asked. */
 export interface ListAccountsRequest {
-  /** Maximum accounts per page, up to 1,000; 0 means 100. */
+  /** Maximum accounts per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
 /** ListAccountsResponse is a page of accounts. */
 export interface ListAccountsResponse {
-  /** The accounts, by id. */
+  /** The accounts, in the order of their ids. */
   accounts: Account[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** CreditAccountRequest is the request of CreditAccount. */
+/** CreditAccountRequest is what CreditAccount is asked. */
 export interface CreditAccountRequest {
   /** The account's id. */
   id: string;
-  /** How much, in nano-USD, above 0. */
+  /** How much, in nano-USD, above 0 and at most 1,000,000,000 USD. */
   amountNanos: bigint;
-  /** The caller's own id of this credit, such as an invoice number: 1 to 128 characters. */
+  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  amount?:
+    | Money
+    | undefined;
+  /** The caller's own id of this credit, such as an invoice number: 1 to 128 characters, used once among all credits. */
   creditId: string;
-  /** Why, where it is a correction rather than money that was paid in: at most 500 characters. */
+  /** Why, where it is a correction rather than money that was paid in: at most 500 characters. Empty: it was paid in. */
   reason: string;
 }
 
 /** CreditAccountResponse is the balance after the credit. */
 export interface CreditAccountResponse {
-  /** Free to spend, in nano-USD. */
+  /** What the account has free to spend now, in nano-USD. */
   availableNanos: bigint;
-  /** True where this credit_id had been credited before, so that nothing changed. */
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
+  /** True where this credit had been made before, so that nothing changed. */
   repeatedCredit: boolean;
 }
 
-/** DebitAccountRequest is the request of DebitAccount. */
+/** DebitAccountRequest is what DebitAccount is asked. */
 export interface DebitAccountRequest {
   /** The account's id. */
   id: string;
-  /** How much, in nano-USD, above 0. */
+  /** How much, in nano-USD, above 0 and at most 1,000,000,000 USD. */
   amountNanos: bigint;
-  /** The caller's own id of this debit: 1 to 128 characters. */
+  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  amount?:
+    | Money
+    | undefined;
+  /** The caller's own id of this debit: 1 to 128 characters, used once among all debits. */
   debitId: string;
   /** Why: 1 to 500 characters. */
   reason: string;
 }
 
-/** DebitAccountResponse is what the debit found. */
+/** DebitAccountResponse is what the debit took, and the balance after it. */
 export interface DebitAccountResponse {
-  /** Taken from the account, in nano-USD. */
+  /** What was taken from the account, in nano-USD. */
   debitedNanos: bigint;
-  /** What the account had not available, in nano-USD: booked as a receivable of the operator's. */
+  /** debited_nanos in USD. */
+  debited?:
+    | Money
+    | undefined;
+  /** What the account had not available, in nano-USD, and was booked as a receivable of the operator's. */
   receivableNanos: bigint;
-  /** Free to spend, in nano-USD. */
+  /** receivable_nanos in USD. */
+  receivable?:
+    | Money
+    | undefined;
+  /** What the account has free to spend now, in nano-USD. */
   availableNanos: bigint;
-  /** True where this debit_id had been debited before, so that nothing changed. */
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
+  /** True where this debit had been made before, so that nothing changed. */
   repeatedDebit: boolean;
 }
 
-/** FreezeAccountRequest is the request of FreezeAccount. */
+/** FreezeAccountRequest is what FreezeAccount is asked. */
 export interface FreezeAccountRequest {
   /** The account's id. */
   id: string;
-  /** Why: 1 to 500 characters. The account's clients read it. */
+  /** Why: 1 to 500 characters. The account's clients read it in their refusals. */
   reason: string;
-  /** True where requests that run end too. Default: false, they may finish. */
+  /** True where requests that run end within a second, too. False, the default: they may finish. */
   endStreams: boolean;
 }
 
 /** FreezeAccountResponse is the frozen account. */
 export interface FreezeAccountResponse {
-  /** The account. */
-  account: Account | undefined;
+  /** The account, as it is now. */
+  account?: Account | undefined;
 }
 
-/** UnfreezeAccountRequest is the request of UnfreezeAccount. */
+/** UnfreezeAccountRequest is what UnfreezeAccount is asked. */
 export interface UnfreezeAccountRequest {
   /** The account's id. */
   id: string;
 }
 
-/** UnfreezeAccountResponse is the account. */
+/** UnfreezeAccountResponse is the account that is no longer frozen. */
 export interface UnfreezeAccountResponse {
-  /** The account. */
-  account: Account | undefined;
+  /** The account, as it is now. */
+  account?: Account | undefined;
 }
 
-/** GetBalanceRequest is the request of GetBalance. */
+/** GetBalanceRequest is what GetBalance is asked. */
 export interface GetBalanceRequest {
   /** The account's id. */
   id: string;
 }
 
-/** GetBalanceResponse is an account's balance, in nano-USD. */
+/** GetBalanceResponse is what is on an account: granted = available + held + spent. */
 export interface GetBalanceResponse {
-  /** Free to spend. */
+  /** What is free to spend, in nano-USD. */
   availableNanos: bigint;
-  /** Held for requests that run. */
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
+  /** What is set aside for requests that run, in nano-USD. */
   heldNanos: bigint;
-  /** Charged. */
+  /** held_nanos in USD. */
+  held?:
+    | Money
+    | undefined;
+  /** What requests were charged, in nano-USD. */
   spentNanos: bigint;
-  /** Credited and refunded, without what was debited again. */
+  /** spent_nanos in USD. */
+  spent?:
+    | Money
+    | undefined;
+  /** What was credited and refunded, less what was debited, in nano-USD. */
   grantedNanos: bigint;
-  /** Given back of requests. It is in what was granted, and lowers neither what was spent nor what a budget counts. */
+  /** granted_nanos in USD. */
+  granted?:
+    | Money
+    | undefined;
+  /**
+   * What was refunded of requests, in nano-USD. It is a part of what was granted; it lowers neither what was spent nor
+   * what a budget counts.
+   */
   refundedNanos: bigint;
-  /** Taken back by debits. */
+  /** refunded_nanos in USD. */
+  refunded?:
+    | Money
+    | undefined;
+  /** What was taken by debits, in nano-USD. */
   debitedNanos: bigint;
-  /** What debits found no money for: the operator's to receive elsewhere. */
+  /** debited_nanos in USD. */
+  debited?:
+    | Money
+    | undefined;
+  /** What debits found no money for, in nano-USD: the operator's to receive elsewhere. */
   receivableNanos: bigint;
+  /** receivable_nanos in USD. */
+  receivable?: Money | undefined;
 }
 
-/** ListEntriesRequest is the request of ListEntries. */
+/** ListEntriesRequest is what ListEntries is asked. */
 export interface ListEntriesRequest {
   /** The account's id. */
   id: string;
-  /** Maximum entries per page, up to 1,000; 0 means 100. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -330,82 +421,95 @@ export interface ListEntriesRequest {
 export interface ListEntriesResponse {
   /** The entries, newest first. */
   entries: Entry[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** GetStatementRequest is the request of GetStatement. */
+/** GetStatementRequest is what GetStatement is asked. */
 export interface GetStatementRequest {
   /** The account's id. */
   id: string;
-  /** From this UTC day such as 2026-11-01, or this time such as 2026-11-01T12:00:00Z, on. Empty: from the first entry. */
+  /** The first UTC day, such as 2026-11-01, or the first moment, such as 2026-11-01T12:00:00Z. Empty: from the first entry. */
   from: string;
-  /** Until and with this UTC day, or before this time. Empty: to the newest entry. */
+  /** The last UTC day, which is included, or the moment before which it ends. Empty: to the newest entry. */
   to: string;
-  /** Maximum entries per page, up to 1,000; 0 means 100. */
+  /** Maximum entries per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response, for the same account and period. Empty: the first page. */
+  /** The next_page_token of the previous response, for the same account and period. Empty: the first page. */
   pageToken: string;
 }
 
 /** GetStatementResponse is a page of a statement. */
 export interface GetStatementResponse {
-  /** Before the first entry of this page; on the first page, the statement's opening balance. */
-  opening:
+  /** The balance before the first entry of this page; on the first page, the statement's opening balance. */
+  opening?:
     | BalancePoint
     | undefined;
   /** The entries, oldest first. */
   entries: StatementEntry[];
-  /** After the last entry of this page; on the last page, the statement's closing balance. */
-  closing:
+  /** The balance after the last entry of this page; on the last page, the statement's closing balance. */
+  closing?:
     | BalancePoint
     | undefined;
-  /** page_token of the next page. Empty: this is the last. Later pages show nothing that was booked after the first one was asked for. */
+  /**
+   * The page_token of the next page. Empty: this is the last one. Later pages show nothing that was booked after the first
+   * one was asked for.
+   */
   nextPageToken: string;
 }
 
-/** BalancePoint is what stands on an account at one moment, in nano-USD. */
+/** BalancePoint is what is on an account at one moment. */
 export interface BalancePoint {
-  /** Free to spend. */
+  /** What is free to spend, in nano-USD. */
   availableNanos: bigint;
-  /** Held for requests that ran. */
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
+  /** What is set aside for requests that run, in nano-USD. */
   heldNanos: bigint;
+  /** held_nanos in USD. */
+  held?: Money | undefined;
 }
 
-/** StatementEntry is an entry with what stood on the account after it. */
+/** StatementEntry is an entry with the balance after it. */
 export interface StatementEntry {
   /** The entry. */
-  entry:
+  entry?:
     | Entry
     | undefined;
-  /** After it. */
-  balance: BalancePoint | undefined;
+  /** What was on the account after the entry. */
+  balance?: BalancePoint | undefined;
 }
 
-/** VerifyLedgerRequest is the request of VerifyLedger. */
+/** VerifyLedgerRequest is what VerifyLedger is asked. */
 export interface VerifyLedgerRequest {
 }
 
-/** VerifyLedgerResponse says whether the ledger holds. */
+/** VerifyLedgerResponse says whether the ledger is right. */
 export interface VerifyLedgerResponse {
   /** True where every check holds. */
   holds: boolean;
-  /** What does not hold, a sentence each, at most 100; the first bad transfer is named. */
+  /** What does not hold, a sentence each, at most 100; the first bad transfer is named. Empty: everything holds. */
   problems: string[];
-  /** How many accounts were checked. */
+  /** The number of accounts that were checked. */
   accountCount: bigint;
-  /** How many transfers were checked. */
+  /** The number of transfers that were checked. */
   transferCount: bigint;
-  /** How many holds are open. */
+  /** The number of requests for which money is set aside now. */
   openHoldCount: bigint;
 }
 
 function createBaseAccountSettings(): AccountSettings {
   return {
     budgetDayNanos: 0n,
+    budgetDay: undefined,
     budgetMonthNanos: 0n,
+    budgetMonth: undefined,
     budgetTotalNanos: 0n,
+    budgetTotal: undefined,
     requestCostMaxNanos: 0n,
+    requestCostMax: undefined,
     requestsPerMinute: 0n,
     tokensPerMinute: 0n,
     concurrency: 0n,
@@ -421,11 +525,17 @@ export const AccountSettings: MessageFns<AccountSettings> = {
       }
       writer.uint32(8).int64(message.budgetDayNanos);
     }
+    if (message.budgetDay !== undefined) {
+      Money.encode(message.budgetDay, writer.uint32(74).fork()).join();
+    }
     if (message.budgetMonthNanos !== 0n) {
       if (BigInt.asIntN(64, message.budgetMonthNanos) !== message.budgetMonthNanos) {
         throw new globalThis.Error("value provided for field message.budgetMonthNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.budgetMonthNanos);
+    }
+    if (message.budgetMonth !== undefined) {
+      Money.encode(message.budgetMonth, writer.uint32(82).fork()).join();
     }
     if (message.budgetTotalNanos !== 0n) {
       if (BigInt.asIntN(64, message.budgetTotalNanos) !== message.budgetTotalNanos) {
@@ -433,11 +543,17 @@ export const AccountSettings: MessageFns<AccountSettings> = {
       }
       writer.uint32(24).int64(message.budgetTotalNanos);
     }
+    if (message.budgetTotal !== undefined) {
+      Money.encode(message.budgetTotal, writer.uint32(90).fork()).join();
+    }
     if (message.requestCostMaxNanos !== 0n) {
       if (BigInt.asIntN(64, message.requestCostMaxNanos) !== message.requestCostMaxNanos) {
         throw new globalThis.Error("value provided for field message.requestCostMaxNanos of type int64 too large");
       }
       writer.uint32(32).int64(message.requestCostMaxNanos);
+    }
+    if (message.requestCostMax !== undefined) {
+      Money.encode(message.requestCostMax, writer.uint32(98).fork()).join();
     }
     if (message.requestsPerMinute !== 0n) {
       if (BigInt.asUintN(64, message.requestsPerMinute) !== message.requestsPerMinute) {
@@ -484,12 +600,28 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             message.budgetDayNanos = reader.int64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.budgetDay = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.budgetMonthNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.budgetMonth = Money.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -500,12 +632,28 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             message.budgetTotalNanos = reader.int64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.budgetTotal = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 4: {
             if (tag !== 32) {
               break;
             }
 
             message.requestCostMaxNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.requestCostMax = Money.decode(reader, reader.uint32());
             continue;
           }
           case 5: {
@@ -827,12 +975,15 @@ function createBaseEntry(): Entry {
     kind: 0,
     sequence: 0n,
     amountNanos: 0n,
+    amount: undefined,
     availableChangeNanos: 0n,
+    availableChange: undefined,
     requestId: "",
     createTime: undefined,
     debitAccount: "",
     creditAccount: "",
     heldChangeNanos: 0n,
+    heldChange: undefined,
     reason: "",
     actor: "",
   };
@@ -858,11 +1009,17 @@ export const Entry: MessageFns<Entry> = {
       }
       writer.uint32(32).int64(message.amountNanos);
     }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(106).fork()).join();
+    }
     if (message.availableChangeNanos !== 0n) {
       if (BigInt.asIntN(64, message.availableChangeNanos) !== message.availableChangeNanos) {
         throw new globalThis.Error("value provided for field message.availableChangeNanos of type int64 too large");
       }
       writer.uint32(40).int64(message.availableChangeNanos);
+    }
+    if (message.availableChange !== undefined) {
+      Money.encode(message.availableChange, writer.uint32(114).fork()).join();
     }
     if (message.requestId !== "") {
       writer.uint32(50).string(message.requestId);
@@ -881,6 +1038,9 @@ export const Entry: MessageFns<Entry> = {
         throw new globalThis.Error("value provided for field message.heldChangeNanos of type int64 too large");
       }
       writer.uint32(80).int64(message.heldChangeNanos);
+    }
+    if (message.heldChange !== undefined) {
+      Money.encode(message.heldChange, writer.uint32(122).fork()).join();
     }
     if (message.reason !== "") {
       writer.uint32(90).string(message.reason);
@@ -936,12 +1096,28 @@ export const Entry: MessageFns<Entry> = {
             message.amountNanos = reader.int64() as bigint;
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 5: {
             if (tag !== 40) {
               break;
             }
 
             message.availableChangeNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.availableChange = Money.decode(reader, reader.uint32());
             continue;
           }
           case 6: {
@@ -982,6 +1158,14 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.heldChangeNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.heldChange = Money.decode(reader, reader.uint32());
             continue;
           }
           case 11: {
@@ -1448,7 +1632,7 @@ export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
 };
 
 function createBaseCreditAccountRequest(): CreditAccountRequest {
-  return { id: "", amountNanos: 0n, creditId: "", reason: "" };
+  return { id: "", amountNanos: 0n, amount: undefined, creditId: "", reason: "" };
 }
 
 export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
@@ -1461,6 +1645,9 @@ export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
         throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(42).fork()).join();
     }
     if (message.creditId !== "") {
       writer.uint32(26).string(message.creditId);
@@ -1500,6 +1687,14 @@ export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
             message.amountNanos = reader.int64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 3: {
             if (tag !== 26) {
               break;
@@ -1530,7 +1725,7 @@ export const CreditAccountRequest: MessageFns<CreditAccountRequest> = {
 };
 
 function createBaseCreditAccountResponse(): CreditAccountResponse {
-  return { availableNanos: 0n, repeatedCredit: false };
+  return { availableNanos: 0n, available: undefined, repeatedCredit: false };
 }
 
 export const CreditAccountResponse: MessageFns<CreditAccountResponse> = {
@@ -1540,6 +1735,9 @@ export const CreditAccountResponse: MessageFns<CreditAccountResponse> = {
         throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
       }
       writer.uint32(8).int64(message.availableNanos);
+    }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(26).fork()).join();
     }
     if (message.repeatedCredit !== false) {
       writer.uint32(16).bool(message.repeatedCredit);
@@ -1568,6 +1766,14 @@ export const CreditAccountResponse: MessageFns<CreditAccountResponse> = {
             message.availableNanos = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
@@ -1590,7 +1796,7 @@ export const CreditAccountResponse: MessageFns<CreditAccountResponse> = {
 };
 
 function createBaseDebitAccountRequest(): DebitAccountRequest {
-  return { id: "", amountNanos: 0n, debitId: "", reason: "" };
+  return { id: "", amountNanos: 0n, amount: undefined, debitId: "", reason: "" };
 }
 
 export const DebitAccountRequest: MessageFns<DebitAccountRequest> = {
@@ -1603,6 +1809,9 @@ export const DebitAccountRequest: MessageFns<DebitAccountRequest> = {
         throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(42).fork()).join();
     }
     if (message.debitId !== "") {
       writer.uint32(26).string(message.debitId);
@@ -1642,6 +1851,14 @@ export const DebitAccountRequest: MessageFns<DebitAccountRequest> = {
             message.amountNanos = reader.int64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 3: {
             if (tag !== 26) {
               break;
@@ -1672,7 +1889,15 @@ export const DebitAccountRequest: MessageFns<DebitAccountRequest> = {
 };
 
 function createBaseDebitAccountResponse(): DebitAccountResponse {
-  return { debitedNanos: 0n, receivableNanos: 0n, availableNanos: 0n, repeatedDebit: false };
+  return {
+    debitedNanos: 0n,
+    debited: undefined,
+    receivableNanos: 0n,
+    receivable: undefined,
+    availableNanos: 0n,
+    available: undefined,
+    repeatedDebit: false,
+  };
 }
 
 export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
@@ -1683,17 +1908,26 @@ export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
       }
       writer.uint32(8).int64(message.debitedNanos);
     }
+    if (message.debited !== undefined) {
+      Money.encode(message.debited, writer.uint32(42).fork()).join();
+    }
     if (message.receivableNanos !== 0n) {
       if (BigInt.asIntN(64, message.receivableNanos) !== message.receivableNanos) {
         throw new globalThis.Error("value provided for field message.receivableNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.receivableNanos);
     }
+    if (message.receivable !== undefined) {
+      Money.encode(message.receivable, writer.uint32(50).fork()).join();
+    }
     if (message.availableNanos !== 0n) {
       if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
         throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
       }
       writer.uint32(24).int64(message.availableNanos);
+    }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(58).fork()).join();
     }
     if (message.repeatedDebit !== false) {
       writer.uint32(32).bool(message.repeatedDebit);
@@ -1722,6 +1956,14 @@ export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
             message.debitedNanos = reader.int64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.debited = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
@@ -1730,12 +1972,28 @@ export const DebitAccountResponse: MessageFns<DebitAccountResponse> = {
             message.receivableNanos = reader.int64() as bigint;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.receivable = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 3: {
             if (tag !== 24) {
               break;
             }
 
             message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
             continue;
           }
           case 4: {
@@ -2014,12 +2272,19 @@ export const GetBalanceRequest: MessageFns<GetBalanceRequest> = {
 function createBaseGetBalanceResponse(): GetBalanceResponse {
   return {
     availableNanos: 0n,
+    available: undefined,
     heldNanos: 0n,
+    held: undefined,
     spentNanos: 0n,
+    spent: undefined,
     grantedNanos: 0n,
+    granted: undefined,
     refundedNanos: 0n,
+    refunded: undefined,
     debitedNanos: 0n,
+    debited: undefined,
     receivableNanos: 0n,
+    receivable: undefined,
   };
 }
 
@@ -2031,11 +2296,17 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
       }
       writer.uint32(8).int64(message.availableNanos);
     }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(66).fork()).join();
+    }
     if (message.heldNanos !== 0n) {
       if (BigInt.asIntN(64, message.heldNanos) !== message.heldNanos) {
         throw new globalThis.Error("value provided for field message.heldNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.heldNanos);
+    }
+    if (message.held !== undefined) {
+      Money.encode(message.held, writer.uint32(74).fork()).join();
     }
     if (message.spentNanos !== 0n) {
       if (BigInt.asIntN(64, message.spentNanos) !== message.spentNanos) {
@@ -2043,11 +2314,17 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
       }
       writer.uint32(24).int64(message.spentNanos);
     }
+    if (message.spent !== undefined) {
+      Money.encode(message.spent, writer.uint32(82).fork()).join();
+    }
     if (message.grantedNanos !== 0n) {
       if (BigInt.asIntN(64, message.grantedNanos) !== message.grantedNanos) {
         throw new globalThis.Error("value provided for field message.grantedNanos of type int64 too large");
       }
       writer.uint32(32).int64(message.grantedNanos);
+    }
+    if (message.granted !== undefined) {
+      Money.encode(message.granted, writer.uint32(90).fork()).join();
     }
     if (message.refundedNanos !== 0n) {
       if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
@@ -2055,17 +2332,26 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
       }
       writer.uint32(40).int64(message.refundedNanos);
     }
+    if (message.refunded !== undefined) {
+      Money.encode(message.refunded, writer.uint32(98).fork()).join();
+    }
     if (message.debitedNanos !== 0n) {
       if (BigInt.asIntN(64, message.debitedNanos) !== message.debitedNanos) {
         throw new globalThis.Error("value provided for field message.debitedNanos of type int64 too large");
       }
       writer.uint32(48).int64(message.debitedNanos);
     }
+    if (message.debited !== undefined) {
+      Money.encode(message.debited, writer.uint32(106).fork()).join();
+    }
     if (message.receivableNanos !== 0n) {
       if (BigInt.asIntN(64, message.receivableNanos) !== message.receivableNanos) {
         throw new globalThis.Error("value provided for field message.receivableNanos of type int64 too large");
       }
       writer.uint32(56).int64(message.receivableNanos);
+    }
+    if (message.receivable !== undefined) {
+      Money.encode(message.receivable, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -2091,12 +2377,28 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
             message.availableNanos = reader.int64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.heldNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.held = Money.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -2107,12 +2409,28 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
             message.spentNanos = reader.int64() as bigint;
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.spent = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 4: {
             if (tag !== 32) {
               break;
             }
 
             message.grantedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.granted = Money.decode(reader, reader.uint32());
             continue;
           }
           case 5: {
@@ -2123,6 +2441,14 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
             message.refundedNanos = reader.int64() as bigint;
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.refunded = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 6: {
             if (tag !== 48) {
               break;
@@ -2131,12 +2457,28 @@ export const GetBalanceResponse: MessageFns<GetBalanceResponse> = {
             message.debitedNanos = reader.int64() as bigint;
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.debited = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 7: {
             if (tag !== 56) {
               break;
             }
 
             message.receivableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.receivable = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2447,7 +2789,7 @@ export const GetStatementResponse: MessageFns<GetStatementResponse> = {
 };
 
 function createBaseBalancePoint(): BalancePoint {
-  return { availableNanos: 0n, heldNanos: 0n };
+  return { availableNanos: 0n, available: undefined, heldNanos: 0n, held: undefined };
 }
 
 export const BalancePoint: MessageFns<BalancePoint> = {
@@ -2458,11 +2800,17 @@ export const BalancePoint: MessageFns<BalancePoint> = {
       }
       writer.uint32(8).int64(message.availableNanos);
     }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(26).fork()).join();
+    }
     if (message.heldNanos !== 0n) {
       if (BigInt.asIntN(64, message.heldNanos) !== message.heldNanos) {
         throw new globalThis.Error("value provided for field message.heldNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.heldNanos);
+    }
+    if (message.held !== undefined) {
+      Money.encode(message.held, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2488,12 +2836,28 @@ export const BalancePoint: MessageFns<BalancePoint> = {
             message.availableNanos = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.heldNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.held = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2700,10 +3064,24 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
   },
 };
 
-/** AccountService manages the accounts that pay. Amounts are nano-USD (10^-9). A balance changes by transfers alone. */
+/**
+ * AccountService manages the accounts that pay, and shows the ledger.
+ *
+ * A balance changes by transfers alone, each of which stands in the ledger for good. Amounts are nano-USD (10^-9 USD) in
+ * fields named *_nanos; the field of the same name without that ending says the same in USD.
+ *
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
+ * operator; what shows something needs the scope usage, and shows the caller's own account unless the key is an
+ * operator's.
+ */
 export type AccountServiceService = typeof AccountServiceService;
 export const AccountServiceService = {
-  /** CreateAccount opens an account with nothing on it. Refuses with ALREADY_EXISTS. */
+  /**
+   * CreateAccount opens an account with nothing on it.
+   *
+   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   */
   createAccount: {
     path: "/tollgate.v1.AccountService/CreateAccount" as const,
     requestStream: false as const,
@@ -2714,7 +3092,11 @@ export const AccountServiceService = {
       Buffer.from(CreateAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateAccountResponse => CreateAccountResponse.decode(value),
   },
-  /** GetAccount shows one account. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetAccount shows one account with its budgets and limits.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   */
   getAccount: {
     path: "/tollgate.v1.AccountService/GetAccount" as const,
     requestStream: false as const,
@@ -2725,9 +3107,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): GetAccountResponse => GetAccountResponse.decode(value),
   },
   /**
-   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateAccount: {
     path: "/tollgate.v1.AccountService/UpdateAccount" as const,
@@ -2739,7 +3122,11 @@ export const AccountServiceService = {
       Buffer.from(UpdateAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateAccountResponse => UpdateAccountResponse.decode(value),
   },
-  /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
+  /**
+   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
   listAccounts: {
     path: "/tollgate.v1.AccountService/ListAccounts" as const,
     requestStream: false as const,
@@ -2751,9 +3138,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): ListAccountsResponse => ListAccountsResponse.decode(value),
   },
   /**
-   * CreditAccount adds money, once for each credit_id. Repeating it with the same amount changes nothing.
+   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
    *
-   * Refuses with ALREADY_EXISTS where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
+   * where the credit_id was used for another account or amount.
    */
   creditAccount: {
     path: "/tollgate.v1.AccountService/CreditAccount" as const,
@@ -2766,9 +3154,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): CreditAccountResponse => CreditAccountResponse.decode(value),
   },
   /**
-   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
-   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * It never takes the account below zero: what the account has not available is booked as a receivable of the
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
    * with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount: {
@@ -2782,10 +3171,10 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): DebitAccountResponse => DebitAccountResponse.decode(value),
   },
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
-   * replaces the reason.
+   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
+   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
    */
   freezeAccount: {
     path: "/tollgate.v1.AccountService/FreezeAccount" as const,
@@ -2797,7 +3186,11 @@ export const AccountServiceService = {
       Buffer.from(FreezeAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FreezeAccountResponse => FreezeAccountResponse.decode(value),
   },
-  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  /**
+   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   unfreezeAccount: {
     path: "/tollgate.v1.AccountService/UnfreezeAccount" as const,
     requestStream: false as const,
@@ -2809,7 +3202,11 @@ export const AccountServiceService = {
       Buffer.from(UnfreezeAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UnfreezeAccountResponse => UnfreezeAccountResponse.decode(value),
   },
-  /** GetBalance shows an account's balance: granted = available + held + spent, always. */
+  /**
+   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   getBalance: {
     path: "/tollgate.v1.AccountService/GetBalance" as const,
     requestStream: false as const,
@@ -2819,7 +3216,11 @@ export const AccountServiceService = {
     responseSerialize: (value: GetBalanceResponse): Buffer => Buffer.from(GetBalanceResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetBalanceResponse => GetBalanceResponse.decode(value),
   },
-  /** ListEntries lists an account's transfers, newest first. */
+  /**
+   * ListEntries lists an account's transfers, newest first, in pages.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   */
   listEntries: {
     path: "/tollgate.v1.AccountService/ListEntries" as const,
     requestStream: false as const,
@@ -2834,7 +3235,7 @@ export const AccountServiceService = {
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
    * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
-   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: {
     path: "/tollgate.v1.AccountService/GetStatement" as const,
@@ -2846,7 +3247,11 @@ export const AccountServiceService = {
       Buffer.from(GetStatementResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetStatementResponse => GetStatementResponse.decode(value),
   },
-  /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
+  /**
+   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   *
+   * It takes time in proportion to the number of transfers.
+   */
   verifyLedger: {
     path: "/tollgate.v1.AccountService/VerifyLedger" as const,
     requestStream: false as const,
@@ -2860,58 +3265,93 @@ export const AccountServiceService = {
 } as const;
 
 export interface AccountServiceServer extends UntypedServiceImplementation {
-  /** CreateAccount opens an account with nothing on it. Refuses with ALREADY_EXISTS. */
+  /**
+   * CreateAccount opens an account with nothing on it.
+   *
+   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   */
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
-  /** GetAccount shows one account. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetAccount shows one account with its budgets and limits.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /**
-   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
-  /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
+  /**
+   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
   listAccounts: handleUnaryCall<ListAccountsRequest, ListAccountsResponse>;
   /**
-   * CreditAccount adds money, once for each credit_id. Repeating it with the same amount changes nothing.
+   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
    *
-   * Refuses with ALREADY_EXISTS where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
+   * where the credit_id was used for another account or amount.
    */
   creditAccount: handleUnaryCall<CreditAccountRequest, CreditAccountResponse>;
   /**
-   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
-   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * It never takes the account below zero: what the account has not available is booked as a receivable of the
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
    * with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount: handleUnaryCall<DebitAccountRequest, DebitAccountResponse>;
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
-   * replaces the reason.
+   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
+   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
    */
   freezeAccount: handleUnaryCall<FreezeAccountRequest, FreezeAccountResponse>;
-  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  /**
+   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   unfreezeAccount: handleUnaryCall<UnfreezeAccountRequest, UnfreezeAccountResponse>;
-  /** GetBalance shows an account's balance: granted = available + held + spent, always. */
+  /**
+   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   getBalance: handleUnaryCall<GetBalanceRequest, GetBalanceResponse>;
-  /** ListEntries lists an account's transfers, newest first. */
+  /**
+   * ListEntries lists an account's transfers, newest first, in pages.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   */
   listEntries: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
   /**
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
    * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
-   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: handleUnaryCall<GetStatementRequest, GetStatementResponse>;
-  /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
+  /**
+   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   *
+   * It takes time in proportion to the number of transfers.
+   */
   verifyLedger: handleUnaryCall<VerifyLedgerRequest, VerifyLedgerResponse>;
 }
 
 export interface AccountServiceClient extends Client {
-  /** CreateAccount opens an account with nothing on it. Refuses with ALREADY_EXISTS. */
+  /**
+   * CreateAccount opens an account with nothing on it.
+   *
+   * Refuses with ALREADY_EXISTS where the id is taken, and with PARAMETER_INVALID where it is no id.
+   */
   createAccount(
     request: CreateAccountRequest,
     callback: (error: ServiceError | null, response: CreateAccountResponse) => void,
@@ -2927,7 +3367,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateAccountResponse) => void,
   ): ClientUnaryCall;
-  /** GetAccount shows one account. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetAccount shows one account with its budgets and limits.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such account or it is not the caller's.
+   */
   getAccount(
     request: GetAccountRequest,
     callback: (error: ServiceError | null, response: GetAccountResponse) => void,
@@ -2944,9 +3388,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateAccount changes the budgets and limits that the mask names. It holds from the next request on.
+   * UpdateAccount changes the budgets and limits that the mask names, from the account's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, and with ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateAccount(
     request: UpdateAccountRequest,
@@ -2963,7 +3408,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
   ): ClientUnaryCall;
-  /** ListAccounts lists accounts by id; a caller that is no operator sees its own. */
+  /**
+   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
   listAccounts(
     request: ListAccountsRequest,
     callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
@@ -2980,9 +3429,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * CreditAccount adds money, once for each credit_id. Repeating it with the same amount changes nothing.
+   * CreditAccount adds money to an account, once for each credit_id: to repeat it is safe and changes nothing.
    *
-   * Refuses with ALREADY_EXISTS where the credit_id was used for another account or amount.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount or the id is none, and with ALREADY_EXISTS
+   * where the credit_id was used for another account or amount.
    */
   creditAccount(
     request: CreditAccountRequest,
@@ -3000,9 +3450,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: CreditAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * DebitAccount takes money back, once for each debit_id, and never takes the account below zero.
+   * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
-   * What the account has not available is booked as a receivable of the operator's, for which no account pays. Refuses
+   * It never takes the account below zero: what the account has not available is booked as a receivable of the
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
    * with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount(
@@ -3021,10 +3472,10 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: DebitAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN from now on, until it is unfrozen.
+   * FreezeAccount refuses the account's new requests with ACCOUNT_FROZEN, until UnfreezeAccount.
    *
-   * Where end_streams is true, its requests that run end within a second and are charged for what came. Repeating it
-   * replaces the reason.
+   * Requests that run may finish; where end_streams is true they end within a second and are charged for what came. To
+   * repeat it replaces the reason. Refuses with RESOURCE_UNKNOWN, and with PARAMETER_INVALID without a reason.
    */
   freezeAccount(
     request: FreezeAccountRequest,
@@ -3041,7 +3492,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FreezeAccountResponse) => void,
   ): ClientUnaryCall;
-  /** UnfreezeAccount lets the account's requests run again. Repeating it changes nothing. */
+  /**
+   * UnfreezeAccount lets a frozen account's requests run again. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   unfreezeAccount(
     request: UnfreezeAccountRequest,
     callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
@@ -3057,7 +3512,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UnfreezeAccountResponse) => void,
   ): ClientUnaryCall;
-  /** GetBalance shows an account's balance: granted = available + held + spent, always. */
+  /**
+   * GetBalance shows what is on an account. At any moment granted = available + held + spent.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   getBalance(
     request: GetBalanceRequest,
     callback: (error: ServiceError | null, response: GetBalanceResponse) => void,
@@ -3073,7 +3532,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetBalanceResponse) => void,
   ): ClientUnaryCall;
-  /** ListEntries lists an account's transfers, newest first. */
+  /**
+   * ListEntries lists an account's transfers, newest first, in pages.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the page token is none.
+   */
   listEntries(
     request: ListEntriesRequest,
     callback: (error: ServiceError | null, response: ListEntriesResponse) => void,
@@ -3094,7 +3557,7 @@ export interface AccountServiceClient extends Client {
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
    * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
-   * RESOURCE_UNKNOWN or PARAMETER_INVALID.
+   * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement(
     request: GetStatementRequest,
@@ -3111,7 +3574,11 @@ export interface AccountServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetStatementResponse) => void,
   ): ClientUnaryCall;
-  /** VerifyLedger proves the ledger from its first transfer to its last and says what does not hold. */
+  /**
+   * VerifyLedger proves the whole ledger, from its first transfer to its last, and says what does not hold.
+   *
+   * It takes time in proportion to the number of transfers.
+   */
   verifyLedger(
     request: VerifyLedgerRequest,
     callback: (error: ServiceError | null, response: VerifyLedgerResponse) => void,

@@ -41,7 +41,7 @@ export interface Message {
 /** Part is one piece of a message. */
 export interface Part {
   /** What kind of piece it is. */
-  kind:
+  kind?:
     | //
     /** Plain text. */
     { $case: "text"; value: Text }
@@ -96,7 +96,7 @@ export interface InlineData {
 /** Image is a picture in a prompt. */
 export interface Image {
   /** Where the picture is. */
-  source:
+  source?:
     | //
     /** An address that the upstream fetches. The gateway never fetches it on the same wire. */
     { $case: "url"; value: string }
@@ -114,7 +114,7 @@ export interface Image {
 /** File is a document in a prompt. */
 export interface File {
   /** Where the document is. */
-  source:
+  source?:
     | //
     /** An address that the upstream fetches. */
     { $case: "url"; value: string }
@@ -132,7 +132,7 @@ export interface File {
 /** Audio is sound in a prompt or an answer. */
 export interface Audio {
   /** Where the sound is. */
-  source:
+  source?:
     | //
     /** The sound itself. */
     { $case: "inline"; value: InlineData }

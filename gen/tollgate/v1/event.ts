@@ -34,7 +34,7 @@ export enum FinishReason {
 /** Event is one step of an answer. */
 export interface Event {
   /** The kind of step. */
-  kind:
+  kind?:
     | //
     /** The answer begins. First, once. */
     { $case: "start"; value: Start }
@@ -75,7 +75,7 @@ export interface Start {
   /** The model as the upstream names it. */
   model: string;
   /** When the upstream made it. */
-  createTime:
+  createTime?:
     | Date
     | undefined;
   /**
@@ -166,7 +166,7 @@ export interface WholePart {
   /** Which candidate, from 0. */
   candidate: number;
   /** The part. */
-  part: Part | undefined;
+  part?: Part | undefined;
 }
 
 /** CandidateEnd is the end of a candidate. */
@@ -182,7 +182,7 @@ export interface CandidateEnd {
 /** Finish is the end of an answer. */
 export interface Finish {
   /** What the answer used. */
-  usage:
+  usage?:
     | Usage
     | undefined;
   /** How that is known. */
@@ -198,13 +198,13 @@ export interface Answer {
   /** The model as the upstream names it. */
   model: string;
   /** When the upstream made it. */
-  createTime:
+  createTime?:
     | Date
     | undefined;
   /** The candidates, by index. */
   candidates: Candidate[];
   /** What the answer used. */
-  usage:
+  usage?:
     | Usage
     | undefined;
   /** How that is known. */
@@ -218,7 +218,7 @@ export interface Candidate {
   /** Its place, from 0. */
   index: number;
   /** What it says. */
-  message:
+  message?:
     | Message
     | undefined;
   /** Why it ended. */
@@ -228,7 +228,7 @@ export interface Candidate {
     | string
     | undefined;
   /** Log probabilities of its tokens. */
-  logprobs: LogprobsDelta | undefined;
+  logprobs?: LogprobsDelta | undefined;
 }
 
 function createBaseEvent(): Event {

@@ -13,7 +13,7 @@ export interface Generation {
   /** The model's identifier as the gateway serves it. Required with a prompt; with a source it is read from the body. */
   model: string;
   /** What is asked. */
-  input:
+  input?:
     | //
     /** The typed form, for services that call the gateway directly. */
     { $case: "prompt"; value: Prompt }
@@ -144,7 +144,7 @@ export interface Prompt_MetadataEntry {
 /** Tool is something that the model may call. */
 export interface Tool {
   /** The kind of tool. */
-  kind:
+  kind?:
     | //
     /** A function with JSON arguments. */
     { $case: "function"; value: FunctionTool }
@@ -213,7 +213,7 @@ export enum ToolChoice_Mode {
 /** OutputFormat is the form of the answer. */
 export interface OutputFormat {
   /** The form. */
-  kind:
+  kind?:
     | //
     /** Plain text. */
     { $case: "text"; value: TextFormat }

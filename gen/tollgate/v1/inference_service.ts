@@ -20,6 +20,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Money } from "../../google/type/money.js";
 import { ErrorReason } from "./error_reason.js";
 import { Answer, Event } from "./event.js";
 import { Generation, Source } from "./generation.js";
@@ -42,7 +43,7 @@ export enum TokenSource {
 /** StreamGenerateRequest is the request of StreamGenerate. */
 export interface StreamGenerateRequest {
   /** What is asked. */
-  generation:
+  generation?:
     | Generation
     | undefined;
   /** A wire whose bytes the caller takes in place of events. Where the upstream speaks another wire, events come. */
@@ -60,7 +61,7 @@ export interface StreamGenerateResponse {
 /** GenerateRequest is the request of Generate. */
 export interface GenerateRequest {
   /** What is asked. */
-  generation:
+  generation?:
     | Generation
     | undefined;
   /** A wire whose body the caller takes in place of the typed answer. Where the upstream speaks another wire, the answer is typed. */
@@ -70,7 +71,7 @@ export interface GenerateRequest {
 /** GenerateResponse is the whole answer. */
 export interface GenerateResponse {
   /** The answer. Its candidates are empty where the source stands for them. */
-  answer:
+  answer?:
     | Answer
     | undefined;
   /** The upstream's own body, in the accepted wire. */
@@ -88,11 +89,11 @@ export interface ResumeStreamRequest {
 /** ResumeStreamResponse is the source, which comes once and first, or a batch. */
 export interface ResumeStreamResponse {
   /** What the request asked, where it came as a client's own body. Absent from the second message on. */
-  source:
+  source?:
     | Source
     | undefined;
   /** A batch, as StreamGenerate answered it. Absent in the first message. */
-  batch: StreamGenerateResponse | undefined;
+  batch?: StreamGenerateResponse | undefined;
 }
 
 /** CancelStreamRequest is the request of CancelStream. */
@@ -109,12 +110,14 @@ export interface CancelStreamResponse {
   cancelled: boolean;
   /** What it was charged, in nano-USD. */
   costNanos: bigint;
+  /** cost_nanos in USD. */
+  cost?: Money | undefined;
 }
 
 /** CountTokensRequest is the request of CountTokens. */
 export interface CountTokensRequest {
   /** What would be asked. */
-  generation: Generation | undefined;
+  generation?: Generation | undefined;
 }
 
 /** CountTokensResponse is how many tokens the input has. */
@@ -136,7 +139,7 @@ export interface EmbedRequest {
     | number
     | undefined;
   /** A client's own body, in place of texts. */
-  source:
+  source?:
     | Source
     | undefined;
   /** A wire whose body the caller takes in place of vectors. */
@@ -150,7 +153,7 @@ export interface EmbedResponse {
   /** The model as the upstream names it. */
   model: string;
   /** What the call used. */
-  usage:
+  usage?:
     | Usage
     | undefined;
   /** What the account was charged, in nano-USD. */
@@ -168,11 +171,11 @@ export interface Embedding {
 /** EstimateCostRequest is the request of EstimateCost. */
 export interface EstimateCostRequest {
   /** What would be asked. */
-  generation:
+  generation?:
     | Generation
     | undefined;
   /** The vectors that would be asked for, in place of a generation. Its accept_wire changes nothing. */
-  embedding: EmbedRequest | undefined;
+  embedding?: EmbedRequest | undefined;
 }
 
 /** EstimateCostResponse says what a request may cost. */
@@ -187,8 +190,16 @@ export interface EstimateCostResponse {
   outputTokensMax: bigint;
   /** The least it can cost, in nano-USD: the input alone, all of it from the upstream's cache where that is cheaper. */
   leastCostNanos: bigint;
+  /** least_cost_nanos in USD. */
+  leastCost?:
+    | Money
+    | undefined;
   /** The most it can cost, in nano-USD: what would be held. */
   mostCostNanos: bigint;
+  /** most_cost_nanos in USD. */
+  mostCost?:
+    | Money
+    | undefined;
   /** True where it would be admitted now. */
   admitted: boolean;
   /** Why it would be refused. Absent where it would be admitted. */
@@ -203,6 +214,10 @@ export interface EstimateCostResponse {
   httpStatus: number;
   /** What would be held now, in nano-USD. 0 where it would be refused. */
   holdNanos: bigint;
+  /** hold_nanos in USD. */
+  hold?:
+    | Money
+    | undefined;
   /** Who may answer, in the order in which they would be tried; those of one priority share requests by weight. */
   route: EstimatedTarget[];
   /** How the input is known. */
@@ -211,6 +226,10 @@ export interface EstimateCostResponse {
   inputTokensMax: bigint;
   /** What it will likely cost, in nano-USD: the input and the expected output, nothing of it cached. */
   expectedCostNanos: bigint;
+  /** expected_cost_nanos in USD. */
+  expectedCost?:
+    | Money
+    | undefined;
   /** The output that the expected cost counts on: the mean of the account's requests to the model, or the most. */
   expectedOutputTokens: bigint;
   /** The requests of the last 30 days that this mean is of. 0: there were none, so that the most is expected. */
@@ -644,7 +663,7 @@ export const CancelStreamRequest: MessageFns<CancelStreamRequest> = {
 };
 
 function createBaseCancelStreamResponse(): CancelStreamResponse {
-  return { requestId: "", cancelled: false, costNanos: 0n };
+  return { requestId: "", cancelled: false, costNanos: 0n, cost: undefined };
 }
 
 export const CancelStreamResponse: MessageFns<CancelStreamResponse> = {
@@ -660,6 +679,9 @@ export const CancelStreamResponse: MessageFns<CancelStreamResponse> = {
         throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
       }
       writer.uint32(24).int64(message.costNanos);
+    }
+    if (message.cost !== undefined) {
+      Money.encode(message.cost, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -699,6 +721,14 @@ export const CancelStreamResponse: MessageFns<CancelStreamResponse> = {
             }
 
             message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cost = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1127,17 +1157,21 @@ function createBaseEstimateCostResponse(): EstimateCostResponse {
     inputTokens: 0n,
     outputTokensMax: 0n,
     leastCostNanos: 0n,
+    leastCost: undefined,
     mostCostNanos: 0n,
+    mostCost: undefined,
     admitted: false,
     errorReason: undefined,
     errorMessage: "",
     errorMetadata: {},
     httpStatus: 0,
     holdNanos: 0n,
+    hold: undefined,
     route: [],
     inputSource: 0,
     inputTokensMax: 0n,
     expectedCostNanos: 0n,
+    expectedCost: undefined,
     expectedOutputTokens: 0n,
     expectedRequestCount: 0n,
   };
@@ -1169,11 +1203,17 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
       }
       writer.uint32(40).int64(message.leastCostNanos);
     }
+    if (message.leastCost !== undefined) {
+      Money.encode(message.leastCost, writer.uint32(154).fork()).join();
+    }
     if (message.mostCostNanos !== 0n) {
       if (BigInt.asIntN(64, message.mostCostNanos) !== message.mostCostNanos) {
         throw new globalThis.Error("value provided for field message.mostCostNanos of type int64 too large");
       }
       writer.uint32(48).int64(message.mostCostNanos);
+    }
+    if (message.mostCost !== undefined) {
+      Money.encode(message.mostCost, writer.uint32(162).fork()).join();
     }
     if (message.admitted !== false) {
       writer.uint32(56).bool(message.admitted);
@@ -1196,6 +1236,9 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
       }
       writer.uint32(96).int64(message.holdNanos);
     }
+    if (message.hold !== undefined) {
+      Money.encode(message.hold, writer.uint32(170).fork()).join();
+    }
     for (const v of message.route) {
       EstimatedTarget.encode(v!, writer.uint32(106).fork()).join();
     }
@@ -1213,6 +1256,9 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
         throw new globalThis.Error("value provided for field message.expectedCostNanos of type int64 too large");
       }
       writer.uint32(128).int64(message.expectedCostNanos);
+    }
+    if (message.expectedCost !== undefined) {
+      Money.encode(message.expectedCost, writer.uint32(178).fork()).join();
     }
     if (message.expectedOutputTokens !== 0n) {
       if (BigInt.asUintN(64, message.expectedOutputTokens) !== message.expectedOutputTokens) {
@@ -1282,12 +1328,28 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
             message.leastCostNanos = reader.int64() as bigint;
             continue;
           }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.leastCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 6: {
             if (tag !== 48) {
               break;
             }
 
             message.mostCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.mostCost = Money.decode(reader, reader.uint32());
             continue;
           }
           case 7: {
@@ -1341,6 +1403,14 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
             message.holdNanos = reader.int64() as bigint;
             continue;
           }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.hold = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 13: {
             if (tag !== 106) {
               break;
@@ -1371,6 +1441,14 @@ export const EstimateCostResponse: MessageFns<EstimateCostResponse> = {
             }
 
             message.expectedCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.expectedCost = Money.decode(reader, reader.uint32());
             continue;
           }
           case 17: {

@@ -20,6 +20,7 @@ import {
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { Money } from "../../google/type/money.js";
 
 /** KeySettings is what a key may do. Zero and empty mean no limit, but for the scopes. */
 export interface KeySettings {
@@ -34,7 +35,7 @@ export interface KeySettings {
   /** Addresses it may be used from, as CIDR blocks. Empty: all. */
   addresses: string[];
   /** When it ends. Absent: never. */
-  expireTime:
+  expireTime?:
     | Date
     | undefined;
   /** The most requests in any 60 seconds. */
@@ -45,12 +46,28 @@ export interface KeySettings {
   concurrency: bigint;
   /** The most that it, with all keys that it made, may spend in a UTC day, in nano-USD. */
   budgetDayNanos: bigint;
+  /** budget_day_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetDay?:
+    | Money
+    | undefined;
   /** The most that it, with all keys that it made, may spend in a UTC month, in nano-USD. */
   budgetMonthNanos: bigint;
+  /** budget_month_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetMonth?:
+    | Money
+    | undefined;
   /** The most that it, with all keys that it made, may spend at all, in nano-USD. */
   budgetTotalNanos: bigint;
+  /** budget_total_nanos in USD. Set one of the two; where both are set they must be equal. */
+  budgetTotal?:
+    | Money
+    | undefined;
   /** The most that one request may cost, in nano-USD. */
   requestCostMaxNanos: bigint;
+  /** request_cost_max_nanos in USD. Set one of the two; where both are set they must be equal. */
+  requestCostMax?:
+    | Money
+    | undefined;
   /**
    * True where a request is refused, rather than its output limit lowered to what is affordable, when the balance or a
    * budget cannot cover it. Default: false; a lowered limit is told in the header x-tollgate-clamped.
@@ -90,17 +107,17 @@ export interface Key {
   /** The account that pays. */
   accountId: string;
   /** What it may do. */
-  settings:
+  settings?:
     | KeySettings
     | undefined;
   /** The secret's first and last characters. */
   hint: string;
   /** When it was made. */
-  createTime:
+  createTime?:
     | Date
     | undefined;
   /** When it was revoked. Absent: it lives. */
-  revokeTime:
+  revokeTime?:
     | Date
     | undefined;
   /** The key that made it, within whose settings it is used. Empty: an operator made it. */
@@ -114,7 +131,7 @@ export interface CreateKeyRequest {
   /** The account that pays. Empty: the caller's own. */
   accountId: string;
   /** What it may do. */
-  settings:
+  settings?:
     | KeySettings
     | undefined;
   /** A secret to import: sk- and at least 16 more characters. Only an operator may. Empty: one is made. */
@@ -124,7 +141,7 @@ export interface CreateKeyRequest {
 /** CreateKeyResponse is the new key. */
 export interface CreateKeyResponse {
   /** The key. */
-  key:
+  key?:
     | Key
     | undefined;
   /** The secret. It is shown once and cannot be shown again. */
@@ -140,7 +157,7 @@ export interface GetKeyRequest {
 /** GetKeyResponse is one key. */
 export interface GetKeyResponse {
   /** The key. */
-  key: Key | undefined;
+  key?: Key | undefined;
 }
 
 /** ListKeysRequest is the request of ListKeys. */
@@ -166,14 +183,14 @@ export interface UpdateKeyRequest {
   /** The key's id. */
   id: string;
   /** The new values. */
-  settings:
+  settings?:
     | KeySettings
     | undefined;
   /**
    * The names of the settings to change, such as requests_per_minute. Others stay. Required; over HTTP it may be left out,
    * and then names the members of `settings`.
    */
-  updateMask:
+  updateMask?:
     | string[]
     | undefined;
   /**
@@ -186,7 +203,7 @@ export interface UpdateKeyRequest {
 /** UpdateKeyResponse is the changed key. */
 export interface UpdateKeyResponse {
   /** The key. */
-  key: Key | undefined;
+  key?: Key | undefined;
 }
 
 /** RevokeKeyRequest is the request of RevokeKey. */
@@ -198,7 +215,7 @@ export interface RevokeKeyRequest {
 /** RevokeKeyResponse is the revoked key. */
 export interface RevokeKeyResponse {
   /** The key. */
-  key: Key | undefined;
+  key?: Key | undefined;
 }
 
 /** RotateKeyRequest is the request of RotateKey. */
@@ -212,7 +229,7 @@ export interface RotateKeyRequest {
 /** RotateKeyResponse is the key with its new secret. */
 export interface RotateKeyResponse {
   /** The key. */
-  key:
+  key?:
     | Key
     | undefined;
   /** The new secret. It is shown once and cannot be shown again. */
@@ -226,7 +243,7 @@ export interface GetCallerRequest {
 /** GetCallerResponse is who the caller is. */
 export interface GetCallerResponse {
   /** The caller's key. */
-  key: Key | undefined;
+  key?: Key | undefined;
 }
 
 function createBaseKeySettings(): KeySettings {
@@ -241,9 +258,13 @@ function createBaseKeySettings(): KeySettings {
     tokensPerMinute: 0n,
     concurrency: 0n,
     budgetDayNanos: 0n,
+    budgetDay: undefined,
     budgetMonthNanos: 0n,
+    budgetMonth: undefined,
     budgetTotalNanos: 0n,
+    budgetTotal: undefined,
     requestCostMaxNanos: 0n,
+    requestCostMax: undefined,
     refuseUnaffordable: false,
     metadata: {},
     retriesRunAnew: false,
@@ -298,11 +319,17 @@ export const KeySettings: MessageFns<KeySettings> = {
       }
       writer.uint32(80).int64(message.budgetDayNanos);
     }
+    if (message.budgetDay !== undefined) {
+      Money.encode(message.budgetDay, writer.uint32(202).fork()).join();
+    }
     if (message.budgetMonthNanos !== 0n) {
       if (BigInt.asIntN(64, message.budgetMonthNanos) !== message.budgetMonthNanos) {
         throw new globalThis.Error("value provided for field message.budgetMonthNanos of type int64 too large");
       }
       writer.uint32(88).int64(message.budgetMonthNanos);
+    }
+    if (message.budgetMonth !== undefined) {
+      Money.encode(message.budgetMonth, writer.uint32(210).fork()).join();
     }
     if (message.budgetTotalNanos !== 0n) {
       if (BigInt.asIntN(64, message.budgetTotalNanos) !== message.budgetTotalNanos) {
@@ -310,11 +337,17 @@ export const KeySettings: MessageFns<KeySettings> = {
       }
       writer.uint32(96).int64(message.budgetTotalNanos);
     }
+    if (message.budgetTotal !== undefined) {
+      Money.encode(message.budgetTotal, writer.uint32(218).fork()).join();
+    }
     if (message.requestCostMaxNanos !== 0n) {
       if (BigInt.asIntN(64, message.requestCostMaxNanos) !== message.requestCostMaxNanos) {
         throw new globalThis.Error("value provided for field message.requestCostMaxNanos of type int64 too large");
       }
       writer.uint32(104).int64(message.requestCostMaxNanos);
+    }
+    if (message.requestCostMax !== undefined) {
+      Money.encode(message.requestCostMax, writer.uint32(226).fork()).join();
     }
     if (message.refuseUnaffordable !== false) {
       writer.uint32(192).bool(message.refuseUnaffordable);
@@ -433,12 +466,28 @@ export const KeySettings: MessageFns<KeySettings> = {
             message.budgetDayNanos = reader.int64() as bigint;
             continue;
           }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.budgetDay = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 11: {
             if (tag !== 88) {
               break;
             }
 
             message.budgetMonthNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.budgetMonth = Money.decode(reader, reader.uint32());
             continue;
           }
           case 12: {
@@ -449,12 +498,28 @@ export const KeySettings: MessageFns<KeySettings> = {
             message.budgetTotalNanos = reader.int64() as bigint;
             continue;
           }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.budgetTotal = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 13: {
             if (tag !== 104) {
               break;
             }
 
             message.requestCostMaxNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 28: {
+            if (tag !== 226) {
+              break;
+            }
+
+            message.requestCostMax = Money.decode(reader, reader.uint32());
             continue;
           }
           case 24: {

@@ -41,7 +41,7 @@ export interface Model {
   /** The family of its first target, such as openai. */
   owner: string;
   /** When the upstream published it, or when the gateway began to serve it. */
-  createTime:
+  createTime?:
     | Date
     | undefined;
   /** The most tokens of input and output together. 0: unknown. */
@@ -49,7 +49,7 @@ export interface Model {
   /** The most tokens of output. 0: unknown. */
   outputTokensMax: bigint;
   /** What it costs: the dearest of its targets. */
-  price:
+  price?:
     | Price
     | undefined;
   /** The upstreams that serve it, first choice first. Only an operator key sees them. */
@@ -59,11 +59,11 @@ export interface Model {
     | ModelKind
     | undefined;
   /** What it can, whichever target answers. Absent: nothing of it is known. */
-  capabilities:
+  capabilities?:
     | ModelCapabilities
     | undefined;
   /** When it is no longer served, as far as the settings or its upstream's list tell. */
-  retireTime: Date | undefined;
+  retireTime?: Date | undefined;
 }
 
 /** ModelCapabilities is what a model can. What is absent is unknown. */
@@ -113,7 +113,7 @@ export interface GetModelRequest {
 /** GetModelResponse is one model. */
 export interface GetModelResponse {
   /** The model. */
-  model: Model | undefined;
+  model?: Model | undefined;
 }
 
 function createBaseModel(): Model {

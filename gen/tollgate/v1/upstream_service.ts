@@ -106,7 +106,7 @@ export interface ResetUpstreamRequest {
 /** ResetUpstreamResponse is the upstream after the reset. */
 export interface ResetUpstreamResponse {
   /** The upstream. */
-  upstream: Upstream | undefined;
+  upstream?: Upstream | undefined;
 }
 
 function createBaseUpstream(): Upstream {

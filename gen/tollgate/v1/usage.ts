@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Money } from "../../google/type/money.js";
 
 /** UsageSource says how a usage is known. */
 export enum UsageSource {
@@ -48,24 +49,64 @@ export interface Usage {
 export interface Price {
   /** Input tokens that are not cached. */
   inputPicos: bigint;
+  /** input_picos in USD per million tokens. Set by the gateway. */
+  inputPerMillion?:
+    | Money
+    | undefined;
   /** Input tokens read from the cache. */
   cacheReadPicos: bigint;
+  /** cache_read_picos in USD per million tokens. Set by the gateway. */
+  cacheReadPerMillion?:
+    | Money
+    | undefined;
   /** Input tokens written to the cache. */
   cacheWritePicos: bigint;
+  /** cache_write_picos in USD per million tokens. Set by the gateway. */
+  cacheWritePerMillion?:
+    | Money
+    | undefined;
   /** Input tokens written to the cache for an hour. */
   cacheWrite1hPicos: bigint;
+  /** cache_write_1h_picos in USD per million tokens. Set by the gateway. */
+  cacheWrite1hPerMillion?:
+    | Money
+    | undefined;
   /** Output tokens. */
   outputPicos: bigint;
+  /** output_picos in USD per million tokens. Set by the gateway. */
+  outputPerMillion?:
+    | Money
+    | undefined;
   /** Reasoning tokens. */
   reasoningPicos: bigint;
+  /** reasoning_picos in USD per million tokens. Set by the gateway. */
+  reasoningPerMillion?:
+    | Money
+    | undefined;
   /** Tokens of pictures read. */
   imagePicos: bigint;
+  /** image_picos in USD per million tokens. Set by the gateway. */
+  imagePerMillion?:
+    | Money
+    | undefined;
   /** Tokens of sound read. */
   audioInputPicos: bigint;
+  /** audio_input_picos in USD per million tokens. Set by the gateway. */
+  audioInputPerMillion?:
+    | Money
+    | undefined;
   /** Tokens of sound answered. */
   audioOutputPicos: bigint;
+  /** audio_output_picos in USD per million tokens. Set by the gateway. */
+  audioOutputPerMillion?:
+    | Money
+    | undefined;
   /** Each request, whatever its tokens. */
   requestPicos: bigint;
+  /** request_picos in USD per thousand requests. Set by the gateway. */
+  requestPerThousand?:
+    | Money
+    | undefined;
   /** What longer inputs cost, from the shortest. The prices above hold up to the first of them. */
   tiers: PriceTier[];
   /** What the upstream's service tiers cost, by name. A tier without a price of its own costs what stands above. */
@@ -78,24 +119,62 @@ export interface Price {
 export interface TokenPrices {
   /** Input tokens that are not cached. */
   inputPicos: bigint;
+  /** input_picos in USD per million tokens. Set by the gateway. */
+  inputPerMillion?:
+    | Money
+    | undefined;
   /** Input tokens read from the cache. */
   cacheReadPicos: bigint;
+  /** cache_read_picos in USD per million tokens. Set by the gateway. */
+  cacheReadPerMillion?:
+    | Money
+    | undefined;
   /** Input tokens written to the cache. */
   cacheWritePicos: bigint;
+  /** cache_write_picos in USD per million tokens. Set by the gateway. */
+  cacheWritePerMillion?:
+    | Money
+    | undefined;
   /** Input tokens written to the cache for an hour. */
   cacheWrite1hPicos: bigint;
+  /** cache_write_1h_picos in USD per million tokens. Set by the gateway. */
+  cacheWrite1hPerMillion?:
+    | Money
+    | undefined;
   /** Output tokens. */
   outputPicos: bigint;
+  /** output_picos in USD per million tokens. Set by the gateway. */
+  outputPerMillion?:
+    | Money
+    | undefined;
   /** Reasoning tokens. */
   reasoningPicos: bigint;
+  /** reasoning_picos in USD per million tokens. Set by the gateway. */
+  reasoningPerMillion?:
+    | Money
+    | undefined;
   /** Tokens of pictures read. */
   imagePicos: bigint;
+  /** image_picos in USD per million tokens. Set by the gateway. */
+  imagePerMillion?:
+    | Money
+    | undefined;
   /** Tokens of sound read. */
   audioInputPicos: bigint;
+  /** audio_input_picos in USD per million tokens. Set by the gateway. */
+  audioInputPerMillion?:
+    | Money
+    | undefined;
   /** Tokens of sound answered. */
   audioOutputPicos: bigint;
+  /** audio_output_picos in USD per million tokens. Set by the gateway. */
+  audioOutputPerMillion?:
+    | Money
+    | undefined;
   /** Each request, whatever its tokens. */
   requestPicos: bigint;
+  /** request_picos in USD per thousand requests. Set by the gateway. */
+  requestPerThousand?: Money | undefined;
 }
 
 /** PriceTier is what a request costs whose input is long. All of its tokens cost that, the first ones too. */
@@ -103,7 +182,7 @@ export interface PriceTier {
   /** It holds for inputs of more tokens than this, cached ones counted. At least 1. */
   aboveInputTokens: bigint;
   /** What such a request costs. */
-  prices: TokenPrices | undefined;
+  prices?: TokenPrices | undefined;
 }
 
 /** ServiceTierPrice is what a service tier of the upstream costs. */
@@ -111,7 +190,7 @@ export interface ServiceTierPrice {
   /** The tier's name as requests and answers say it, such as priority or flex. */
   name: string;
   /** What it costs up to the first of its tiers by length. */
-  prices:
+  prices?:
     | TokenPrices
     | undefined;
   /** What longer inputs cost, from the shortest. */
@@ -124,6 +203,8 @@ export interface ToolPrice {
   name: string;
   /** Each call, in pico-USD. One USD per thousand calls is 1,000,000,000. */
   callPicos: bigint;
+  /** call_picos in USD per thousand calls. Set by the gateway. */
+  callPerThousand?: Money | undefined;
 }
 
 /** ToolUse is how often a tool was called that the upstream runs. */
@@ -308,15 +389,25 @@ export const Usage: MessageFns<Usage> = {
 function createBasePrice(): Price {
   return {
     inputPicos: 0n,
+    inputPerMillion: undefined,
     cacheReadPicos: 0n,
+    cacheReadPerMillion: undefined,
     cacheWritePicos: 0n,
+    cacheWritePerMillion: undefined,
     cacheWrite1hPicos: 0n,
+    cacheWrite1hPerMillion: undefined,
     outputPicos: 0n,
+    outputPerMillion: undefined,
     reasoningPicos: 0n,
+    reasoningPerMillion: undefined,
     imagePicos: 0n,
+    imagePerMillion: undefined,
     audioInputPicos: 0n,
+    audioInputPerMillion: undefined,
     audioOutputPicos: 0n,
+    audioOutputPerMillion: undefined,
     requestPicos: 0n,
+    requestPerThousand: undefined,
     tiers: [],
     serviceTiers: [],
     tools: [],
@@ -331,11 +422,17 @@ export const Price: MessageFns<Price> = {
       }
       writer.uint32(8).int64(message.inputPicos);
     }
+    if (message.inputPerMillion !== undefined) {
+      Money.encode(message.inputPerMillion, writer.uint32(114).fork()).join();
+    }
     if (message.cacheReadPicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheReadPicos) !== message.cacheReadPicos) {
         throw new globalThis.Error("value provided for field message.cacheReadPicos of type int64 too large");
       }
       writer.uint32(16).int64(message.cacheReadPicos);
+    }
+    if (message.cacheReadPerMillion !== undefined) {
+      Money.encode(message.cacheReadPerMillion, writer.uint32(122).fork()).join();
     }
     if (message.cacheWritePicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheWritePicos) !== message.cacheWritePicos) {
@@ -343,11 +440,17 @@ export const Price: MessageFns<Price> = {
       }
       writer.uint32(24).int64(message.cacheWritePicos);
     }
+    if (message.cacheWritePerMillion !== undefined) {
+      Money.encode(message.cacheWritePerMillion, writer.uint32(130).fork()).join();
+    }
     if (message.cacheWrite1hPicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheWrite1hPicos) !== message.cacheWrite1hPicos) {
         throw new globalThis.Error("value provided for field message.cacheWrite1hPicos of type int64 too large");
       }
       writer.uint32(32).int64(message.cacheWrite1hPicos);
+    }
+    if (message.cacheWrite1hPerMillion !== undefined) {
+      Money.encode(message.cacheWrite1hPerMillion, writer.uint32(138).fork()).join();
     }
     if (message.outputPicos !== 0n) {
       if (BigInt.asIntN(64, message.outputPicos) !== message.outputPicos) {
@@ -355,11 +458,17 @@ export const Price: MessageFns<Price> = {
       }
       writer.uint32(40).int64(message.outputPicos);
     }
+    if (message.outputPerMillion !== undefined) {
+      Money.encode(message.outputPerMillion, writer.uint32(146).fork()).join();
+    }
     if (message.reasoningPicos !== 0n) {
       if (BigInt.asIntN(64, message.reasoningPicos) !== message.reasoningPicos) {
         throw new globalThis.Error("value provided for field message.reasoningPicos of type int64 too large");
       }
       writer.uint32(48).int64(message.reasoningPicos);
+    }
+    if (message.reasoningPerMillion !== undefined) {
+      Money.encode(message.reasoningPerMillion, writer.uint32(154).fork()).join();
     }
     if (message.imagePicos !== 0n) {
       if (BigInt.asIntN(64, message.imagePicos) !== message.imagePicos) {
@@ -367,11 +476,17 @@ export const Price: MessageFns<Price> = {
       }
       writer.uint32(56).int64(message.imagePicos);
     }
+    if (message.imagePerMillion !== undefined) {
+      Money.encode(message.imagePerMillion, writer.uint32(162).fork()).join();
+    }
     if (message.audioInputPicos !== 0n) {
       if (BigInt.asIntN(64, message.audioInputPicos) !== message.audioInputPicos) {
         throw new globalThis.Error("value provided for field message.audioInputPicos of type int64 too large");
       }
       writer.uint32(64).int64(message.audioInputPicos);
+    }
+    if (message.audioInputPerMillion !== undefined) {
+      Money.encode(message.audioInputPerMillion, writer.uint32(170).fork()).join();
     }
     if (message.audioOutputPicos !== 0n) {
       if (BigInt.asIntN(64, message.audioOutputPicos) !== message.audioOutputPicos) {
@@ -379,11 +494,17 @@ export const Price: MessageFns<Price> = {
       }
       writer.uint32(72).int64(message.audioOutputPicos);
     }
+    if (message.audioOutputPerMillion !== undefined) {
+      Money.encode(message.audioOutputPerMillion, writer.uint32(178).fork()).join();
+    }
     if (message.requestPicos !== 0n) {
       if (BigInt.asIntN(64, message.requestPicos) !== message.requestPicos) {
         throw new globalThis.Error("value provided for field message.requestPicos of type int64 too large");
       }
       writer.uint32(80).int64(message.requestPicos);
+    }
+    if (message.requestPerThousand !== undefined) {
+      Money.encode(message.requestPerThousand, writer.uint32(186).fork()).join();
     }
     for (const v of message.tiers) {
       PriceTier.encode(v!, writer.uint32(90).fork()).join();
@@ -418,12 +539,28 @@ export const Price: MessageFns<Price> = {
             message.inputPicos = reader.int64() as bigint;
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.inputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.cacheReadPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.cacheReadPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -434,12 +571,28 @@ export const Price: MessageFns<Price> = {
             message.cacheWritePicos = reader.int64() as bigint;
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.cacheWritePerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 4: {
             if (tag !== 32) {
               break;
             }
 
             message.cacheWrite1hPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.cacheWrite1hPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 5: {
@@ -450,12 +603,28 @@ export const Price: MessageFns<Price> = {
             message.outputPicos = reader.int64() as bigint;
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.outputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 6: {
             if (tag !== 48) {
               break;
             }
 
             message.reasoningPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.reasoningPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 7: {
@@ -466,12 +635,28 @@ export const Price: MessageFns<Price> = {
             message.imagePicos = reader.int64() as bigint;
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.imagePerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 8: {
             if (tag !== 64) {
               break;
             }
 
             message.audioInputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.audioInputPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -482,12 +667,28 @@ export const Price: MessageFns<Price> = {
             message.audioOutputPicos = reader.int64() as bigint;
             continue;
           }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.audioOutputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 10: {
             if (tag !== 80) {
               break;
             }
 
             message.requestPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.requestPerThousand = Money.decode(reader, reader.uint32());
             continue;
           }
           case 11: {
@@ -530,15 +731,25 @@ export const Price: MessageFns<Price> = {
 function createBaseTokenPrices(): TokenPrices {
   return {
     inputPicos: 0n,
+    inputPerMillion: undefined,
     cacheReadPicos: 0n,
+    cacheReadPerMillion: undefined,
     cacheWritePicos: 0n,
+    cacheWritePerMillion: undefined,
     cacheWrite1hPicos: 0n,
+    cacheWrite1hPerMillion: undefined,
     outputPicos: 0n,
+    outputPerMillion: undefined,
     reasoningPicos: 0n,
+    reasoningPerMillion: undefined,
     imagePicos: 0n,
+    imagePerMillion: undefined,
     audioInputPicos: 0n,
+    audioInputPerMillion: undefined,
     audioOutputPicos: 0n,
+    audioOutputPerMillion: undefined,
     requestPicos: 0n,
+    requestPerThousand: undefined,
   };
 }
 
@@ -550,11 +761,17 @@ export const TokenPrices: MessageFns<TokenPrices> = {
       }
       writer.uint32(8).int64(message.inputPicos);
     }
+    if (message.inputPerMillion !== undefined) {
+      Money.encode(message.inputPerMillion, writer.uint32(90).fork()).join();
+    }
     if (message.cacheReadPicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheReadPicos) !== message.cacheReadPicos) {
         throw new globalThis.Error("value provided for field message.cacheReadPicos of type int64 too large");
       }
       writer.uint32(16).int64(message.cacheReadPicos);
+    }
+    if (message.cacheReadPerMillion !== undefined) {
+      Money.encode(message.cacheReadPerMillion, writer.uint32(98).fork()).join();
     }
     if (message.cacheWritePicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheWritePicos) !== message.cacheWritePicos) {
@@ -562,11 +779,17 @@ export const TokenPrices: MessageFns<TokenPrices> = {
       }
       writer.uint32(24).int64(message.cacheWritePicos);
     }
+    if (message.cacheWritePerMillion !== undefined) {
+      Money.encode(message.cacheWritePerMillion, writer.uint32(106).fork()).join();
+    }
     if (message.cacheWrite1hPicos !== 0n) {
       if (BigInt.asIntN(64, message.cacheWrite1hPicos) !== message.cacheWrite1hPicos) {
         throw new globalThis.Error("value provided for field message.cacheWrite1hPicos of type int64 too large");
       }
       writer.uint32(32).int64(message.cacheWrite1hPicos);
+    }
+    if (message.cacheWrite1hPerMillion !== undefined) {
+      Money.encode(message.cacheWrite1hPerMillion, writer.uint32(114).fork()).join();
     }
     if (message.outputPicos !== 0n) {
       if (BigInt.asIntN(64, message.outputPicos) !== message.outputPicos) {
@@ -574,11 +797,17 @@ export const TokenPrices: MessageFns<TokenPrices> = {
       }
       writer.uint32(40).int64(message.outputPicos);
     }
+    if (message.outputPerMillion !== undefined) {
+      Money.encode(message.outputPerMillion, writer.uint32(122).fork()).join();
+    }
     if (message.reasoningPicos !== 0n) {
       if (BigInt.asIntN(64, message.reasoningPicos) !== message.reasoningPicos) {
         throw new globalThis.Error("value provided for field message.reasoningPicos of type int64 too large");
       }
       writer.uint32(48).int64(message.reasoningPicos);
+    }
+    if (message.reasoningPerMillion !== undefined) {
+      Money.encode(message.reasoningPerMillion, writer.uint32(130).fork()).join();
     }
     if (message.imagePicos !== 0n) {
       if (BigInt.asIntN(64, message.imagePicos) !== message.imagePicos) {
@@ -586,11 +815,17 @@ export const TokenPrices: MessageFns<TokenPrices> = {
       }
       writer.uint32(56).int64(message.imagePicos);
     }
+    if (message.imagePerMillion !== undefined) {
+      Money.encode(message.imagePerMillion, writer.uint32(138).fork()).join();
+    }
     if (message.audioInputPicos !== 0n) {
       if (BigInt.asIntN(64, message.audioInputPicos) !== message.audioInputPicos) {
         throw new globalThis.Error("value provided for field message.audioInputPicos of type int64 too large");
       }
       writer.uint32(64).int64(message.audioInputPicos);
+    }
+    if (message.audioInputPerMillion !== undefined) {
+      Money.encode(message.audioInputPerMillion, writer.uint32(146).fork()).join();
     }
     if (message.audioOutputPicos !== 0n) {
       if (BigInt.asIntN(64, message.audioOutputPicos) !== message.audioOutputPicos) {
@@ -598,11 +833,17 @@ export const TokenPrices: MessageFns<TokenPrices> = {
       }
       writer.uint32(72).int64(message.audioOutputPicos);
     }
+    if (message.audioOutputPerMillion !== undefined) {
+      Money.encode(message.audioOutputPerMillion, writer.uint32(154).fork()).join();
+    }
     if (message.requestPicos !== 0n) {
       if (BigInt.asIntN(64, message.requestPicos) !== message.requestPicos) {
         throw new globalThis.Error("value provided for field message.requestPicos of type int64 too large");
       }
       writer.uint32(80).int64(message.requestPicos);
+    }
+    if (message.requestPerThousand !== undefined) {
+      Money.encode(message.requestPerThousand, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -628,12 +869,28 @@ export const TokenPrices: MessageFns<TokenPrices> = {
             message.inputPicos = reader.int64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.inputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.cacheReadPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.cacheReadPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 3: {
@@ -644,12 +901,28 @@ export const TokenPrices: MessageFns<TokenPrices> = {
             message.cacheWritePicos = reader.int64() as bigint;
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.cacheWritePerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 4: {
             if (tag !== 32) {
               break;
             }
 
             message.cacheWrite1hPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.cacheWrite1hPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 5: {
@@ -660,12 +933,28 @@ export const TokenPrices: MessageFns<TokenPrices> = {
             message.outputPicos = reader.int64() as bigint;
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.outputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 6: {
             if (tag !== 48) {
               break;
             }
 
             message.reasoningPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.reasoningPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 7: {
@@ -676,12 +965,28 @@ export const TokenPrices: MessageFns<TokenPrices> = {
             message.imagePicos = reader.int64() as bigint;
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.imagePerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 8: {
             if (tag !== 64) {
               break;
             }
 
             message.audioInputPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.audioInputPerMillion = Money.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -692,12 +997,28 @@ export const TokenPrices: MessageFns<TokenPrices> = {
             message.audioOutputPicos = reader.int64() as bigint;
             continue;
           }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.audioOutputPerMillion = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 10: {
             if (tag !== 80) {
               break;
             }
 
             message.requestPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.requestPerThousand = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -842,7 +1163,7 @@ export const ServiceTierPrice: MessageFns<ServiceTierPrice> = {
 };
 
 function createBaseToolPrice(): ToolPrice {
-  return { name: "", callPicos: 0n };
+  return { name: "", callPicos: 0n, callPerThousand: undefined };
 }
 
 export const ToolPrice: MessageFns<ToolPrice> = {
@@ -855,6 +1176,9 @@ export const ToolPrice: MessageFns<ToolPrice> = {
         throw new globalThis.Error("value provided for field message.callPicos of type int64 too large");
       }
       writer.uint32(16).int64(message.callPicos);
+    }
+    if (message.callPerThousand !== undefined) {
+      Money.encode(message.callPerThousand, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -886,6 +1210,14 @@ export const ToolPrice: MessageFns<ToolPrice> = {
             }
 
             message.callPicos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.callPerThousand = Money.decode(reader, reader.uint32());
             continue;
           }
         }

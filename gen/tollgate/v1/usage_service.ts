@@ -19,6 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { Money } from "../../google/type/money.js";
 import { Entry } from "./account_service.js";
 import { ErrorReason } from "./error_reason.js";
 import { Price, ToolUse, Usage, UsageSource } from "./usage.js";
@@ -69,10 +70,18 @@ export interface RequestRecord {
   state: RequestState;
   /** What was held, in nano-USD. */
   holdNanos: bigint;
+  /** hold_nanos in USD. */
+  hold?:
+    | Money
+    | undefined;
   /** What it cost, in nano-USD. */
   costNanos: bigint;
+  /** cost_nanos in USD. */
+  cost?:
+    | Money
+    | undefined;
   /** What it used. */
-  usage:
+  usage?:
     | Usage
     | undefined;
   /** How that is known. */
@@ -80,23 +89,31 @@ export interface RequestRecord {
   /** How often an upstream was tried. */
   attempts: number;
   /** The price it was admitted at. */
-  price:
+  price?:
     | Price
     | undefined;
   /** When it was admitted. */
-  createTime:
+  createTime?:
     | Date
     | undefined;
   /** When it was settled, voided or expired. */
-  endTime:
+  endTime?:
     | Date
     | undefined;
   /** The price it was admitted at as a short text: the same for all requests at that price, another for any other. */
   priceVersion: string;
   /** What the account paid, in nano-USD: the cost, as far as the hold and what else was available covered it. */
   chargedNanos: bigint;
+  /** charged_nanos in USD. */
+  charged?:
+    | Money
+    | undefined;
   /** What the request cost above that, in nano-USD; the operator paid it. */
   overageNanos: bigint;
+  /** overage_nanos in USD. */
+  overage?:
+    | Money
+    | undefined;
   /**
    * Each attempt, oldest first, at most 16. Of a request that has not ended, that the gateway charged after a restart,
    * or that is older than this field only the last is shown, where its upstream is known.
@@ -104,12 +121,20 @@ export interface RequestRecord {
   attemptLog: Attempt[];
   /** What was given back of it, in nano-USD. */
   refundedNanos: bigint;
+  /** refunded_nanos in USD. */
+  refunded?:
+    | Money
+    | undefined;
   /**
    * What the operator pays for it, in nano-USD; while it runs, for what came so far. Only operators see it. Absent: it is
    * not known.
    */
   operatorCostNanos?:
     | bigint
+    | undefined;
+  /** operator_cost_nanos in USD. */
+  operatorCost?:
+    | Money
     | undefined;
   /**
    * What the charge leaves of the operator's cost, in nano-USD, before refunds; below zero where it is less. Only
@@ -118,8 +143,12 @@ export interface RequestRecord {
   marginNanos?:
     | bigint
     | undefined;
+  /** margin_nanos in USD. */
+  margin?:
+    | Money
+    | undefined;
   /** How the answer was served, as it told itself: what its price went by. Absent: nothing answered, or it is not known. */
-  served: ServedAs | undefined;
+  served?: ServedAs | undefined;
 }
 
 /** ServedAs is how an upstream served an answer, which may differ from what was asked. */
@@ -178,13 +207,21 @@ export interface UsageSummary {
   /** How many requests were charged or free. */
   requestCount: bigint;
   /** What they used together. */
-  usage:
+  usage?:
     | Usage
     | undefined;
   /** What they cost together, in nano-USD. */
   costNanos: bigint;
+  /** cost_nanos in USD. */
+  cost?:
+    | Money
+    | undefined;
   /** What was given back of them, in nano-USD. */
   refundedNanos: bigint;
+  /** refunded_nanos in USD. */
+  refunded?:
+    | Money
+    | undefined;
   /**
    * What the operator pays for them, in nano-USD, as far as it is known; free requests are counted. Only operators see
    * it.
@@ -192,11 +229,19 @@ export interface UsageSummary {
   operatorCostNanos?:
     | bigint
     | undefined;
+  /** operator_cost_nanos in USD. */
+  operatorCost?:
+    | Money
+    | undefined;
   /**
    * What the charges of the requests whose cost to the operator is known leave of it, in nano-USD, before refunds. Only
    * operators see it.
    */
-  marginNanos?: bigint | undefined;
+  marginNanos?:
+    | bigint
+    | undefined;
+  /** margin_nanos in USD. */
+  margin?: Money | undefined;
 }
 
 /** GetRequestRequest is the request of GetRequest. */
@@ -208,7 +253,7 @@ export interface GetRequestRequest {
 /** GetRequestResponse is the receipt of one request. */
 export interface GetRequestResponse {
   /** The request. */
-  request:
+  request?:
     | RequestRecord
     | undefined;
   /** The transfers that it caused, oldest first. */
@@ -219,8 +264,14 @@ export interface GetRequestResponse {
 export interface RefundRequestRequest {
   /** The request's id. */
   id: string;
-  /** How much, in nano-USD. 0: all that is left of what it was charged. */
-  amountNanos: bigint;
+  /** How much, in nano-USD, above 0. Absent, and without an amount: all that is left of what it was charged. */
+  amountNanos?:
+    | bigint
+    | undefined;
+  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  amount?:
+    | Money
+    | undefined;
   /** The caller's own id of this refund: 1 to 128 characters. */
   refundId: string;
   /** Why: 1 to 500 characters. */
@@ -231,8 +282,16 @@ export interface RefundRequestRequest {
 export interface RefundRequestResponse {
   /** Given back, in nano-USD. */
   amountNanos: bigint;
+  /** amount_nanos in USD. */
+  amount?:
+    | Money
+    | undefined;
   /** Free to spend on the account, in nano-USD. */
   availableNanos: bigint;
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
   /** True where this refund_id had been refunded before, so that nothing changed. */
   repeatedRefund: boolean;
 }
@@ -276,7 +335,7 @@ export interface SummarizeUsageResponse {
   /** page_token of the next page. Empty: this is the last. */
   nextPageToken: string;
   /** The sum over the whole period, with no day, key or model; its account is the one that was asked for. */
-  total: UsageSummary | undefined;
+  total?: UsageSummary | undefined;
 }
 
 function createBaseRequestRecord(): RequestRecord {
@@ -288,7 +347,9 @@ function createBaseRequestRecord(): RequestRecord {
     upstream: "",
     state: 0,
     holdNanos: 0n,
+    hold: undefined,
     costNanos: 0n,
+    cost: undefined,
     usage: undefined,
     usageSource: 0,
     attempts: 0,
@@ -297,11 +358,16 @@ function createBaseRequestRecord(): RequestRecord {
     endTime: undefined,
     priceVersion: "",
     chargedNanos: 0n,
+    charged: undefined,
     overageNanos: 0n,
+    overage: undefined,
     attemptLog: [],
     refundedNanos: 0n,
+    refunded: undefined,
     operatorCostNanos: undefined,
+    operatorCost: undefined,
     marginNanos: undefined,
+    margin: undefined,
     served: undefined,
   };
 }
@@ -332,11 +398,17 @@ export const RequestRecord: MessageFns<RequestRecord> = {
       }
       writer.uint32(56).int64(message.holdNanos);
     }
+    if (message.hold !== undefined) {
+      Money.encode(message.hold, writer.uint32(338).fork()).join();
+    }
     if (message.costNanos !== 0n) {
       if (BigInt.asIntN(64, message.costNanos) !== message.costNanos) {
         throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
       }
       writer.uint32(64).int64(message.costNanos);
+    }
+    if (message.cost !== undefined) {
+      Money.encode(message.cost, writer.uint32(346).fork()).join();
     }
     if (message.usage !== undefined) {
       Usage.encode(message.usage, writer.uint32(74).fork()).join();
@@ -365,11 +437,17 @@ export const RequestRecord: MessageFns<RequestRecord> = {
       }
       writer.uint32(128).int64(message.chargedNanos);
     }
+    if (message.charged !== undefined) {
+      Money.encode(message.charged, writer.uint32(354).fork()).join();
+    }
     if (message.overageNanos !== 0n) {
       if (BigInt.asIntN(64, message.overageNanos) !== message.overageNanos) {
         throw new globalThis.Error("value provided for field message.overageNanos of type int64 too large");
       }
       writer.uint32(136).int64(message.overageNanos);
+    }
+    if (message.overage !== undefined) {
+      Money.encode(message.overage, writer.uint32(362).fork()).join();
     }
     for (const v of message.attemptLog) {
       Attempt.encode(v!, writer.uint32(146).fork()).join();
@@ -380,17 +458,26 @@ export const RequestRecord: MessageFns<RequestRecord> = {
       }
       writer.uint32(304).int64(message.refundedNanos);
     }
+    if (message.refunded !== undefined) {
+      Money.encode(message.refunded, writer.uint32(370).fork()).join();
+    }
     if (message.operatorCostNanos !== undefined) {
       if (BigInt.asIntN(64, message.operatorCostNanos) !== message.operatorCostNanos) {
         throw new globalThis.Error("value provided for field message.operatorCostNanos of type int64 too large");
       }
       writer.uint32(312).int64(message.operatorCostNanos);
     }
+    if (message.operatorCost !== undefined) {
+      Money.encode(message.operatorCost, writer.uint32(378).fork()).join();
+    }
     if (message.marginNanos !== undefined) {
       if (BigInt.asIntN(64, message.marginNanos) !== message.marginNanos) {
         throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
       }
       writer.uint32(320).int64(message.marginNanos);
+    }
+    if (message.margin !== undefined) {
+      Money.encode(message.margin, writer.uint32(386).fork()).join();
     }
     if (message.served !== undefined) {
       ServedAs.encode(message.served, writer.uint32(330).fork()).join();
@@ -467,12 +554,28 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             message.holdNanos = reader.int64() as bigint;
             continue;
           }
+          case 42: {
+            if (tag !== 338) {
+              break;
+            }
+
+            message.hold = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 8: {
             if (tag !== 64) {
               break;
             }
 
             message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 43: {
+            if (tag !== 346) {
+              break;
+            }
+
+            message.cost = Money.decode(reader, reader.uint32());
             continue;
           }
           case 9: {
@@ -539,12 +642,28 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             message.chargedNanos = reader.int64() as bigint;
             continue;
           }
+          case 44: {
+            if (tag !== 354) {
+              break;
+            }
+
+            message.charged = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 17: {
             if (tag !== 136) {
               break;
             }
 
             message.overageNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 45: {
+            if (tag !== 362) {
+              break;
+            }
+
+            message.overage = Money.decode(reader, reader.uint32());
             continue;
           }
           case 18: {
@@ -563,6 +682,14 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             message.refundedNanos = reader.int64() as bigint;
             continue;
           }
+          case 46: {
+            if (tag !== 370) {
+              break;
+            }
+
+            message.refunded = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 39: {
             if (tag !== 312) {
               break;
@@ -571,12 +698,28 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             message.operatorCostNanos = reader.int64() as bigint;
             continue;
           }
+          case 47: {
+            if (tag !== 378) {
+              break;
+            }
+
+            message.operatorCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 40: {
             if (tag !== 320) {
               break;
             }
 
             message.marginNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 48: {
+            if (tag !== 386) {
+              break;
+            }
+
+            message.margin = Money.decode(reader, reader.uint32());
             continue;
           }
           case 41: {
@@ -830,9 +973,13 @@ function createBaseUsageSummary(): UsageSummary {
     requestCount: 0n,
     usage: undefined,
     costNanos: 0n,
+    cost: undefined,
     refundedNanos: 0n,
+    refunded: undefined,
     operatorCostNanos: undefined,
+    operatorCost: undefined,
     marginNanos: undefined,
+    margin: undefined,
   };
 }
 
@@ -865,11 +1012,17 @@ export const UsageSummary: MessageFns<UsageSummary> = {
       }
       writer.uint32(56).int64(message.costNanos);
     }
+    if (message.cost !== undefined) {
+      Money.encode(message.cost, writer.uint32(242).fork()).join();
+    }
     if (message.refundedNanos !== 0n) {
       if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
         throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
       }
       writer.uint32(216).int64(message.refundedNanos);
+    }
+    if (message.refunded !== undefined) {
+      Money.encode(message.refunded, writer.uint32(250).fork()).join();
     }
     if (message.operatorCostNanos !== undefined) {
       if (BigInt.asIntN(64, message.operatorCostNanos) !== message.operatorCostNanos) {
@@ -877,11 +1030,17 @@ export const UsageSummary: MessageFns<UsageSummary> = {
       }
       writer.uint32(224).int64(message.operatorCostNanos);
     }
+    if (message.operatorCost !== undefined) {
+      Money.encode(message.operatorCost, writer.uint32(258).fork()).join();
+    }
     if (message.marginNanos !== undefined) {
       if (BigInt.asIntN(64, message.marginNanos) !== message.marginNanos) {
         throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
       }
       writer.uint32(232).int64(message.marginNanos);
+    }
+    if (message.margin !== undefined) {
+      Money.encode(message.margin, writer.uint32(266).fork()).join();
     }
     return writer;
   },
@@ -955,12 +1114,28 @@ export const UsageSummary: MessageFns<UsageSummary> = {
             message.costNanos = reader.int64() as bigint;
             continue;
           }
+          case 30: {
+            if (tag !== 242) {
+              break;
+            }
+
+            message.cost = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 27: {
             if (tag !== 216) {
               break;
             }
 
             message.refundedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 31: {
+            if (tag !== 250) {
+              break;
+            }
+
+            message.refunded = Money.decode(reader, reader.uint32());
             continue;
           }
           case 28: {
@@ -971,12 +1146,28 @@ export const UsageSummary: MessageFns<UsageSummary> = {
             message.operatorCostNanos = reader.int64() as bigint;
             continue;
           }
+          case 32: {
+            if (tag !== 258) {
+              break;
+            }
+
+            message.operatorCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 29: {
             if (tag !== 232) {
               break;
             }
 
             message.marginNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 33: {
+            if (tag !== 266) {
+              break;
+            }
+
+            message.margin = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1096,7 +1287,7 @@ export const GetRequestResponse: MessageFns<GetRequestResponse> = {
 };
 
 function createBaseRefundRequestRequest(): RefundRequestRequest {
-  return { id: "", amountNanos: 0n, refundId: "", reason: "" };
+  return { id: "", amountNanos: undefined, amount: undefined, refundId: "", reason: "" };
 }
 
 export const RefundRequestRequest: MessageFns<RefundRequestRequest> = {
@@ -1104,11 +1295,14 @@ export const RefundRequestRequest: MessageFns<RefundRequestRequest> = {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
     }
-    if (message.amountNanos !== 0n) {
+    if (message.amountNanos !== undefined) {
       if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
         throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(42).fork()).join();
     }
     if (message.refundId !== "") {
       writer.uint32(26).string(message.refundId);
@@ -1148,6 +1342,14 @@ export const RefundRequestRequest: MessageFns<RefundRequestRequest> = {
             message.amountNanos = reader.int64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 3: {
             if (tag !== 26) {
               break;
@@ -1178,7 +1380,7 @@ export const RefundRequestRequest: MessageFns<RefundRequestRequest> = {
 };
 
 function createBaseRefundRequestResponse(): RefundRequestResponse {
-  return { amountNanos: 0n, availableNanos: 0n, repeatedRefund: false };
+  return { amountNanos: 0n, amount: undefined, availableNanos: 0n, available: undefined, repeatedRefund: false };
 }
 
 export const RefundRequestResponse: MessageFns<RefundRequestResponse> = {
@@ -1189,11 +1391,17 @@ export const RefundRequestResponse: MessageFns<RefundRequestResponse> = {
       }
       writer.uint32(8).int64(message.amountNanos);
     }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(34).fork()).join();
+    }
     if (message.availableNanos !== 0n) {
       if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
         throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
       }
       writer.uint32(16).int64(message.availableNanos);
+    }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(42).fork()).join();
     }
     if (message.repeatedRefund !== false) {
       writer.uint32(24).bool(message.repeatedRefund);
@@ -1222,12 +1430,28 @@ export const RefundRequestResponse: MessageFns<RefundRequestResponse> = {
             message.amountNanos = reader.int64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
           case 2: {
             if (tag !== 16) {
               break;
             }
 
             message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
             continue;
           }
           case 3: {

@@ -58,7 +58,7 @@ export interface HealthListResponse {
 
 export interface HealthListResponse_StatusesEntry {
   key: string;
-  value: HealthCheckResponse | undefined;
+  value?: HealthCheckResponse | undefined;
 }
 
 function createBaseHealthCheckRequest(): HealthCheckRequest {

@@ -23,7 +23,7 @@ export interface ServerReflectionRequest {
   /** The host that the client means. It changes nothing here. */
   host: string;
   /** What is asked for. */
-  messageRequest:
+  messageRequest?:
     | //
     /** The file of this name, such as tollgate/v1/key_service.proto. */
     { $case: "fileByFilename"; value: string }
@@ -55,11 +55,11 @@ export interface ServerReflectionResponse {
   /** The host of the question. */
   validHost: string;
   /** The question. */
-  originalRequest:
+  originalRequest?:
     | ServerReflectionRequest
     | undefined;
   /** What was asked for. */
-  messageResponse:
+  messageResponse?:
     | //
     /** Of a file, a symbol or an extension. */
     { $case: "fileDescriptorResponse"; value: FileDescriptorResponse }

@@ -42,7 +42,7 @@ export interface ReportUndeliveredRequest {
   /** The request's id, as x-request-id told it. */
   requestId: string;
   /** What was asked. */
-  request:
+  request?:
     | StreamGenerateRequest
     | undefined;
   /** The headers of the answer, as StreamGenerate's initial metadata told them. */
