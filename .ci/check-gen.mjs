@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { leaveClientsOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -27,7 +28,8 @@ function filesOf(folder) {
 const folder = mkdtempSync(join(tmpdir(), "tollgate-gen-"));
 try {
   buf(["generate", "--output", folder]);
-  buf(["build", "--output", join(folder, "gen", "tollgate.binpb")]);
+  leaveClientsOut(join(folder, "gen"));
+  buf(["build", "--exclude-source-info", "--output", join(folder, "gen", "tollgate.binpb")]);
   await genWasm(join(folder, "gen"));
   const made = filesOf(join(folder, "gen"));
   const kept = filesOf(join(ROOT, "gen"));

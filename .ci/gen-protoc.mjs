@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { leaveClientsOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -55,7 +56,6 @@ const { status, error } = spawnSync(
     `--ts_proto_out=${ASIDE}`,
     ...plugin.opt.map((/** @type {string} */ option) => `--ts_proto_opt=${option}`),
     "--include_imports",
-    "--include_source_info",
     `--descriptor_set_out=${join(ASIDE, "tollgate.binpb")}`,
     ...new Set([...ours, ...imported].sort()),
   ],
@@ -65,6 +65,7 @@ if (error !== undefined || status !== 0) {
   process.stderr.write(`gen-protoc: ${protoc} failed${error === undefined ? "" : `: ${error.message}`}\n`);
   process.exit(1);
 }
+leaveClientsOut(ASIDE);
 await genWasm(ASIDE);
 rmSync(join(ROOT, "gen"), { recursive: true, force: true });
 renameSync(ASIDE, join(ROOT, "gen"));

@@ -1,7 +1,23 @@
 /** Every refusal of the gateway: one table from its reason to what each edge says of it. */
-import { status } from "@grpc/grpc-js";
+import type { status } from "@grpc/grpc-js";
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
 
+/** As the library's enum numbers them, which the threads beside the event loop would load all of it for. */
+const GRPC = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const satisfies Partial<Record<keyof typeof status, status>>;
 const REASON_PREFIX = "ERROR_REASON_";
 
 /** The name of a reason, as in the protocol, such as ERROR_REASON_KEY_INVALID. */
@@ -25,18 +41,18 @@ interface Row {
   readonly say: (m: ErrorMetadata) => string;
 }
 
-const BAD_REQUEST = { grpc: status.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
+const BAD_REQUEST = { grpc: GRPC.INVALID_ARGUMENT, http: 400, type: "invalid_request_error", retry: false } as const;
 const NO_KEY = {
-  grpc: status.UNAUTHENTICATED,
+  grpc: GRPC.UNAUTHENTICATED,
   http: 401,
   type: "invalid_request_error",
   code: "invalid_api_key",
   retry: false,
 } as const;
-const NO_MONEY = { grpc: status.FAILED_PRECONDITION, http: 402, type: "insufficient_quota", retry: false } as const;
-const FORBIDDEN = { grpc: status.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
-const NOT_FOUND = { grpc: status.NOT_FOUND, http: 404, type: "invalid_request_error", retry: false } as const;
-const UNAVAILABLE = { grpc: status.UNAVAILABLE, http: 503, type: "server_error", retry: true } as const;
+const NO_MONEY = { grpc: GRPC.FAILED_PRECONDITION, http: 402, type: "insufficient_quota", retry: false } as const;
+const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
+const NOT_FOUND = { grpc: GRPC.NOT_FOUND, http: 404, type: "invalid_request_error", retry: false } as const;
+const UNAVAILABLE = { grpc: GRPC.UNAVAILABLE, http: 503, type: "server_error", retry: true } as const;
 
 export const REASONS = {
   ERROR_REASON_BODY_INVALID: {
@@ -73,7 +89,7 @@ export const REASONS = {
       `This model takes at most ${m["limit"]} tokens, but the request has ${m["actual"]}. Shorten the messages or the output limit.`,
   },
   ERROR_REASON_BODY_TOO_LARGE: {
-    grpc: status.INVALID_ARGUMENT,
+    grpc: GRPC.INVALID_ARGUMENT,
     http: 413,
     type: "invalid_request_error",
     code: "request_too_large",
@@ -137,7 +153,7 @@ export const REASONS = {
       `Unknown request URL: ${m["method"] ?? "GET"} ${m["path"]}.${m["hint"] ? ` Did you mean ${m["hint"]}?` : ""}`,
   },
   ERROR_REASON_UPGRADE_REFUSED: {
-    grpc: status.UNIMPLEMENTED,
+    grpc: GRPC.UNIMPLEMENTED,
     http: 426,
     type: "invalid_request_error",
     code: "upgrade_refused",
@@ -155,7 +171,7 @@ export const REASONS = {
     say: (m) => `There is no ${m["kind"]} '${m["id"]}', or it is not yours.`,
   },
   ERROR_REASON_ALREADY_EXISTS: {
-    grpc: status.ALREADY_EXISTS,
+    grpc: GRPC.ALREADY_EXISTS,
     http: 409,
     type: "invalid_request_error",
     code: "already_exists",
@@ -163,7 +179,7 @@ export const REASONS = {
     say: (m) => `The ${m["kind"]} '${m["id"]}' exists already${m["problem"] ? ` ${m["problem"]}` : ""}.`,
   },
   ERROR_REASON_ETAG_STALE: {
-    grpc: status.ABORTED,
+    grpc: GRPC.ABORTED,
     http: 409,
     type: "invalid_request_error",
     code: "etag_stale",
@@ -172,7 +188,7 @@ export const REASONS = {
       `The ${m["kind"]} '${m["id"]}' was changed since you read it. Read it again, and send your change with its new etag.`,
   },
   ERROR_REASON_IDEMPOTENCY_KEY_REUSED: {
-    grpc: status.INVALID_ARGUMENT,
+    grpc: GRPC.INVALID_ARGUMENT,
     http: 422,
     type: "invalid_request_error",
     code: "idempotency_key_reused",
@@ -181,7 +197,7 @@ export const REASONS = {
       `This Idempotency-Key came before with another body or route, in the request ${m["request"]}. Send a new key with a new request.`,
   },
   ERROR_REASON_ANSWER_GONE: {
-    grpc: status.ABORTED,
+    grpc: GRPC.ABORTED,
     http: 409,
     type: "invalid_request_error",
     code: "answer_gone",
@@ -190,7 +206,7 @@ export const REASONS = {
       `The request ${m["request"]} with this Idempotency-Key was charged ${m["cost_nanos"]} nano-USD, but its answer is not kept any more. To ask and pay again, send a new key.`,
   },
   ERROR_REASON_STREAM_GONE: {
-    grpc: status.NOT_FOUND,
+    grpc: GRPC.NOT_FOUND,
     http: 410,
     type: "invalid_request_error",
     code: "stream_gone",
@@ -198,7 +214,7 @@ export const REASONS = {
     say: (m) => `The stream of the request ${m["request"]} is not kept, or not any more.`,
   },
   ERROR_REASON_RATE_LIMITED: {
-    grpc: status.RESOURCE_EXHAUSTED,
+    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
     type: "requests",
     code: "rate_limit_exceeded",
@@ -207,7 +223,7 @@ export const REASONS = {
       `The limit ${m["limit"]} of ${m["owner"]} is ${m["limit_value"]}; ${m["remaining"]} remain. Please try again in ${Number(m["reset_ms"] ?? 0) / 1000}s.`,
   },
   ERROR_REASON_UPSTREAM_RATE_LIMITED: {
-    grpc: status.RESOURCE_EXHAUSTED,
+    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
     type: "requests",
     code: "rate_limit_exceeded",
@@ -227,7 +243,7 @@ export const REASONS = {
       `The ${m["owner"]?.startsWith("account") ? "account" : "key"}'s budget (${m["budget"]}) of ${m["limit_nanos"]} nano-USD is too low: the request can cost up to ${m["needed_nanos"]}, and ${m["remaining_nanos"]} remain${m["reset_time"] ? ` until ${m["reset_time"]}` : ""}.`,
   },
   ERROR_REASON_BALANCE_HELD: {
-    grpc: status.RESOURCE_EXHAUSTED,
+    grpc: GRPC.RESOURCE_EXHAUSTED,
     http: 429,
     type: "requests",
     code: "balance_held",
@@ -236,7 +252,7 @@ export const REASONS = {
       `Calls that run now hold the ${m["budget"] ? `budget (${m["budget"]})` : "balance"} of ${m["owner"]}: the request can cost up to ${m["needed_nanos"]} nano-USD, ${m["available_nanos"]} are free and ${m["held_nanos"]} are held. Try again when some of them have ended, or lower the output limit.`,
   },
   ERROR_REASON_INTERNAL: {
-    grpc: status.INTERNAL,
+    grpc: GRPC.INTERNAL,
     http: 500,
     type: "server_error",
     code: "internal_error",
@@ -244,7 +260,7 @@ export const REASONS = {
     say: () => "The gateway failed. Try again; if it happens again, tell your operator the request id.",
   },
   ERROR_REASON_UPSTREAM_FAILED: {
-    grpc: status.UNAVAILABLE,
+    grpc: GRPC.UNAVAILABLE,
     http: 502,
     type: "server_error",
     code: "upstream_error",
@@ -252,7 +268,7 @@ export const REASONS = {
     say: (m) => `The upstream of the model '${m["model"]}' failed${m["problem"] ? `: ${m["problem"]}` : ""}.`,
   },
   ERROR_REASON_UPSTREAM_CREDENTIAL: {
-    grpc: status.UNAVAILABLE,
+    grpc: GRPC.UNAVAILABLE,
     http: 502,
     type: "server_error",
     code: "upstream_credential",
@@ -276,7 +292,7 @@ export const REASONS = {
     say: () => "The ledger cannot be written, so nothing that costs money is started. Try again later.",
   },
   ERROR_REASON_UPSTREAM_TIMEOUT: {
-    grpc: status.DEADLINE_EXCEEDED,
+    grpc: GRPC.DEADLINE_EXCEEDED,
     http: 504,
     type: "server_error",
     code: "upstream_timeout",
@@ -287,7 +303,7 @@ export const REASONS = {
         : `The upstream of the model '${m["model"]}' was too slow${m["phase"] ? ` (${m["phase"]})` : ""}.`,
   },
   ERROR_REASON_CANCELLED: {
-    grpc: status.CANCELLED,
+    grpc: GRPC.CANCELLED,
     http: 499,
     type: "invalid_request_error",
     code: "cancelled",

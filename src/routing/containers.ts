@@ -9,10 +9,12 @@ const CONTAINERS_MAX = 50_000;
 
 /** In this process alone: after its end a client leaves the name out, and has a new container made. */
 export class Containers {
-  readonly #made = new LRUCache<string, true>({ max: CONTAINERS_MAX, ttl: KEPT_MS });
+  /** Made with the first of them: its room for all takes 2 MB. */
+  #made: LRUCache<string, true> | undefined;
 
   /** The upstream's answer to the account named a container. */
   note({ served }: Target, accountId: string, id: string): void {
+    this.#made ??= new LRUCache({ max: CONTAINERS_MAX, ttl: KEPT_MS });
     this.#made.set(nameOf(served.id, accountId, id), true);
   }
 
@@ -20,7 +22,7 @@ export class Containers {
   heldAt({ served }: Target, { facts }: WireRequest, accountId: string): readonly string[] {
     const { container } = facts;
     if (container === undefined) return NONE;
-    return this.#made.has(nameOf(served.id, accountId, container)) ? [container] : NONE;
+    return this.#made?.has(nameOf(served.id, accountId, container)) === true ? [container] : NONE;
   }
 
   /** The targets that can go on with the container; all of them where the request names none, or none has it. */

@@ -1,6 +1,6 @@
 /** The etag of an account: what tells one change of its settings or its freeze from another. */
 import { hash } from "node:crypto";
-import { AccountSettings } from "../api/index.js";
+import { AccountSettings } from "../../gen/tollgate/v1/account_service.js";
 import type { AccountRow } from "./store.js";
 
 /** The account with its etag, which is made of what may change, so that no row has to keep it. */

@@ -1,17 +1,13 @@
 /** Calls that move or show money, asked wrongly over HTTP and over gRPC: a clear refusal, and no transfer. */
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import {
-  AccountServiceClient,
-  type CreditAccountRequest,
-  type GetStatementRequest,
-  UsageServiceClient,
-} from "../../src/api/index.js";
+import type { CreditAccountRequest, GetStatementRequest } from "../../src/api/index.js";
 import { chat, postChat } from "../support/chat-call.js";
 import { expectEnvelope, type Trace, traceOf } from "../support/envelope.js";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { startWorld, type World } from "../support/world.js";
+import { AccountServiceClient, UsageServiceClient } from "../support/grpc-clients.js";
 
 let world: World;
 let accounts: AccountServiceClient;

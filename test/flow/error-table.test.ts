@@ -2,12 +2,12 @@
 import { credentials, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import OpenAI from "openai";
-import { InferenceServiceClient } from "../../src/api/index.js";
 import { script } from "../support/fake-upstream.js";
 import { generateOverGrpc } from "../support/grpc-refusal.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { chat, type Row, ROWS } from "./error-rows.js";
 import { says, settingsFor, startWorld, type World } from "../support/world.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 let world: World;
 let grpc: InferenceServiceClient;

@@ -1,13 +1,13 @@
 /** Estimates of vectors and of completions tell what the request itself then meets: its hold, or its refusal. */
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { InferenceServiceClient } from "../../src/api/index.js";
 import { type FakeVectors, startFakeVectors } from "../support/fake-vectors.js";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { embedOverGrpc } from "../support/grpc-refusal.js";
 import { Management } from "../support/management.js";
 import { TOPOLOGIES } from "../support/world.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

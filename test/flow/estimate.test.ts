@@ -1,12 +1,12 @@
 /** Estimates tell what the request itself would meet, in every client's own words, and leave no trace. */
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { InferenceServiceClient } from "../../src/api/index.js";
 import { chat, postChat } from "../support/chat-call.js";
 import { expectEnvelope } from "../support/envelope.js";
 import { script } from "../support/fake-upstream.js";
 import { generateOverGrpc } from "../support/grpc-refusal.js";
 import { PRICE, startWorld, TOPOLOGIES, type World } from "../support/world.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 /** No concurrency overspends a balance, and each request is settled exactly once, whichever way it ends. */
 import { credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InferenceServiceClient } from "../../src/api/index.js";
 import { chat, deliveredText, postChat, readAll } from "../support/chat-call.js";
 import { type FakeScript, script } from "../support/fake-upstream.js";
 import type { Balance } from "../support/management.js";
 import { PRICE, startWorld, type World } from "../support/world.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,13 @@
 /** Whatever passed, the answer decides: another model, another tier and tools are charged at their own price. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { credentials, Metadata } from "@grpc/grpc-js";
-import { type GetRequestResponse, UsageServiceClient } from "../../src/api/index.js";
+import type { GetRequestResponse } from "../../src/api/index.js";
 import { postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { says } from "../support/world.js";
+import { UsageServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import { ErrorInfo } from "../../gen/google/rpc/error_details.js";
 import { Status } from "../../gen/google/rpc/status.js";
-import { type Event, InferenceServiceClient } from "../../src/api/index.js";
+import type { Event, InferenceServiceClient } from "../../src/api/index.js";
 import { type ReasonName, REASONS } from "../../src/errors.js";
 import { chat, postChat } from "../support/chat-call.js";
 

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InferenceServiceClient } from "../../src/api/index.js";
 import type { ReasonName } from "../../src/errors.js";
 import { armFailpoints, FAILPOINTS, readFailpoints } from "../../src/failpoint.js";
 import { Metrics } from "../../src/observe/metrics.js";
@@ -19,6 +18,7 @@ import { PRICE } from "../support/world.js";
 import { ask, type Asked, type Asking, EDGES, type EdgeName, type Told } from "./asking.js";
 import type { Fault } from "./faults.js";
 import { CREDIT, type FaultyCore, openFaultyCore } from "./faulty-core.js";
+import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 /** As the fake upstream reports an answer that its script does not change. */
 const COST = 10n * PRICE.inputNanos + 4n * PRICE.outputNanos;

@@ -5,12 +5,14 @@ import { create, createFileRegistry, fromBinary, getOption, hasOption, toBinary 
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  type ServerReflectionClient,
   type ServerReflectionRequest,
   type ServerReflectionResponse,
-  ServerReflectionClient as V1Client,
+  ServerReflectionService as V1,
 } from "../../gen/grpc/reflection/v1/reflection.js";
-import { ServerReflectionClient as V1AlphaClient } from "../../gen/grpc/reflection/v1alpha/reflection.js";
+import { ServerReflectionService as V1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection.js";
 import { descriptorSetBytes } from "../../src/api/descriptors.js";
+import { clientOf } from "../support/grpc-clients.js";
 import { call, type Running, serve, serveAdmin, SERVICES } from "./dynamic-client.js";
 import { openCore, type OpenCore } from "./open-core.js";
 
@@ -20,7 +22,10 @@ const OPEN_SERVICES = [
   "grpc.reflection.v1alpha.ServerReflection",
 ];
 
-const VERSIONS = { v1: V1Client, v1alpha: V1AlphaClient };
+const VERSIONS = {
+  v1: clientOf<ServerReflectionClient>(V1, "ServerReflection"),
+  v1alpha: clientOf<ServerReflectionClient>(V1Alpha, "ServerReflection"),
+};
 const METHOD_OPTIONS = "google.protobuf.MethodOptions";
 type Question = ServerReflectionRequest["messageRequest"];
 

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { Client, credentials, loadPackageDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { load, type PackageDefinition } from "@grpc/proto-loader";
 import {
-  HealthClient,
   type HealthCheckResponse,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/grpc/health/v1/health.js";
@@ -12,6 +11,7 @@ import { InferenceServiceService } from "../../src/api/index.js";
 import type { GatewayError } from "../../src/errors.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
+import { HealthClient } from "../support/grpc-clients.js";
 import { call, type Running, serve, serveAdmin, SERVICES } from "./dynamic-client.js";
 import { KeepingSink, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";

@@ -1,9 +1,10 @@
 /** The operator's own address: one port that speaks HTTP/1 to probes and scrapers, and gRPC to health checks. */
 import { Client, credentials } from "@grpc/grpc-js";
-import { HealthClient, HealthCheckResponse_ServingStatus as ServingStatus } from "../../gen/grpc/health/v1/health.js";
+import { HealthCheckResponse_ServingStatus as ServingStatus } from "../../gen/grpc/health/v1/health.js";
 import { afterEach, expect, test } from "vitest";
 import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import { RawClient } from "../support/raw-http.js";
+import { HealthClient } from "../support/grpc-clients.js";
 import { until } from "../support/http-server.js";
 
 let admin: Admin;

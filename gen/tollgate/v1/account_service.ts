@@ -6,17 +6,16 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
+  ClientOptions,
+  ClientUnaryCall,
+  handleUnaryCall,
+  Metadata,
+  ServiceError,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
@@ -3595,15 +3594,6 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: VerifyLedgerResponse) => void,
   ): ClientUnaryCall;
 }
-
-export const AccountServiceClient = makeGenericClientConstructor(
-  AccountServiceService,
-  "tollgate.v1.AccountService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): AccountServiceClient;
-  service: typeof AccountServiceService;
-  serviceName: string;
-};
 
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));

@@ -6,17 +6,16 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
+  ClientOptions,
+  ClientUnaryCall,
+  handleUnaryCall,
+  Metadata,
+  ServiceError,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
@@ -1773,15 +1772,6 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetCallerResponse) => void,
   ): ClientUnaryCall;
 }
-
-export const KeyServiceClient = makeGenericClientConstructor(
-  KeyServiceService,
-  "tollgate.v1.KeyService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): KeyServiceClient;
-  service: typeof KeyServiceService;
-  serviceName: string;
-};
 
 function toTimestamp(date: Date): Timestamp {
   const seconds = BigInt(Math.trunc(date.getTime() / 1_000));

@@ -6,17 +6,16 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientOptions,
-  type ClientUnaryCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
+  ClientOptions,
+  ClientUnaryCall,
+  handleUnaryCall,
+  Metadata,
+  ServiceError,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
 /** UpstreamHealth says whether requests go to an upstream. */
@@ -583,15 +582,6 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: ResetUpstreamResponse) => void,
   ): ClientUnaryCall;
 }
-
-export const UpstreamServiceClient = makeGenericClientConstructor(
-  UpstreamServiceService,
-  "tollgate.v1.UpstreamService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): UpstreamServiceClient;
-  service: typeof UpstreamServiceService;
-  serviceName: string;
-};
 
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -1,5 +1,5 @@
 /** Accounts and balances in SQLite. */
-import { AccountSettings } from "../../api/index.js";
+import { AccountSettings } from "../../../gen/tollgate/v1/account_service.js";
 import { withEtag } from "../account-etag.js";
 import { digestOf } from "../digest.js";
 import type { AccountColumns } from "./columns.js";

@@ -6,16 +6,15 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientDuplexStream,
-  type ClientOptions,
-  type handleBidiStreamingCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type UntypedServiceImplementation,
+  ClientDuplexStream,
+  ClientOptions,
+  handleBidiStreamingCall,
+  Metadata,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
 /** ServerReflectionRequest is one question. */
@@ -683,15 +682,6 @@ export interface ServerReflectionClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<ServerReflectionRequest, ServerReflectionResponse>;
 }
-
-export const ServerReflectionClient = makeGenericClientConstructor(
-  ServerReflectionService,
-  "grpc.reflection.v1.ServerReflection",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ServerReflectionClient;
-  service: typeof ServerReflectionService;
-  serviceName: string;
-};
 
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -6,19 +6,18 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientOptions,
-  type ClientReadableStream,
-  type ClientUnaryCall,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type ServiceError,
-  type UntypedServiceImplementation,
+  ClientOptions,
+  ClientReadableStream,
+  ClientUnaryCall,
+  handleServerStreamingCall,
+  handleUnaryCall,
+  Metadata,
+  ServiceError,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { StreamGenerateRequest } from "../../v1/inference_service.js";
 
@@ -530,15 +529,6 @@ export interface FrontServiceClient extends Client {
     callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
   ): ClientUnaryCall;
 }
-
-export const FrontServiceClient = makeGenericClientConstructor(
-  FrontServiceService,
-  "tollgate.internal.v1.FrontService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): FrontServiceClient;
-  service: typeof FrontServiceService;
-  serviceName: string;
-};
 
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

@@ -6,16 +6,15 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type CallOptions,
-  type ChannelCredentials,
+import type {
+  CallOptions,
+  ChannelCredentials,
   Client,
-  type ClientDuplexStream,
-  type ClientOptions,
-  type handleBidiStreamingCall,
-  makeGenericClientConstructor,
-  type Metadata,
-  type UntypedServiceImplementation,
+  ClientDuplexStream,
+  ClientOptions,
+  handleBidiStreamingCall,
+  Metadata,
+  UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
 /** TunnelFrameKind is what a frame does. */
@@ -354,15 +353,6 @@ export interface TunnelServiceClient extends Client {
   tunnel(options: Partial<CallOptions>): ClientDuplexStream<TunnelRequest, TunnelResponse>;
   tunnel(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<TunnelRequest, TunnelResponse>;
 }
-
-export const TunnelServiceClient = makeGenericClientConstructor(
-  TunnelServiceService,
-  "tollgate.internal.v1.TunnelService",
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): TunnelServiceClient;
-  service: typeof TunnelServiceService;
-  serviceName: string;
-};
 
 interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

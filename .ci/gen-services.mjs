@@ -1,0 +1,32 @@
+/**
+ * Leaves the clients out of gen/: the program calls its services through channels of its own, and without them no
+ * generated file needs grpc-js when it runs. So a thread that reads one message does not load a gRPC library.
+ */
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const CLIENT = /\nexport const \w+Client = makeGenericClientConstructor\([^]*?\n\};\n/g;
+const IMPORT = /import \{([^}]*)\} from "@grpc\/grpc-js";/;
+
+/** @param {string} text Of a generated file. */
+export function withoutClient(text) {
+  const rest = text.replaceAll(CLIENT, "");
+  return rest.replace(IMPORT, (_, /** @type {string} */ names) => {
+    const types = names.replace(/\s*makeGenericClientConstructor,/, "").replaceAll("type ", "");
+    return `import type {${types}} from "@grpc/grpc-js";`;
+  });
+}
+
+/** @param {string} folder That holds what the generator wrote. */
+export function leaveClientsOut(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  for (const file of files.map((name) => join(folder, name))) {
+    const text = readFileSync(file, "utf8");
+    const rest = withoutClient(text);
+    if (rest !== text) writeFileSync(file, rest);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) leaveClientsOut(join(ROOT, "gen"));
