@@ -1,8 +1,9 @@
 /** Amounts as people write them, over HTTP and gRPC: what is clear is taken exactly, all else is refused in words. */
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AccountServiceClient, type CreditAccountRequest, type CreditAccountResponse } from "../../src/api/index.js";
+import type { CreditAccountRequest, CreditAccountResponse } from "../../src/api/index.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { AccountServiceClient } from "../support/grpc-clients.js";
 import { Management } from "../support/management.js";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import { freePort, startNginx } from "../support/nginx-process.js";
 import { startWorld, type World } from "../support/world.js";
 
 /** For each client and pace: six times as many in all. */
-const STREAMS = 100;
+const STREAMS = Number(process.env["TOLLGATE_STREAMS"] ?? 100);
 const CALLERS = 25;
 const WORDS = 40;
 const SAID = Array.from({ length: WORDS }, (_, index) => `word${index}`).join(" ");
