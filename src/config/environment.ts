@@ -39,6 +39,10 @@ export interface Environment {
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
+  /** The root secret that was in force before, while its keys are taken over. */
+  readonly secretPrevious: string | undefined;
+  /** The root secret that comes next, while nodes are told of it. */
+  readonly secretNext: string | undefined;
   readonly logLevel: LogLevel;
   /** What deserves a line in the log, such as a mistyped variable. */
   readonly warnings: readonly string[];
@@ -56,6 +60,8 @@ const NOT_YET = "is not supported yet: unset it, and this node keeps its own sta
 const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_OPERATOR_KEY",
   "TOLLGATE_SECRET",
+  "TOLLGATE_SECRET_PREVIOUS",
+  "TOLLGATE_SECRET_NEXT",
   "TOLLGATE_DATABASE_URL",
   "TOLLGATE_REDIS_URL",
 ]);
@@ -108,6 +114,8 @@ const SCHEMA = z.object({
     .regex(/^sk-[\x21-\x7e]{16,253}$/, KEY_RULE)
     .optional(),
   TOLLGATE_SECRET: z.string().min(32, SECRET_RULE).optional(),
+  TOLLGATE_SECRET_PREVIOUS: z.string().min(32, SECRET_RULE).optional(),
+  TOLLGATE_SECRET_NEXT: z.string().min(32, SECRET_RULE).optional(),
   TOLLGATE_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
 });
 
@@ -129,6 +137,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "leaves nothing to serve")]);
   requirePair(set, "TOLLGATE_TLS_CERT", "TOLLGATE_TLS_KEY", "TOLLGATE_TLS_CLIENT_CA");
   requirePair(set, "TOLLGATE_CORE_CERT", "TOLLGATE_CORE_KEY");
+  if (values.TOLLGATE_SECRET_PREVIOUS !== undefined && values.TOLLGATE_SECRET_NEXT !== undefined)
+    throw new ConfigError(["TOLLGATE_SECRET_NEXT and TOLLGATE_SECRET_PREVIOUS are steps of one rotation: set one"]);
   const path = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : resolve(directory, name);
   return {
@@ -161,6 +171,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
         : undefined,
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
+    secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,
+    secretNext: values.TOLLGATE_SECRET_NEXT,
     logLevel: values.TOLLGATE_LOG_LEVEL,
     warnings: warningsOf(set),
   };

@@ -8,6 +8,38 @@ import type { Environment } from "./environment.js";
 /** At least so many characters make a root secret. */
 export const SECRET_LENGTH_MIN = 32;
 
+/** The root secret in force, and another one while it is rotated. */
+export interface RootSecretSet {
+  readonly rootSecret: Buffer;
+  readonly previousSecret: Buffer | undefined;
+  readonly nextSecret: Buffer | undefined;
+}
+
+/** All root secrets of the environment; that in force as `readRootSecret` finds it. Throws a ConfigError. */
+export function readRootSecrets(
+  environment: Pick<Environment, "secret" | "secretPrevious" | "secretNext" | "dataDirectory">,
+  mayMake: boolean,
+): RootSecretSet {
+  const { secretPrevious, secretNext } = environment;
+  const other = secretPrevious ?? secretNext;
+  // One that were made now would be new beside the other, which is meant to be beside an old one.
+  const rootSecret = readRootSecret(environment, mayMake && other === undefined);
+  if (other !== undefined && rootSecret.equals(Buffer.from(other, "utf8"))) {
+    const name = secretPrevious === undefined ? "TOLLGATE_SECRET_NEXT" : "TOLLGATE_SECRET_PREVIOUS";
+    throw new ConfigError([`${name} is the root secret in force: unset it, or set TOLLGATE_SECRET to another one`]);
+  }
+  return {
+    rootSecret,
+    previousSecret: secretPrevious === undefined ? undefined : Buffer.from(secretPrevious, "utf8"),
+    nextSecret: secretNext === undefined ? undefined : Buffer.from(secretNext, "utf8"),
+  };
+}
+
+/** Those that are there, the one in force first. */
+export function rootSecretsOf({ rootSecret, previousSecret, nextSecret }: RootSecretSet): Buffer[] {
+  return [rootSecret, previousSecret, nextSecret].filter((secret) => secret !== undefined);
+}
+
 /**
  * The root secret: the environment's, else the file `secret` in the data directory, which must exist. It is made there
  * once, where `mayMake`: beside a ledger that knows an earlier one, a new one would end every key. The file's text and

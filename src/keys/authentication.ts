@@ -2,10 +2,11 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { GatewayError } from "../errors.js";
-import type { KeyRow, Store } from "../store/store.js";
+import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { namesOf, type Standing, standingOf } from "./standing.js";
-import { digestOf, hintOf, shapeOf } from "./secret.js";
+import type { Peppers } from "./peppers.js";
+import { hintOf, shapeOf } from "./secret.js";
 
 /** What is known of one secret of an existing key. */
 interface Entry {
@@ -23,7 +24,9 @@ const LOOKUPS_MAX = 1_024;
 
 export interface AuthenticationOptions {
   readonly store: Pick<Store, "keys" | "accounts">;
-  readonly pepper: Buffer;
+  readonly peppers: Peppers;
+  /** Hears that a key was found by a digest of the root secret before. It must not throw. */
+  readonly onPrevious: (row: KeyRow, digest: Buffer, secret: string) => void;
   readonly nowMs: () => number;
   /** The clock of what is remembered: no setting of the time makes it old or keeps it young. */
   readonly monotonicMs: () => number;
@@ -40,7 +43,8 @@ export interface AuthenticationOptions {
  */
 export class Authentication {
   readonly #store: Pick<Store, "keys" | "accounts">;
-  readonly #pepper: Buffer;
+  readonly #peppers: Peppers;
+  readonly #onPrevious: AuthenticationOptions["onPrevious"];
   readonly #nowMs: () => number;
   readonly #monotonicMs: () => number;
   readonly #entries: LRUCache<string, Entry>;
@@ -56,7 +60,8 @@ export class Authentication {
 
   constructor(options: AuthenticationOptions) {
     this.#store = options.store;
-    this.#pepper = options.pepper;
+    this.#peppers = options.peppers;
+    this.#onPrevious = options.onPrevious;
     this.#nowMs = options.nowMs;
     this.#monotonicMs = options.monotonicMs;
     this.#sweptMs = options.monotonicMs();
@@ -118,8 +123,7 @@ export class Authentication {
 
   async #lookUp(secret: string): Promise<Caller> {
     const generation = this.#generation;
-    const digest = digestOf(this.#pepper, secret);
-    const row = await this.#store.keys.findByDigest(digest);
+    const { row, digest } = await findKey(this.#store.keys, this.#peppers.digestsOf(secret));
     const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
@@ -129,6 +133,7 @@ export class Authentication {
     const standing = await standingOf(row, this.#store, this.#entries.peek(secret)?.standing);
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
     if (generation === this.#generation) this.#remember(secret, entry);
+    if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
   }
 
@@ -158,6 +163,19 @@ export class Authentication {
     dropIf(this.#entries, (entry) => !isFresh(entry.checkedMs, nowMs, 2 * ENTRY_TTL_MS));
     dropIf(this.#unknown, (unknownMs) => !isFresh(unknownMs, nowMs, UNKNOWN_TTL_MS));
   }
+}
+
+/** The key that has one of the digests, and which; without a key the last of them. */
+export async function findKey(
+  store: Pick<KeyStore, "findByDigest">,
+  digests: readonly Buffer[],
+): Promise<{ readonly row: KeyRow | undefined; readonly digest: Buffer }> {
+  let digest: Buffer = Buffer.alloc(0);
+  for (digest of digests) {
+    const row = await store.findByDigest(digest);
+    if (row !== undefined) return { row, digest };
+  }
+  return { row: undefined, digest };
 }
 
 /** Collects before it deletes: the cache cannot be changed while it is walked. */

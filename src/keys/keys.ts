@@ -3,7 +3,7 @@ import { type Key, KeySettings } from "../api/index.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import type { KeyRow, PageRequest, Store } from "../store/store.js";
-import { Authentication } from "./authentication.js";
+import { Authentication, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { type Change, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
@@ -11,14 +11,15 @@ import { keyOf } from "./key-caller.js";
 import { makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings } from "./key-settings.js";
 import { ACCOUNT } from "./standing.js";
+import { Peppers, type RootSecrets } from "./peppers.js";
+import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
 import type { CancelSignal } from "../api/cancellation.js";
-import { digestOf, hintOf, makeSecret, pepperOf, type RandomBytes, shapeOf } from "./secret.js";
+import { hintOf, makeSecret, type RandomBytes, shapeOf } from "./secret.js";
 
-export interface KeysOptions {
+export interface KeysOptions extends RootSecrets {
   readonly store: Store;
   readonly coordination: Coordination;
-  readonly rootSecret: Buffer;
   readonly nowMs: () => number;
   /** The clock of durations. Default: the process's own. */
   readonly monotonicMs?: (() => number) | undefined;
@@ -29,6 +30,8 @@ export interface KeysOptions {
   readonly cacheEntriesMax?: number | undefined;
   /** Hears that other nodes could not be told of a change, which then holds there within 30 seconds. */
   readonly onPublishError?: ((error: unknown, keyId: string) => void) | undefined;
+  /** Hears that the digest of a key could not be rewritten, which its next use tries again. */
+  readonly onRewriteError?: ((error: unknown, keyId: string) => void) | undefined;
 }
 
 /** A key with its secret, which is shown this once. */
@@ -63,7 +66,8 @@ export interface UpdateTerms {
 export class Keys {
   readonly #store: Store;
   readonly #coordination: Coordination;
-  readonly #pepper: Buffer;
+  readonly #peppers: Peppers;
+  readonly #rotation: Rotation;
   readonly #nowMs: () => number;
   readonly #randomBytes: RandomBytes;
   readonly #makeId: () => string;
@@ -75,14 +79,16 @@ export class Keys {
   constructor(options: KeysOptions) {
     this.#store = options.store;
     this.#coordination = options.coordination;
-    this.#pepper = pepperOf(options.rootSecret);
+    this.#peppers = new Peppers(options);
+    this.#rotation = new Rotation(this.#peppers, (id, edit) => this.#change(id, edit), options.onRewriteError);
     this.#nowMs = options.nowMs;
     this.#randomBytes = options.randomBytes;
     this.#makeId = options.makeId ?? (() => makeKeyId(options.nowMs(), options.randomBytes));
     this.#onPublishError = options.onPublishError ?? (() => undefined);
     this.#authentication = new Authentication({
       store: options.store,
-      pepper: this.#pepper,
+      peppers: this.#peppers,
+      onPrevious: (row, digest, secret) => this.#rotation.rewrite(row, digest, secret),
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs ?? (() => performance.now()),
       cacheEntriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX,
@@ -126,7 +132,7 @@ export class Keys {
       throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
     // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
     // for a reason.
-    const taken = await this.#store.keys.findByDigest(row.digest);
+    const { row: taken } = await this.#find(secret);
     if (taken !== undefined || !(await this.#store.keys.create(row)))
       throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "key", id: row.hint });
     await this.#publish(row);
@@ -175,6 +181,14 @@ export class Keys {
     return keyOf(row);
   }
 
+  /**
+   * How many keys that are not revoked still have a digest of the root secret before; undefined where there is none.
+   * Reads all keys.
+   */
+  countPrevious(): Promise<number | undefined> {
+    return this.#rotation.count(this.#store.keys, this.#nowMs());
+  }
+
   /** Calls back for each key and each account that changed, on whatever node. */
   onChange(callback: (change: Change) => void): void {
     this.#changeCallbacks.push(callback);
@@ -209,7 +223,7 @@ export class Keys {
       permit(keyOf(row));
       return {
         ...row,
-        digest: digestOf(this.#pepper, secret),
+        digest: this.#peppers.digestOf(secret),
         hint: hintOf(secret),
         previousDigest: row.digest,
         previousUntilMs: this.#timeMs() + graceSeconds * 1000,
@@ -226,7 +240,7 @@ export class Keys {
       accountId: wish.accountId,
       makerId: wish.makerId ?? null,
       settings: KeySettings.encode(newSettings(wish.settings)).finish(),
-      digest: digestOf(this.#pepper, secret),
+      digest: this.#peppers.digestOf(secret),
       previousDigest: null,
       previousUntilMs: null,
       hint: hintOf(secret),
@@ -234,6 +248,14 @@ export class Keys {
       revokeTimeMs: null,
       revision: 1,
     };
+  }
+
+  /** The row of a settings file's key: with the digest of the one that has the secret, where there is one. */
+  async seedRow(wish: KeyWish, secret: string): Promise<KeyRow> {
+    const row = this.newRow(wish, secret);
+    if (!this.#peppers.areTwo) return row;
+    const { row: found, digest } = await this.#find(secret);
+    return found === undefined ? row : { ...row, digest };
   }
 
   /** Tells every node of a row that was stored beside its account. Never rejects. */
@@ -247,14 +269,13 @@ export class Keys {
    * it is.
    */
   async ensureSeed(seed: { accountId: string; secret: string; settings: KeySettings | undefined }): Promise<Key> {
-    const digest = digestOf(this.#pepper, seed.secret);
-    const found = await this.#store.keys.findByDigest(digest);
+    const { row: found } = await this.#find(seed.secret);
     if (found !== undefined) return keyOf(found);
     try {
       return (await this.create(seed)).key;
     } catch (error) {
       // Another node may have made it since.
-      const made = await this.#store.keys.findByDigest(digest);
+      const { row: made } = await this.#find(seed.secret);
       if (made !== undefined) return keyOf(made);
       throw error;
     }
@@ -263,6 +284,10 @@ export class Keys {
   /** What is stored are whole milliseconds. */
   #timeMs(): number {
     return Math.floor(this.#nowMs());
+  }
+
+  #find(secret: string): ReturnType<typeof findKey> {
+    return findKey(this.#store.keys, this.#peppers.digestsOf(secret));
   }
 
   async #row(id: string): Promise<KeyRow> {

@@ -61,14 +61,34 @@ export function hintOf(secret: string): string {
   return `${first}...${secret.slice(-2)}`;
 }
 
-/** The key of all digests. It is derived from the root secret, so that a stolen table is of no use without that. */
-export function pepperOf(rootSecret: Buffer): Buffer {
-  return Buffer.from(hkdfSync("sha256", rootSecret, "", "tollgate key pepper", 32));
+/** The key of digests, and four bytes that name it. */
+export interface Pepper {
+  readonly key: Buffer;
+  readonly id: Buffer;
 }
 
-/** What is stored of a secret: HMAC-SHA-256. A slow hash would add nothing to 190 random bits. */
-export function digestOf(pepper: Buffer, secret: string): Buffer {
-  return createHmac("sha256", pepper).update(secret).digest();
+const DIGEST_BYTES = 32;
+
+/** The key of all digests. It is derived from the root secret, so that a stolen table is of no use without that. */
+export function pepperOf(rootSecret: Buffer): Pepper {
+  return { key: derive(rootSecret, "tollgate key pepper", 32), id: derive(rootSecret, "tollgate key pepper id", 4) };
+}
+
+/**
+ * What is stored of a secret: HMAC-SHA-256, and behind it the pepper's name, so that the digests of a root secret that
+ * is rotated away can be counted. A slow hash would add nothing to 190 random bits.
+ */
+export function digestOf({ key, id }: Pepper, secret: string): Buffer {
+  return Buffer.concat([createHmac("sha256", key).update(secret).digest(), id]);
+}
+
+/** True where this pepper made the digest. */
+export function wasMadeWith({ id }: Pepper, digest: Uint8Array): boolean {
+  return id.equals(digest.subarray(DIGEST_BYTES));
+}
+
+function derive(rootSecret: Buffer, purpose: string, byteCount: number): Buffer {
+  return Buffer.from(hkdfSync("sha256", rootSecret, "", purpose, byteCount));
 }
 
 function checksumOf(body: string): string {

@@ -22,11 +22,11 @@ const FORWARDED_HEADER = "x-forwarded-for";
 /** The client's address as an IP literal; empty where nobody knows it. */
 export function clientAddress(
   origin: Origin,
-  frontToken: string | undefined,
+  frontTokens: readonly string[],
   proxies: TrustedProxies | undefined,
 ): string {
   const told = origin.metadata[CLIENT_ADDRESS_HEADER];
-  if (told !== undefined && (origin.local || isFront(origin.metadata[FRONT_HEADER], frontToken))) {
+  if (told !== undefined && (origin.local || isFront(origin.metadata[FRONT_HEADER], frontTokens))) {
     return canonical(told);
   }
   const peer = canonical(origin.peer);
@@ -38,10 +38,10 @@ export function peerAddress(peer: string): string {
   return canonical(peer.slice(0, Math.max(peer.lastIndexOf(":"), 0)));
 }
 
-/** True for the token that only our own front ends know. */
-export function isFront(shown: string | undefined, frontToken: string | undefined): boolean {
-  if (shown === undefined || frontToken === undefined || frontToken === "") return false;
-  return timingSafeEqual(digest(shown), digest(frontToken));
+/** True for a token that only our own front ends know. */
+export function isFront(shown: string | undefined, frontTokens: readonly string[]): boolean {
+  if (shown === undefined) return false;
+  return frontTokens.some((token) => token !== "" && timingSafeEqual(digest(shown), digest(token)));
 }
 
 function digest(text: string): Buffer {

@@ -23,8 +23,8 @@ export interface CoreParts {
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;
   readonly nowMs: () => number;
-  /** What a front end in another process shows, so that its word on the client's address is believed. */
-  readonly frontToken: string | undefined;
+  /** What front ends in other processes show, so that their word on the client's address is believed. */
+  readonly frontTokens: readonly string[];
   /** The proxies in front of this process; absent where there are none. */
   readonly proxies?: TrustedProxies | undefined;
   readonly log?: Log | undefined;

@@ -104,7 +104,7 @@ export class Dispatcher {
 
   /** True where the metadata carries the token of our own front ends. */
   isFront(metadata: CallMetadata): boolean {
-    return isFront(metadata[FRONT_HEADER], this.#core.frontToken);
+    return isFront(metadata[FRONT_HEADER], this.#core.frontTokens);
   }
 
   /**
@@ -125,7 +125,7 @@ export class Dispatcher {
     };
     const begin = (caller: Caller): Admitted | Promise<Admitted> => {
       known = caller;
-      address = clientAddress(origin, this.#core.frontToken, this.#core.proxies);
+      address = clientAddress(origin, this.#core.frontTokens, this.#core.proxies);
       requirePermission(permission, caller, address);
       const admitted = new Admitted(caller, address, changeCount);
       if (!beginsRequest(method)) return admitted;
@@ -269,7 +269,7 @@ export class Dispatcher {
     const { signal, endMs: callerEndMs } = lifetime;
     const admitted = admission instanceof Admitted ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
-      const address = admitted?.address ?? clientAddress(call, this.#core.frontToken, this.#core.proxies);
+      const address = admitted?.address ?? clientAddress(call, this.#core.frontTokens, this.#core.proxies);
       head.caller = caller;
       head.address = address;
       requirePermission(permission, caller, address);

@@ -1,7 +1,7 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Environment } from "../config/environment.js";
-import { deriveKey, readRootSecret } from "../config/secret.js";
+import type { Coordination } from "../coordination/coordination.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
 import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
@@ -25,11 +25,13 @@ import { closeTokenCounter } from "../pricing/tokens.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { Answers } from "../store/sqlite/answers.js";
 import { openSqliteStore } from "../store/sqlite/store.js";
+import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import { HealthLog } from "./health-log.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
+import { type Derived, deriveSecrets, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
@@ -78,12 +80,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   prepareDirectory(directory);
   const traces = tracesOfLost(directory, environment.witnessPath);
   const mayMake = options.acceptLoss || !holdsLedger(directory, environment.witnessPath);
-  const rootSecret = readRootSecret(environment, mayMake);
-  const store = await openLedgerStore(rootSecret, traces, options);
+  const derived = deriveSecrets(environment, mayMake);
+  const store = await openLedgerStore(derived, traces, options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
-  const onPublishError = (err: unknown): void =>
-    log.warn({ err }, "other nodes learn of a changed key only by its age");
-  const keys = new Keys({ store, coordination, rootSecret, nowMs, randomBytes, onPublishError });
+  const keys = createKeys(store, coordination, derived, log);
   const ledger = startLedger(store, options);
   await ledger.start();
   const healthLog = new HealthLog(log, metrics, monotonicMs);
@@ -100,8 +100,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const replays = createReplays(ledger, rootSecret, options);
-  const frontToken = deriveKey(rootSecret, "front token").toString("hex");
+  const replays = createReplays(ledger, derived, options);
+  const endRotationWatch = watchRotation(keys, derived, log);
+  const { frontTokens } = derived;
   const dispatcher = createDispatcher({
     keys,
     ledger,
@@ -114,14 +115,14 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     upstreams: createUpstreamBoard(routing),
     requestIds: makeRequestId,
     nowMs,
-    frontToken,
+    frontTokens,
     proxies: proxiesOf(environment),
     log,
   });
   return {
     dispatcher,
     shown,
-    frontToken,
+    frontToken: frontTokens[0] ?? "",
     reload: () => settings.reload(),
     ready: () =>
       store.check().then(
@@ -129,6 +130,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
         () => false,
       ),
     close: async () => {
+      endRotationWatch();
       await settings.close();
       await replays.close();
       await ledger.close();
@@ -153,7 +155,7 @@ export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | und
 
 /** Opens the database, and says what it lost where that is accepted. */
 function openLedgerStore(
-  rootSecret: Buffer,
+  { keyChecks: [keyCheck, ...otherKeyChecks] }: Derived,
   traces: readonly string[],
   options: CoreOptions,
 ): ReturnType<typeof openSqliteStore> {
@@ -161,7 +163,8 @@ function openLedgerStore(
   if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
   return openSqliteStore({
     directory: environment.dataDirectory,
-    keyCheck: deriveKey(rootSecret, "key check").toString("hex"),
+    keyCheck,
+    otherKeyChecks,
     acceptLoss,
     witnessPath: environment.witnessPath,
     traces,
@@ -171,6 +174,14 @@ function openLedgerStore(
       else log.warn({ found: text }, "a witness of the ledger was made");
     },
   });
+}
+
+function createKeys(store: Store, coordination: Coordination, { secrets }: Derived, log: Log): Keys {
+  const onPublishError = (err: unknown): void =>
+    log.warn({ err }, "other nodes learn of a changed key only by its age");
+  const onRewriteError = (err: unknown, key: string): void =>
+    log.warn({ err, key }, "the key's digest still needs TOLLGATE_SECRET_PREVIOUS");
+  return new Keys({ store, coordination, ...secrets, nowMs: Date.now, randomBytes, onPublishError, onRewriteError });
 }
 
 function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {
@@ -185,7 +196,7 @@ function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */
-function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, metrics }: CoreOptions): Replays {
+function createReplays(ledger: Ledger, { answerRoots }: Derived, { environment, log, metrics }: CoreOptions): Replays {
   const onLost = (err: unknown): void => {
     metrics.answersLost.inc();
     log.error({ err }, "an answer with an Idempotency-Key could not be kept");
@@ -202,7 +213,7 @@ function createReplays(ledger: Ledger, rootSecret: Buffer, { environment, log, m
   });
   return new Replays({
     store,
-    rootSecret: deriveKey(rootSecret, "answers"),
+    rootSecrets: answerRoots,
     randomBytes,
     nowMs: Date.now,
     requestOf: (requestId) => ledger.requests.get(requestId),

@@ -47,7 +47,7 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
  * changed.
  */
 export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings): Promise<string[]> {
-  const rows = settings.keys.map((seed) => keys.newRow(seed, seed.secret));
+  const rows = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
   const seeded = await ledger.seed(settings.accounts, rows);
   const differences: string[] = [];
   for (const [index, seed] of settings.accounts.entries()) {

@@ -25,6 +25,8 @@ const DEFAULTS = {
   core: undefined,
   operatorKey: undefined,
   secret: undefined,
+  secretPrevious: undefined,
+  secretNext: undefined,
   logLevel: "info",
   warnings: [],
 };
@@ -143,6 +145,14 @@ describe("a bad environment stops the start with one line", () => {
     {
       env: { TOLLGATE_SECRET: "hunter2" },
       line: "TOLLGATE_SECRET must be at least 32 characters of your own random text",
+    },
+    {
+      env: { TOLLGATE_SECRET_PREVIOUS: "hunter2" },
+      line: "TOLLGATE_SECRET_PREVIOUS must be at least 32 characters of your own random text",
+    },
+    {
+      env: { TOLLGATE_SECRET_PREVIOUS: "p".repeat(32), TOLLGATE_SECRET_NEXT: "n".repeat(32) },
+      line: "TOLLGATE_SECRET_NEXT and TOLLGATE_SECRET_PREVIOUS are steps of one rotation: set one",
     },
     {
       env: { TOLLGATE_OPERATOR_KEY: "hunter2" },

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { deriveKey, readRootSecret } from "../../src/config/secret.js";
+import { deriveKey, readRootSecret, readRootSecrets } from "../../src/config/secret.js";
 
 const base = mkdtempSync(join(tmpdir(), "tollgate-secret-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -67,6 +67,15 @@ test("one that is gone is not replaced where a ledger knows it", () => {
     /^the root secret .*secret is gone, .*: restore it, or set TOLLGATE_SECRET to it, or .*--accept-loss$/,
   );
   expect(existsSync(path)).toBe(false);
+});
+
+test("beside another one none is made, and one secret is not two", () => {
+  const secret = "s".repeat(32);
+  const nothing = { secret: undefined, secretPrevious: undefined, secretNext: undefined, dataDirectory };
+  expect(() => readRootSecrets({ ...nothing, secretPrevious: secret }, true)).toThrow(/^the root secret .* is gone/);
+  expect(() => readRootSecrets({ ...nothing, secret, secretNext: secret }, true)).toThrow(
+    "TOLLGATE_SECRET_NEXT is the root secret in force: unset it, or set TOLLGATE_SECRET to another one",
+  );
 });
 
 test("each purpose has its own key of 32 bytes, always the same", () => {

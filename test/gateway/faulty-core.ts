@@ -125,7 +125,7 @@ export async function openFaultyCore(
     upstreams: createUpstreamBoard(routing),
     requestIds: () => (latestId = randomUUID().replaceAll("-", "")),
     nowMs,
-    frontToken: undefined,
+    frontTokens: [],
   });
   const edges = await openEdges(dispatcher);
   const demand = { subject: `key ${key.id}`, limits: ONE_SLOT, tokens: 0 };

@@ -105,7 +105,8 @@ test("a hint shows at most nine characters of a secret and hides at least ten", 
 test("a digest depends on the secret and on the root secret", () => {
   const pepper = pepperOf(ROOT_SECRET);
   const digest = digestOf(pepper, FOREIGN);
-  expect(digest.byteLength).toBe(32);
+  // HMAC-SHA-256, and four bytes that name its key.
+  expect(digest.byteLength).toBe(36);
   expect(digestOf(pepperOf(ROOT_SECRET), FOREIGN)).toEqual(digest);
   expect(digestOf(pepper, `${FOREIGN}0`)).not.toEqual(digest);
   expect(digestOf(pepperOf(Buffer.from("another root secret of 32 characters")), FOREIGN)).not.toEqual(digest);

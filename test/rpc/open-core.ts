@@ -55,7 +55,7 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
     upstreams: { list: () => [UPSTREAM], reset: resetUpstream },
     requestIds: () => randomUUID().replaceAll("-", ""),
     nowMs,
-    frontToken: FRONT_TOKEN,
+    frontTokens: [FRONT_TOKEN],
     log: logInto(log),
     ...more,
   };

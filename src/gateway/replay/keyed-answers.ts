@@ -3,24 +3,21 @@ import type { CallMetadata, Sink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { GatewayCall } from "../gateway.js";
 import { readRecord, writeRecord } from "./answer-record.js";
-import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
+import type { NewAnswer, StoredAnswer } from "./answer-store.js";
 import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
 import { KEY_MS, LARGE_BYTES, LARGE_MS } from "./bounds.js";
 import type { KeptRuns, RequestOf } from "./kept-runs.js";
 import { Run, type Work } from "./run.js";
-import { opened, type Seal, sealed, sealOf } from "./seal.js";
+import type { Seal } from "./seal.js";
+import { type FoundAnswer, SealedAnswers, type SealedParts } from "./sealed-answers.js";
 import type { Tape } from "./tape.js";
 
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 const KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-const NONCE_BYTES = 12;
 /** How long recovery takes at most to resolve what a crash left. */
 const RECOVERY_WAIT_MS = 5_000;
 
-export interface KeyedParts {
-  readonly store: AnswerStore;
-  readonly rootSecret: Buffer;
-  readonly randomBytes: (count: number) => Buffer;
+export interface KeyedParts extends SealedParts {
   readonly nowMs: () => number;
   /** What the ledger knows of a request. */
   readonly requestOf: RequestOf;
@@ -37,12 +34,15 @@ interface Open {
 
 export class KeyedAnswers {
   readonly #open = new Map<string, Open>();
-  readonly #lookups = new Map<string, Promise<StoredAnswer | undefined>>();
+  readonly #lookups = new Map<string, Promise<FoundAnswer | undefined>>();
+  readonly #answers: SealedAnswers;
 
   constructor(
     private readonly parts: KeyedParts,
     private readonly kept: KeptRuns,
-  ) {}
+  ) {
+    this.#answers = new SealedAnswers(parts);
+  }
 
   async serve(
     key: string,
@@ -53,38 +53,38 @@ export class KeyedAnswers {
     stays: boolean,
   ): Promise<void> {
     checkKey(key);
-    const seal = sealOf(this.parts.rootSecret, call.caller.keyId, key);
-    const id = seal.id.toString("base64");
+    const seals = this.#answers.sealsOf(call.caller.keyId, key);
+    const id = nameOf(seals);
     const printing = ask.print();
     const print = printing instanceof Promise ? await printing : printing;
     for (;;) {
       const open = this.#open.get(id);
       if (open !== undefined) return this.#attach(open, print, call, sink);
-      const stored = await this.#lookUp(id, seal);
+      const stored = await this.#lookUp(id, seals);
       // Another request with the key may have begun meanwhile.
       if (this.#open.has(id)) continue;
       if (stored === undefined) break;
       if (!print.equals(stored.print)) throw keyReused(stored.requestId);
-      if (stored.record !== null) return this.#replay(seal, stored.requestId, stored.record, ask, call, sink);
+      if (stored.record !== null) return this.#replay(stored, stored.record, ask, call, sink);
       await this.#checkUncharged(stored.requestId);
       if (!this.#open.has(id)) break;
     }
     // What begins here outlives its call, so nothing begins of one that ended meanwhile, with its key for example.
     call.signal.throwIfAborted();
-    this.#begin({ id, seal, print }, ask, call, work, stays);
+    this.#begin({ id, seals, print }, ask, call, work, stays);
     return this.kept.follow(call.requestId, sink, call);
   }
 
   /** True where an answer to this key of the caller's is kept, or being made. */
   isKnown(key: string, keyId: string): boolean | Promise<boolean> {
     if (!KEY_PATTERN.test(key)) return false;
-    const seal = sealOf(this.parts.rootSecret, keyId, key);
-    const id = seal.id.toString("base64");
-    return this.#open.has(id) || this.#lookUp(id, seal).then((stored) => stored !== undefined);
+    const seals = this.#answers.sealsOf(keyId, key);
+    const id = nameOf(seals);
+    return this.#open.has(id) || this.#lookUp(id, seals).then((stored) => stored !== undefined);
   }
 
   #begin(
-    { id, seal, print }: { readonly id: string; readonly seal: Seal; readonly print: Buffer },
+    { id, seals, print }: { readonly id: string; readonly seals: readonly Seal[]; readonly print: Buffer },
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
     work: Work<unknown>,
@@ -97,16 +97,16 @@ export class KeyedAnswers {
     // The key is durable before money moves: after a crash the ledger says whether its request was charged.
     const note = async (): Promise<void> => {
       noted = true;
-      await this.#put(seal, { requestId, print, record: null, accountId });
+      await this.#put(seals, { requestId, print, record: null, accountId });
     };
     const run = new Run(call, work, tape, note);
     this.#open.set(id, { print, run, tape });
     const done = run.ended.then(async (error) => {
       tape.close(error);
       try {
-        if (error === undefined) await this.#store(seal, requestId, print, tape, ask);
+        if (error === undefined) await this.#store(seals, requestId, print, tape, ask);
         // Where nobody was told that it failed, the key stays: whoever asks again learns it if that was charged.
-        else if (noted && tape.end?.told === true) await this.parts.store.remove(seal.id);
+        else if (noted && tape.end?.told === true) await this.#answers.remove(seals);
       } catch (failure) {
         this.parts.onLost(failure);
       } finally {
@@ -128,53 +128,57 @@ export class KeyedAnswers {
 
   /** The stored answer again: no charge, no upstream. */
   async #replay(
-    seal: Seal,
-    requestId: string,
+    stored: FoundAnswer,
     record: Uint8Array,
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
     sink: Sink<unknown>,
   ): Promise<void> {
-    const { headers, messages } = readRecord(opened(seal, Buffer.from(record)));
+    const { headers, messages } = readRecord(this.#answers.open(stored, record));
     const tape = this.kept.newTape(ask, call.caller.accountId);
     tape.head(headers);
     for (const bytes of messages) tape.data(ask.method.responseDeserialize(bytes));
     tape.close();
     try {
       if (!tape.isWhole) throw overloaded("its memory for stored answers is full", 1_000);
-      await tape.follow(withHead(sink, replayedHead(requestId)), call.signal);
+      await tape.follow(withHead(sink, replayedHead(stored.requestId)), call.signal);
     } finally {
       tape.release();
     }
   }
 
   /** Those who ask for one key at the same time go on in one turn, so that only the first of them begins. */
-  #lookUp(id: string, seal: Seal): Promise<StoredAnswer | undefined> {
+  #lookUp(id: string, seals: readonly Seal[]): Promise<FoundAnswer | undefined> {
     let found = this.#lookups.get(id);
     if (found === undefined) {
-      found = this.parts.store.find(seal.id).finally(() => this.#lookups.delete(id));
+      found = this.#answers.find(seals).finally(() => this.#lookups.delete(id));
       this.#lookups.set(id, found);
     }
     return found;
   }
 
   /** Stores the answer; of one that is too large, that there was one. */
-  #store(seal: Seal, requestId: string, print: Buffer, tape: Tape<unknown>, ask: Ask<unknown, unknown>): Promise<void> {
+  #store(
+    seals: readonly Seal[],
+    requestId: string,
+    print: Buffer,
+    tape: Tape<unknown>,
+    ask: Ask<unknown, unknown>,
+  ): Promise<void> {
     const { accountId } = tape;
-    if (!tape.isWhole) return this.#put(seal, { requestId, print, record: null, accountId });
-    const bytes = writeRecord(
+    if (!tape.isWhole) return this.#put(seals, { requestId, print, record: null, accountId });
+    const record = writeRecord(
       lastingHeaders(tape.headers),
       tape.messages().map((message) => ask.bytesOf(message)),
     );
-    const record = sealed(seal, bytes, this.parts.randomBytes(NONCE_BYTES));
-    return this.#put(seal, { requestId, print, record, accountId });
+    return this.#put(seals, { requestId, print, record, accountId });
   }
 
-  #put(seal: Seal, answer: StoredAnswer & Pick<NewAnswer, "accountId">): Promise<void> {
+  #put(seals: readonly Seal[], answer: StoredAnswer & Pick<NewAnswer, "accountId">): Promise<void> {
     const nowMs = this.parts.nowMs();
     const isLarge = (answer.record?.length ?? 0) > LARGE_BYTES;
     const recordUntilMs = nowMs + (isLarge ? LARGE_MS : KEY_MS);
-    return this.parts.store.put({ ...answer, id: seal.id, recordUntilMs, untilMs: nowMs + KEY_MS });
+    return this.#answers.put(seals, { ...answer, recordUntilMs, untilMs: nowMs + KEY_MS });
   }
 
   /** A key whose request was never charged may run again. */
@@ -189,6 +193,10 @@ export class KeyedAnswers {
     const row = await this.parts.requestOf(requestId);
     return answerGone(requestId, row?.costNanos ?? 0n);
   }
+}
+
+function nameOf([seal]: readonly Seal[]): string {
+  return seal?.id.toString("base64") ?? "";
 }
 
 function checkKey(key: string): void {

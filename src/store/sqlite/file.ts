@@ -39,6 +39,8 @@ export interface StartNotice {
 export interface StartCheck {
   /** Derived from the root secret; empty where it is not compared. */
   readonly keyCheck: string;
+  /** Of the other root secrets that are taken. */
+  readonly otherKeyChecks: readonly string[];
   readonly acceptLoss: boolean;
   /** Where the witness is kept; undefined: in the directory. */
   readonly witnessPath: string | undefined;
@@ -46,7 +48,13 @@ export interface StartCheck {
   readonly traces: readonly string[];
 }
 
-const UNCHECKED: StartCheck = { keyCheck: "", acceptLoss: false, witnessPath: undefined, traces: [] };
+const UNCHECKED: StartCheck = {
+  keyCheck: "",
+  otherKeyChecks: [],
+  acceptLoss: false,
+  witnessPath: undefined,
+  traces: [],
+};
 const PAGE_BYTES = 4096;
 
 /**
@@ -118,7 +126,7 @@ function lossesOf(
   database: Sqlite,
   directory: string,
   note: WitnessNote | "damaged" | undefined,
-  { keyCheck }: StartCheck,
+  { keyCheck, otherKeyChecks }: StartCheck,
 ): Loss[] {
   const isNew = schemaVersion(database) === 0;
   if (isNew && database.prepare("SELECT 1 FROM sqlite_master").get() !== undefined)
@@ -126,7 +134,7 @@ function lossesOf(
   if (note === undefined) return [];
   if (note === "damaged") return isNew ? [lostDatabase("empty", note)] : [lostWitness()];
   const lost = isNew ? lostDatabase("empty", note) : lossOf(database, note);
-  return [lost, lostSecret(keyCheck, note)].filter((loss) => loss !== undefined);
+  return [lost, lostSecret([keyCheck, ...otherKeyChecks], note)].filter((loss) => loss !== undefined);
 }
 
 /** What SQLite and the system say of a file in few words, as a line that says what to do. */

@@ -58,9 +58,9 @@ export function lossOf(database: Sqlite, { databaseId, head }: WitnessNote): Los
   return { found: `transfer ${head.sequence} is not the one that was written (witness.json)`, restore: DATABASE };
 }
 
-/** The root secret is not the one of before. An empty check is no secret's. */
-export function lostSecret(keyCheck: string, note: WitnessNote): Loss | undefined {
-  if (keyCheck === "" || note.keyCheck === "" || keyCheck === note.keyCheck) return undefined;
+/** No root secret is the one of before. An empty check is no secret's. */
+export function lostSecret(keyChecks: readonly string[], note: WitnessNote): Loss | undefined {
+  if (keyChecks[0] === "" || note.keyCheck === "" || keyChecks.includes(note.keyCheck)) return undefined;
   const found = "the root secret is not the one that was used here, so that no key made with it would be known";
   return { found, restore: SECRET };
 }

@@ -18,6 +18,8 @@ export interface SqliteOptions {
   readonly databaseBytesMax?: number | undefined;
   /** Derived from the root secret, in 64 hex digits: another one than before is a loss. Absent: not compared. */
   readonly keyCheck?: string | undefined;
+  /** Of the other root secrets that are taken. Default: none. */
+  readonly otherKeyChecks?: readonly string[] | undefined;
   /** Opens also what has lost state, and writes that down. */
   readonly acceptLoss?: boolean | undefined;
   /** Where the witness is kept, absolute. Absent: in the directory, with which it can be lost. */
@@ -32,7 +34,8 @@ export interface SqliteOptions {
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const directory = resolve(options.directory);
   const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath, traces = [] } = options;
-  const check = { keyCheck, acceptLoss, witnessPath, traces };
+  const { otherKeyChecks = [] } = options;
+  const check = { keyCheck, otherKeyChecks, acceptLoss, witnessPath, traces };
   const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   return {

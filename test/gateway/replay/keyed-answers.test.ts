@@ -16,6 +16,8 @@ const MIB = 1_048_576;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const COST_NANOS = 7n;
+const OLD_ROOT = Buffer.from("a root secret of this test, long enough");
+const NEW_ROOT = Buffer.from("the root secret that comes after it");
 
 let directory = "";
 beforeEach(() => {
@@ -38,24 +40,24 @@ const CALLER = callerOf({
 });
 
 /** Replays over a real store, of a method whose answer has so many bytes and costs the same each time. */
-function setUp(answerBytes: number, nowMs: () => number) {
+function setUp(answerBytes: number, nowMs: () => number, rootSecrets: readonly Buffer[] = [OLD_ROOT]) {
   let runs = 0;
   let memoryBytes = 0;
   const lost: unknown[] = [];
   const onError = (error: unknown): void => void lost.push(error);
   const replays = new Replays({
     store: new Answers({ directory, nowMs, onSwept: () => undefined, onError }),
-    rootSecret: Buffer.from("a root secret of this test, long enough"),
+    rootSecrets,
     randomBytes,
     nowMs,
     requestOf: async () => ({ accountId: "acme", state: "settled", costNanos: COST_NANOS }),
     onBytes: (used) => (memoryBytes = used),
     onLost: onError,
   });
-  const metadata = { "idempotency-key": "order 1" };
   const source = Buffer.alloc(answerBytes, "a");
   /** How the call was answered: by a run, by the stored answer, or with the reason of a refusal. */
-  const call = async (): Promise<string> => {
+  const call = async (key = "order 1"): Promise<string> => {
+    const metadata = { "idempotency-key": key };
     const ask = new Ask<unknown, unknown>(
       InferenceServiceService.streamGenerate as never,
       { generation: undefined, acceptWire: "" },
@@ -114,8 +116,29 @@ test.each([
   if (after !== "run") {
     nowMs = startMs + DAY_MS;
     // Of an answer without a record nothing shows when its key was written for the last time.
-    await expect.poll(call).toBe("run");
+    await expect.poll(() => call()).toBe("run");
   }
   await close();
   expect(lost).toEqual([]);
+});
+
+test.each([
+  { name: "told of the next", rootSecrets: [OLD_ROOT, NEW_ROOT] },
+  { name: "taking over", rootSecrets: [NEW_ROOT, OLD_ROOT] },
+])("while the root secret is rotated, a node $name reads and writes answers as both sides know them", async (some) => {
+  const before = setUp(100, () => 1_000_000, [OLD_ROOT]);
+  expect(await before.call("kept before")).toBe("run");
+  await expect.poll(before.stored).toBe(true);
+  await before.close();
+  const between = setUp(100, () => 1_000_000, some.rootSecrets);
+  expect(await between.call("kept before")).toBe("replayed");
+  expect(await between.call("kept between")).toBe("run");
+  await expect.poll(between.stored).toBe(true);
+  expect(await between.call("kept between")).toBe("replayed");
+  await between.close();
+  for (const rootSecrets of [[OLD_ROOT], [NEW_ROOT]]) {
+    const apart = setUp(100, () => 1_000_000, rootSecrets);
+    expect(await apart.call("kept between")).toBe("replayed");
+    await apart.close();
+  }
 });

@@ -1,0 +1,63 @@
+/**
+ * The store of answers, as one Idempotency-Key sees it. While the root secret is rotated, a key has two seals: all is
+ * kept under both, so that nodes which know only one of the two secrets find each other's answers.
+ */
+import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
+import { opened, type Seal, sealed, sealOf } from "./seal.js";
+
+const NONCE_BYTES = 12;
+
+/** An answer, and what opens it. */
+export interface FoundAnswer extends StoredAnswer {
+  readonly seal: Seal;
+}
+
+export interface SealedParts {
+  readonly store: AnswerStore;
+  /** The one in force first. */
+  readonly rootSecrets: readonly Buffer[];
+  readonly randomBytes: (count: number) => Buffer;
+}
+
+export class SealedAnswers {
+  constructor(private readonly parts: SealedParts) {}
+
+  /** The seals of a key; the first is of the root secret in force. */
+  sealsOf(keyId: string, idempotencyKey: string): readonly Seal[] {
+    return this.parts.rootSecrets.map((rootSecret) => sealOf(rootSecret, keyId, idempotencyKey));
+  }
+
+  async find(seals: readonly Seal[]): Promise<FoundAnswer | undefined> {
+    for (const seal of seals) {
+      const stored = await this.parts.store.find(seal.id);
+      if (stored !== undefined) return { ...stored, seal };
+    }
+    return undefined;
+  }
+
+  /** What is in the record, which must be there. */
+  open({ seal }: FoundAnswer, record: Uint8Array): Buffer {
+    return opened(seal, Buffer.from(record));
+  }
+
+  /** Keeps an answer, or with a null record that there is one. The record is what `open` gives. */
+  async put(seals: readonly Seal[], answer: Omit<NewAnswer, "id">): Promise<void> {
+    for (const seal of inOrder(seals)) {
+      const record = answer.record && sealed(seal, Buffer.from(answer.record), this.parts.randomBytes(NONCE_BYTES));
+      await this.parts.store.put({ ...answer, id: seal.id, record });
+    }
+  }
+
+  async remove(seals: readonly Seal[]): Promise<void> {
+    for (const seal of inOrder(seals)) await this.parts.store.remove(seal.id);
+  }
+
+  close(): Promise<void> {
+    return this.parts.store.close();
+  }
+}
+
+/** One order on all nodes, whichever of the secrets is in force there: of two that claim a key, one is first. */
+function inOrder(seals: readonly Seal[]): readonly Seal[] {
+  return seals.length < 2 ? seals : [...seals].sort((one, other) => one.id.compare(other.id));
+}

@@ -1,0 +1,48 @@
+/** What the parts of a core derive from the root secret, and from the other one while it is rotated. */
+import type { Environment } from "../config/environment.js";
+import { deriveKey, readRootSecrets, rootSecretsOf, type RootSecretSet } from "../config/secret.js";
+import type { Keys } from "../keys/keys.js";
+import type { Log } from "../observe/log.js";
+
+/** Each list begins with what comes from the secret in force. */
+export interface Derived {
+  readonly secrets: RootSecretSet;
+  /** By which a database knows its secret again. */
+  readonly keyChecks: readonly string[];
+  /** The roots of the seals of stored answers. */
+  readonly answerRoots: readonly Buffer[];
+  /** What front ends show. */
+  readonly frontTokens: readonly string[];
+}
+
+const COUNT_EVERY_MS = 10 * 60_000;
+
+/** Throws a ConfigError where there is no root secret. */
+export function deriveSecrets(environment: Environment, mayMake: boolean): Derived {
+  const secrets = readRootSecrets(environment, mayMake);
+  const all = rootSecretsOf(secrets);
+  const texts = (purpose: string): string[] => all.map((secret) => deriveKey(secret, purpose).toString("hex"));
+  return {
+    secrets,
+    keyChecks: texts("key check"),
+    answerRoots: all.map((secret) => deriveKey(secret, "answers")),
+    frontTokens: texts("front token"),
+  };
+}
+
+/** Says, now and every ten minutes, how many keys still need the root secret before. Returns how it is stopped. */
+export function watchRotation(keys: Keys, { secrets }: Derived, log: Log): () => void {
+  if (secrets.previousSecret === undefined) return () => undefined;
+  const count = async (): Promise<void> => {
+    try {
+      const left = await keys.countPrevious();
+      if (left === 0) log.info({ keys: left }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
+      else log.info({ keys: left }, "so many keys were not used yet since TOLLGATE_SECRET changed");
+    } catch (err) {
+      log.warn({ err }, "the keys that need TOLLGATE_SECRET_PREVIOUS could not be counted");
+    }
+  };
+  void count();
+  const timer = setInterval(() => void count(), COUNT_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
