@@ -1,7 +1,7 @@
 /** The way to PostgreSQL: bounded pools of connections, transactions with bounded times, and what runs once more. */
 import pg from "pg";
 import { GatewayError } from "../../errors.js";
-import { endsConnection, mayRunAgain, messageOf, refusalOf } from "./failure.js";
+import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf } from "./failure.js";
 import { checkServer, UnfitServer } from "./server-check.js";
 import type { Sql } from "./sql.js";
 
@@ -64,7 +64,8 @@ export class Postgres implements Session {
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
         };
     const pooled = { ...config, ...session, idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, verify };
-    this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX });
+    // Statements that do not wait for each other's rows go out together.
+    this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX, pipeline: true });
     this.#readers = new pg.Pool({ ...pooled, max: READERS_MAX });
     // A connection that broke while nobody used it is gone from its pool; whoever asks next makes another.
     for (const pool of [this.#writers, this.#readers]) pool.on("error", () => undefined);
@@ -100,9 +101,12 @@ export class Postgres implements Session {
     return this.#again(this.#readers, work, options);
   }
 
-  /** The same for a batch of the ledger, which does not wait for a reader's connection. */
+  /**
+   * The same for a batch of the ledger, which does not wait for a reader's connection. It runs again also where another
+   * made a row of its meanwhile: the next run finds that.
+   */
   commit<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
-    return this.#again(this.#writers, work, {});
+    return this.#again(this.#writers, work, {}, (error) => mayRunAgain(error) || isTaken(error));
   }
 
   async close(): Promise<void> {
@@ -117,6 +121,7 @@ export class Postgres implements Session {
     pool: pg.Pool,
     work: (session: Session) => Promise<Result>,
     options: TransactionOptions,
+    runsAgain: (error: unknown) => boolean = mayRunAgain,
   ): Promise<Result> {
     for (let left = RUNS_MAX - 1; ; left -= 1) {
       try {
@@ -124,10 +129,10 @@ export class Postgres implements Session {
           pool,
           (client) =>
             inTransaction(client, new ClientSession(client, this.isPooled, options.statementMs), work, options),
-          mayRunAgain,
+          runsAgain,
         );
       } catch (error) {
-        if (left === 0 || !mayRunAgain(error)) throw refusalOf(error);
+        if (left === 0 || !runsAgain(error)) throw refusalOf(error);
       }
     }
   }

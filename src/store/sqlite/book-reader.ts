@@ -3,7 +3,8 @@ import { Book, type CounterSource } from "../../ledger/book.js";
 import type { CorrectionKind } from "../../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
-import type { Budget, BudgetRow, TotalKind } from "../../ledger/rows.js";
+import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
+import { toBookAccount } from "../book-rows.js";
 import { hexOf } from "../digest.js";
 import {
   type AccountColumns,
@@ -178,28 +179,6 @@ export class BookReader {
     if (book.accounts.has(id)) return;
     const row = this.#account.get(id);
     if (row === undefined) return;
-    book.accounts.set(id, {
-      id,
-      budgets: budgetsOf(row),
-      requestCostMaxNanos: row.request_cost_max_nanos,
-      debitsPending: row.debits_pending,
-      debitsPosted: row.debits_posted,
-      creditsPosted: row.credits_posted,
-      debitedNanos: row.debited_nanos,
-      frozen: row.frozen_time_ms !== null,
-      chainSequence: Number(row.chain_sequence),
-      chainHash: hexOf(row.chain_hash),
-      changed: false,
-    });
+    book.accounts.set(id, toBookAccount(row));
   }
-}
-
-/** Zero is no budget. */
-function budgetsOf(row: AccountColumns): Budget[] {
-  const budgets: Budget[] = [
-    { period: "day", limitNanos: row.budget_day_nanos },
-    { period: "month", limitNanos: row.budget_month_nanos },
-    { period: "total", limitNanos: row.budget_total_nanos },
-  ];
-  return budgets.filter(({ limitNanos }) => limitNanos > 0n);
 }

@@ -11,7 +11,7 @@ import {
   type UsageRow,
 } from "../../ledger/rows.js";
 import type { Transfer } from "../../ledger/transfer.js";
-import { digestOf } from "../digest.js";
+import { checkpointDigest } from "../book-rows.js";
 import type { Sqlite, Statement } from "./binding.js";
 import { TOKEN_COLUMNS, placeholders, tokensOf } from "../token-columns.js";
 
@@ -257,12 +257,10 @@ export class BookWriter {
       release.write(freed.sequence, sequence, kind, endTimeMs);
   }
 
-  #writeCheckpoint({ sequence, costNanos, operatorCostNanos, upstream, attempts, usage }: HoldRow): void {
-    const tokens = tokensOf(usage);
-    const known = operatorCostNanos === undefined ? [] : [operatorCostNanos];
-    const digest = digestOf(sequence, costNanos, upstream, attempts, ...tokens, ...known);
-    const [cost = null] = known;
-    this.#statements.checkpoint.write(sequence, costNanos, cost, upstream, attempts, digest, ...tokens);
+  #writeCheckpoint(hold: HoldRow): void {
+    const { sequence, costNanos, operatorCostNanos = null, upstream, attempts, usage } = hold;
+    const values = [sequence, costNanos, operatorCostNanos, upstream, attempts, checkpointDigest(hold)];
+    this.#statements.checkpoint.write(...values, ...tokensOf(usage));
   }
 
   #addDay(row: UsageDay): void {

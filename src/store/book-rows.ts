@@ -1,0 +1,59 @@
+/** Rows of the ledger's book, as every driver reads and writes them. */
+import type { Account, Budget, HoldRow } from "../ledger/rows.js";
+import { digestOf, hexOf } from "./digest.js";
+import { tokensOf } from "./token-columns.js";
+
+/** What the ledger needs of an account. */
+export interface BookAccountColumns {
+  readonly id: string;
+  readonly budget_day_nanos: bigint;
+  readonly budget_month_nanos: bigint;
+  readonly budget_total_nanos: bigint;
+  readonly request_cost_max_nanos: bigint;
+  readonly frozen_time_ms: bigint | null;
+  readonly debits_pending: bigint;
+  readonly debits_posted: bigint;
+  readonly credits_posted: bigint;
+  readonly debited_nanos: bigint;
+  readonly chain_sequence: bigint;
+  readonly chain_hash: Uint8Array;
+}
+
+export function toBookAccount(row: BookAccountColumns): Account {
+  return {
+    id: row.id,
+    budgets: budgetsOf(row),
+    requestCostMaxNanos: row.request_cost_max_nanos,
+    debitsPending: row.debits_pending,
+    debitsPosted: row.debits_posted,
+    creditsPosted: row.credits_posted,
+    debitedNanos: row.debited_nanos,
+    frozen: row.frozen_time_ms !== null,
+    chainSequence: Number(row.chain_sequence),
+    chainHash: hexOf(row.chain_hash),
+    changed: false,
+  };
+}
+
+/** Zero is no budget. */
+function budgetsOf(row: BookAccountColumns): Budget[] {
+  const budgets: Budget[] = [
+    { period: "day", limitNanos: row.budget_day_nanos },
+    { period: "month", limitNanos: row.budget_month_nanos },
+    { period: "total", limitNanos: row.budget_total_nanos },
+  ];
+  return budgets.filter(({ limitNanos }) => limitNanos > 0n);
+}
+
+/** By which the proof finds a checkpoint that was changed. */
+export function checkpointDigest({
+  sequence,
+  costNanos,
+  operatorCostNanos,
+  upstream,
+  attempts,
+  usage,
+}: HoldRow): Buffer {
+  const known = operatorCostNanos === undefined ? [] : [operatorCostNanos];
+  return digestOf(sequence, costNanos, upstream, attempts, ...tokensOf(usage), ...known);
+}
