@@ -1,26 +1,200 @@
 /** The way to a real PostgreSQL: what it must be, what is bounded, and what happens where it is away. */
-import pg from "pg";
+import { createServer } from "node:net";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
+import { accountCalls, keyCalls, requestCalls } from "../../src/store/postgres/tables.js";
+import { entryCalls } from "../../src/store/postgres/entries.js";
 import { Postgres } from "../../src/store/postgres/connection.js";
+import { migrate } from "../../src/store/postgres/migration.js";
+import { MIGRATIONS, type PostgresMigration } from "../../src/store/postgres/schema.js";
 import { sql } from "../../src/store/postgres/sql.js";
+import { startCuttingProxy } from "../support/cutting-proxy.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+
+async function opened<Result>(url: string, work: (database: Postgres) => Promise<Result>): Promise<Result> {
+  const database = await Postgres.open(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
 
 describe.skipIf(postgresMissing)("PostgreSQL", () => {
   test("integers come as bigints to the last digit, bytes as bytes, texts as they were", async () => {
-    const database = await Postgres.open(await makeDatabase());
     const values = [9_223_372_036_854_775_807n, Buffer.from([0, 255]), "naïve 'text' \\ \u{1f600}"];
-    const rows = await database.rows(
-      sql("SELECT $1::bigint AS a, $2::bytea AS b, $3::text AS c, count(*) AS d"),
-      values,
-    );
-    expect(rows).toEqual([{ a: values[0], b: values[1], c: values[2], d: 1n }]);
-    await database.close();
-    expect(pg.types).toBeDefined();
+    const text = "SELECT ?::bigint AS a, ?::bytea AS b, ?::text AS c, count(*) AS d, sum(1::bigint) AS e";
+    const rows = await opened(await makeDatabase(), (database) => database.rows(sql(text), values));
+    expect(rows).toEqual([{ a: values[0], b: values[1], c: values[2], d: 1n, e: 1n }]);
   });
 
-  test.each(["synchronous_commit"])("one with %s off is refused by name", async (name) => {
+  test("one that may lose what it acknowledged is refused by name", async () => {
     const url = await makeDatabase();
-    await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${name} = off`);
-    await expect(Postgres.open(url)).rejects.toThrow(`${name} is off`);
+    await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+    await expect(Postgres.open(url)).rejects.toThrow("synchronous_commit is off");
+  });
+
+  test("one that is not there, or has another password, is told in one line without the password", async () => {
+    const url = new URL(await makeDatabase());
+    url.password = "not-the-password";
+    const wrong = await Postgres.open(url.href).catch(String);
+    expect(wrong).toContain(`PostgreSQL at ${url.host}${url.pathname} cannot be used: 28P01`);
+    url.port = "9";
+    const away = await Postgres.open(url.href).catch(String);
+    expect(away).toContain("ECONNREFUSED");
+    for (const text of [wrong, away]) expect(text).not.toMatch(/not-the-password|\n/);
+  });
+
+  test("one that accepts and says nothing is given up in time", async () => {
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const address = silent.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    await expect(Postgres.open(`postgresql://u:p@127.0.0.1:${port}/d`)).rejects.toThrow("cannot be used");
+    silent.close();
+  });
+
+  test("transactions that are in each other's way all happen, each once", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await database.script(
+        "CREATE TABLE thing (id bigint PRIMARY KEY, count bigint); INSERT INTO thing VALUES (1, 0), (2, 0)",
+      );
+      const add = sql("UPDATE thing SET count = count + 1 WHERE id = $1");
+      const both = (first: number, second: number): Promise<number> =>
+        database.transact(async (session) => {
+          await session.run(add, [first]);
+          await session.run(sql("SELECT pg_sleep(0.01)"));
+          return session.run(add, [second]);
+        });
+      await Promise.all(Array.from({ length: 2 }, (_, index) => both(1 + (index % 2), 2 - (index % 2))));
+      const rows = await database.rows(sql("SELECT count FROM thing"));
+      expect(rows).toEqual([{ count: 2n }, { count: 2n }]);
+    });
+  });
+
+  test("a transaction that fails leaves nothing, and its connection goes on", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await database.script("CREATE TABLE thing (id bigint PRIMARY KEY)");
+      const fail = database.transact(async (session) => {
+        await session.run(sql("INSERT INTO thing VALUES (1)"));
+        throw new Error("ours");
+      });
+      await expect(fail).rejects.toMatchObject({ reason: "ERROR_REASON_INTERNAL" });
+      expect(await database.rows(sql("SELECT id FROM thing"))).toEqual([]);
+    });
+  });
+
+  test("while it is away every call is refused as unavailable, and the first one after it is served", async () => {
+    const url = new URL(await makeDatabase());
+    const proxy = await startCuttingProxy(url.hostname, Number(url.port));
+    url.port = String(proxy.port);
+    await opened(url.href, async (database) => {
+      const ask = (): Promise<unknown> => database.rows(sql("SELECT 1::bigint AS one"));
+      expect(await ask()).toEqual([{ one: 1n }]);
+      proxy.cut();
+      await expect(ask()).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+      await expect(database.transact(ask)).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+      proxy.mend();
+      expect(await ask()).toEqual([{ one: 1n }]);
+    });
+    await proxy.close();
+  });
+
+  test("a statement that takes too long is ended on the server", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      const slow = database.transact((session) => session.run(sql("SELECT pg_sleep(60)")), { statementMs: 200 });
+      await expect(slow).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+      const found = sql(
+        "SELECT count(*) AS count FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' AND state = 'active'",
+      );
+      expect(await database.rows(found)).toEqual([{ count: 0n }]);
+    });
+  });
+});
+
+describe.skipIf(postgresMissing)("the schema", () => {
+  const serves = { version: 1, program: "0.1.0" };
+  const steps: readonly PostgresMigration[] = [
+    { version: 1, sql: "CREATE TABLE thing (id bigint PRIMARY KEY)", serves },
+    { version: 2, sql: "INSERT INTO thing VALUES (2); ALTER TABLE thing ADD COLUMN name text", serves },
+    { version: 3, sql: "INSERT INTO thing VALUES (3, 'new')", serves: { version: 2, program: "0.2.0" } },
+  ];
+
+  test.each([0, 1, 2, 3])(
+    "comes from version %i to the newest, each step once, whoever starts beside",
+    async (version) => {
+      const url = await makeDatabase();
+      await opened(url, async (database) => {
+        if (version > 0) await migrate(database, steps.slice(0, version), "");
+        await Promise.all(Array.from({ length: 4 }, () => migrate(database, steps, "")));
+        expect(await database.rows(sql("SELECT id FROM thing ORDER BY id"))).toEqual([{ id: 2n }, { id: 3n }]);
+      });
+    },
+  );
+
+  test("of a newer program is served to the older that it names, and refused to others", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, steps, "");
+      await migrate(database, steps.slice(0, 2), "");
+      await expect(migrate(database, steps.slice(0, 1), "")).rejects.toThrow(
+        "schema version 3, which serves Tollgate 0.2.0 and later: this program is older and knows versions up to 1",
+      );
+    });
+  });
+
+  test("stays as it was where a step fails", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, steps.slice(0, 1), "");
+      const broken = { version: 2, sql: "INSERT INTO thing VALUES (2); INSERT INTO nothing VALUES (1)", serves };
+      await expect(migrate(database, [...steps.slice(0, 1), broken], "")).rejects.toThrow();
+      expect(await database.rows(sql("SELECT id FROM thing"))).toEqual([]);
+      await migrate(database, steps, "");
+    });
+  });
+
+  test("is not put beside another program's tables, and one secret has one database", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await database.script("CREATE TABLE theirs (id int)");
+      await expect(migrate(database, MIGRATIONS, "")).rejects.toThrow("another program's");
+    });
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, MIGRATIONS, "a");
+      await migrate(database, MIGRATIONS, "a");
+      await expect(migrate(database, MIGRATIONS, "b")).rejects.toThrow("TOLLGATE_SECRET is not the one");
+    });
+  });
+
+  test("takes every question that is asked of its tables", async () => {
+    await opened(await makeDatabase(), async (database) => {
+      await migrate(database, MIGRATIONS, "");
+      const calls = {
+        ...accountCalls(database),
+        ...keyCalls(database),
+        ...requestCalls(database),
+        ...entryCalls(database),
+      };
+      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 })).toBe(true);
+      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 })).toBe(false);
+      expect(await calls.balance("acme")).toMatchObject({ availableNanos: 0n, receivableNanos: 0n });
+      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "x")).toBe("stale");
+      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "")).toMatchObject({
+        budgets: { budgetDayNanos: 7n },
+      });
+      expect(await calls.accounts(10, "")).toMatchObject([{ id: "acme", budgets: { budgetDayNanos: 7n } }]);
+      const days = { fromDay: "2026-01-01", toDay: "2026-12-31" };
+      expect(await calls.summarize("acme", days, 10, undefined)).toMatchObject({ rows: [], total: { costNanos: 0n } });
+      expect(await calls.summarize(undefined, days, 10, ["a", "b", "c", "d"])).toMatchObject({ rows: [] });
+      expect(await calls.outputOf("acme", "m", "2026-01-01")).toEqual({ requestCount: 0, outputTokens: 0 });
+      expect(await calls.receipt("none")).toBeUndefined();
+      expect([await calls.requests("acme", 9, undefined), await calls.requests(undefined, 9, 4)]).toEqual([[], []]);
+      expect(await calls.entries("acme", 9, undefined)).toEqual([]);
+      expect(await calls.statementBounds("acme", 5, 6)).toMatchObject({ first: 1, end: 1, newest: 0 });
+      expect(await calls.entrySum("acme", { first: 1, end: 9 }, 9)).toMatchObject({ last: undefined, heldNanos: 0n });
+      expect(await calls.entrySpan("acme", { first: 1, end: 9 }, 9)).toEqual([]);
+      expect([await calls.keys("acme", 9, undefined), await calls.keys(undefined, 9, { timeMs: 3, id: "" })]).toEqual([
+        [],
+        [],
+      ]);
+    });
   });
 });

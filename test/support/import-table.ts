@@ -96,7 +96,10 @@ export const ENTRIES = [
   "src/wire/json/assembly/long-string.ts",
   // The driver that has no settings yet.
   "src/store/postgres/batches.ts",
-  "src/store/postgres/ledger-schema.ts",
+  "src/store/postgres/tables.ts",
+  "src/store/postgres/entries.ts",
+  "src/store/postgres/migration.ts",
+  "src/store/postgres/schema.ts",
 ];
 
 /** The row of the table that a file stands in. */

@@ -8,14 +8,7 @@ import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
 import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
 import { CHAIN_START } from "../../ledger/transfer.js";
 import { type BookAccountColumns, toBookAccount } from "../book-rows.js";
-import {
-  REQUESTS,
-  type RequestColumns,
-  TRANSFERS,
-  type TransferColumns,
-  toHold,
-  toTransfer,
-} from "../sqlite/columns.js";
+import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
 import type { Session } from "./connection.js";
 import { sql } from "./sql.js";
 

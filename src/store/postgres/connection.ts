@@ -1,8 +1,8 @@
 /** The way to PostgreSQL: bounded pools of connections, transactions with bounded times, and what runs once more. */
 import pg from "pg";
 import { GatewayError } from "../../errors.js";
-import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf } from "./failure.js";
-import { checkServer, UnfitServer } from "./server-check.js";
+import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
+import { checkServer } from "./server-check.js";
 import type { Sql } from "./sql.js";
 
 const CONNECT_MS = 5_000;
@@ -29,13 +29,16 @@ const types: pg.CustomTypesConfig = {
     BIGINT_OIDS.has(oid) ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-export type Row = pg.QueryResultRow;
+/** What a row is, the program says where it asks. */
+export type Row = object;
 
 /** Runs statements: at once, or in a transaction. */
 export interface Session {
   rows<Found extends Row>(statement: Sql, values?: readonly unknown[]): Promise<Found[]>;
   /** How many rows it changed. */
   run(statement: Sql, values?: readonly unknown[]): Promise<number>;
+  /** Several statements at once, without values. */
+  script(text: string): Promise<void>;
 }
 
 export interface TransactionOptions {
@@ -68,7 +71,11 @@ export class Postgres implements Session {
     this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX, pipeline: true });
     this.#readers = new pg.Pool({ ...pooled, max: READERS_MAX });
     // A connection that broke while nobody used it is gone from its pool; whoever asks next makes another.
-    for (const pool of [this.#writers, this.#readers]) pool.on("error", () => undefined);
+    for (const pool of [this.#writers, this.#readers]) {
+      pool.on("error", () => undefined);
+      // One that breaks while it is used tells its statement as well.
+      pool.on("connect", (client) => void client.on("error", () => undefined));
+    }
   }
 
   /** Rejects with an Error of one line, without the password, where the database cannot be used. */
@@ -94,6 +101,10 @@ export class Postgres implements Session {
 
   run(statement: Sql, values: readonly unknown[] = []): Promise<number> {
     return this.#withClient(this.#readers, (client) => this.#session(client).run(statement, values));
+  }
+
+  script(text: string): Promise<void> {
+    return this.#withClient(this.#readers, (client) => this.#session(client).script(text));
   }
 
   /** Runs it in one transaction, and again where another was in its way. Its changes are durable once this resolves. */
@@ -132,7 +143,7 @@ export class Postgres implements Session {
           runsAgain,
         );
       } catch (error) {
-        if (left === 0 || !runsAgain(error)) throw refusalOf(error);
+        if (left === 0 || !runsAgain(error)) throw toldOf(error);
       }
     }
   }
@@ -157,7 +168,7 @@ export class Postgres implements Session {
       return result;
     } catch (error) {
       client.release(endsConnection(error));
-      throw passes(error) ? error : refusalOf(error);
+      throw passes(error) ? error : toldOf(error);
     }
   }
 }
@@ -175,6 +186,11 @@ class ClientSession implements Session {
 
   async run(statement: Sql, values: readonly unknown[] = []): Promise<number> {
     return (await this.#ask(statement, values)).rowCount ?? 0;
+  }
+
+  async script(text: string): Promise<void> {
+    const config = { text, query_timeout: this.statementMs + ANSWER_MS };
+    await this.client.query(config);
   }
 
   #ask<Found extends Row>({ text, name }: Sql, values: readonly unknown[]): Promise<pg.QueryResult<Found>> {
@@ -236,7 +252,12 @@ export function placeOf(url: string): string {
   return `${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`;
 }
 
+/** What a person has to do something about stays as it is. */
+function toldOf(error: unknown): unknown {
+  return error instanceof UnusableDatabase ? error : refusalOf(error);
+}
+
 function unavailable(error: unknown): GatewayError {
-  const cause = error instanceof UnfitServer ? error : new Error(messageOf(error), { cause: error });
+  const cause = error instanceof UnusableDatabase ? error : new Error(messageOf(error), { cause: error });
   return new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE", {}, { cause });
 }

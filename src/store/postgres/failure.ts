@@ -3,8 +3,13 @@ import pg from "pg";
 import { FailpointError } from "../../failpoint.js";
 import { GatewayError } from "../../errors.js";
 
+/** A database that may not hold money, or not this program's. No retry helps: a person has to do what it says. */
+export class UnusableDatabase extends Error {}
+
 /** Somebody else had the rows first, and nothing was written: the whole transaction may run again. */
 const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);
+/** What the connection keeps of a statement does not fit any more: a table changed, or the session is another. */
+const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 /**
  * Classes of states that pass: connections, no resources, a stopping or starting server, a system error. And single
  * ones: a statement that took too long, a lock that did not come, a server that takes no writes, a session that idled.
@@ -13,7 +18,8 @@ const UNAVAILABLE_CLASSES = ["08", "53", "57", "58"];
 const UNAVAILABLE: ReadonlySet<string> = new Set([...AGAIN, "55P03", "25006", "25P03", "28000", "28P01", "3D000"]);
 
 export function mayRunAgain(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code !== undefined && AGAIN.has(error.code);
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return false;
+  return AGAIN.has(error.code) || FORGOTTEN.has(error.code);
 }
 
 /** True for a row that is there already. */
@@ -25,7 +31,7 @@ export function isTaken(error: unknown): boolean {
 export function endsConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true;
   const code = error.code ?? "";
-  return code === "25006" || ["08", "57", "58"].some((prefix) => code.startsWith(prefix));
+  return code === "25006" || FORGOTTEN.has(code) || ["08", "57", "58"].some((prefix) => code.startsWith(prefix));
 }
 
 /** What the rest of the program is told. What PostgreSQL itself said stands in the cause, which is only logged. */

@@ -1,5 +1,6 @@
 /** What a PostgreSQL must be, so that what it acknowledged is kept. */
 import type { ClientBase } from "pg";
+import { UnusableDatabase } from "./failure.js";
 
 /** The oldest one that the statements run on. */
 const VERSION_LEAST = 14;
@@ -21,26 +22,23 @@ interface Facts {
   readonly pid: bigint;
 }
 
-/** A server that may not hold money. No retry helps. */
-export class UnfitServer extends Error {}
-
 export interface ServerFacts {
   /** True where a pooler stands between, so that two transactions may run on two servers' sessions. */
   readonly isPooled: boolean;
 }
 
-/** Throws UnfitServer, of one sentence that says what to do. */
+/** Throws UnusableDatabase, of one sentence that says what to do. */
 export async function checkServer(client: ClientBase): Promise<ServerFacts> {
   const { rows } = await client.query<Facts>(CHECK);
   const [facts] = rows;
   if (facts === undefined) throw new Error("the server did not say what it is");
   if (facts.version < VERSION_LEAST)
-    throw new UnfitServer(`it is version ${facts.version}: Tollgate needs PostgreSQL ${VERSION_LEAST} or later`);
+    throw new UnusableDatabase(`it is version ${facts.version}: Tollgate needs PostgreSQL ${VERSION_LEAST} or later`);
   for (const name of DURABLE)
     if (facts[name] === "off")
-      throw new UnfitServer(`${name} is off, so a crash could lose money that was acknowledged: set it on`);
+      throw new UnusableDatabase(`${name} is off, so a crash could lose money that was acknowledged: set it on`);
   if (facts.encoding !== "UTF8")
-    throw new UnfitServer(`its encoding is ${facts.encoding}: make a database with ENCODING 'UTF8'`);
+    throw new UnusableDatabase(`its encoding is ${facts.encoding}: make a database with ENCODING 'UTF8'`);
   // A standby becomes the primary one day; until then another address has it.
   if (facts.standby) throw new Error("it is a standby, which takes no writes");
   const said = "processID" in client ? Number(client.processID) : 0;

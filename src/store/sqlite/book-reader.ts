@@ -14,7 +14,7 @@ import {
   type TransferColumns,
   toHold,
   toTransfer,
-} from "./columns.js";
+} from "../columns.js";
 import type { Sqlite } from "./binding.js";
 
 /**

@@ -1,43 +1,23 @@
 /** Transfers in SQLite, as they concern one account or one request. */
-import { type Transfer, creditAccount, debitAccount, transferId } from "../../ledger/transfer.js";
-import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
+import type { TransferColumns } from "../columns.js";
+import {
+  type BalanceColumns,
+  ENTRIES_OF_REQUEST,
+  NEWEST_ENTRIES,
+  POINT,
+  SPAN,
+  SPAN_SUM,
+  type SpanParameters,
+  type SumColumns,
+  TIME_OF,
+  toEntry,
+  toSum,
+} from "../entry-rows.js";
 import type { Sqlite } from "./binding.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "../statement.js";
 import type { EntryRow } from "../store.js";
 
-/** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
-const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
-  WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
-const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
-const SPAN = `transfer.account_id = :accountId AND transfer.account_sequence >= :first
-  AND transfer.account_sequence < :end ORDER BY transfer.account_sequence LIMIT :count`;
-
-/** A request's transfers, each found by its place: an overage is the one behind its settlement. */
-const OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :requestId AND transfer.sequence IN (
-  SELECT sequence FROM hold WHERE request_id = :requestId
-  UNION ALL SELECT release.sequence FROM release JOIN hold ON hold.sequence = hold_sequence
-    WHERE request_id = :requestId
-  UNION ALL SELECT usage.sequence FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE request_id = :requestId
-  UNION ALL SELECT usage.sequence + 1 FROM usage JOIN hold ON hold.sequence = hold_sequence
-    WHERE request_id = :requestId AND overage_nanos > 0
-  UNION ALL SELECT refund.sequence FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence
-    WHERE hold.request_id = :requestId AND refund.reason IS NOT NULL AND refund.account_id = hold.account_id
-    AND refund.kind = 'refund'
-) ORDER BY transfer.sequence`;
-
-interface SumColumns {
-  readonly last: bigint | null;
-  readonly available: bigint | null;
-  readonly held: bigint | null;
-}
-
-interface BalanceColumns {
-  readonly available: bigint;
-  readonly held: bigint;
-  readonly newest: bigint;
-}
-
-type SpanParameters = EntrySpan & { readonly accountId: string; readonly count: number };
+type NewestParameters = { readonly accountId: string; readonly before: number; readonly count: number };
 
 export class SqliteEntries {
   readonly #newest;
@@ -48,30 +28,17 @@ export class SqliteEntries {
   readonly #timeOf;
 
   constructor(database: Sqlite) {
-    this.#newest = database.prepare<[string, number, number], TransferColumns>(
-      `${TRANSFERS} WHERE transfer.account_id = ? AND transfer.account_sequence < ?
-        ORDER BY transfer.account_sequence DESC LIMIT ?`,
-    );
-    this.#ofRequest = database.prepare<[{ requestId: string }], TransferColumns>(OF_REQUEST);
-    this.#span = database.prepare<[SpanParameters], TransferColumns>(`${TRANSFERS} WHERE ${SPAN}`);
-    this.#sum = database.prepare<[SpanParameters], SumColumns>(
-      `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
-        FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${SPAN})`,
-    );
-    this.#balance = database.prepare<[string], BalanceColumns>(
-      `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
-        chain_sequence AS newest FROM account WHERE id = ?`,
-    );
-    this.#timeOf = database
-      .prepare<[string, number], bigint>(
-        "SELECT create_time_ms FROM transfer WHERE account_id = ? AND account_sequence = ?",
-      )
-      .pluck();
+    this.#newest = database.prepare<[NewestParameters], TransferColumns>(NEWEST_ENTRIES);
+    this.#ofRequest = database.prepare<[{ requestId: string }], TransferColumns>(ENTRIES_OF_REQUEST);
+    this.#span = database.prepare<[SpanParameters], TransferColumns>(SPAN);
+    this.#sum = database.prepare<[SpanParameters], SumColumns>(SPAN_SUM);
+    this.#balance = database.prepare<[string], BalanceColumns>(POINT);
+    this.#timeOf = database.prepare<[string, number], bigint>(TIME_OF).pluck();
   }
 
   /** Newest first. */
   list(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[] {
-    return this.#newest.all(accountId, beforeSequence ?? Number.MAX_SAFE_INTEGER, count).map(toEntry);
+    return this.#newest.all({ accountId, before: beforeSequence ?? Number.MAX_SAFE_INTEGER, count }).map(toEntry);
   }
 
   /** Oldest first. */
@@ -86,13 +53,7 @@ export class SqliteEntries {
 
   /** What the first `count` entries of a span change together. */
   sum(accountId: string, span: EntrySpan, count: number): EntrySum {
-    const row = this.#sum.get({ ...span, accountId, count });
-    const last = row?.last ?? undefined;
-    return {
-      last: last === undefined ? undefined : Number(last),
-      availableNanos: row?.available ?? 0n,
-      heldNanos: row?.held ?? 0n,
-    };
+    return toSum(this.#sum.get({ ...span, accountId, count }));
   }
 
   /** Undefined where there is no such account. */
@@ -122,32 +83,4 @@ export class SqliteEntries {
     }
     return before + 1;
   }
-}
-
-function toEntry(row: TransferColumns): EntryRow {
-  const transfer = toTransfer(row);
-  const { kind, sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
-  const isDebited = debitAccount(transfer) === accountId;
-  return {
-    id: transferId(transfer),
-    kind,
-    sequence,
-    accountSequence,
-    // What a hold set aside, what a void or an expiry freed, what all others paid.
-    amountNanos: kind === "hold" ? pendingNanos : kind === "void" || kind === "expire" ? -pendingNanos : postedNanos,
-    availableChangeNanos: availableChange(transfer),
-    heldChangeNanos: isDebited ? pendingNanos : 0n,
-    requestId: row.request_id ?? "",
-    createTimeMs,
-    debitAccount: debitAccount(transfer),
-    creditAccount: creditAccount(transfer),
-    reason: row.reason ?? "",
-    actor: row.actor ?? "",
-  };
-}
-
-/** An overage concerns the account, but the operator pays it. */
-function availableChange({ kind, pendingNanos, postedNanos }: Transfer): bigint {
-  if (kind === "credit" || kind === "refund") return postedNanos;
-  return kind === "overage" || kind === "receivable" ? 0n : -pendingNanos - postedNanos;
 }

@@ -41,14 +41,6 @@ CREATE TABLE operator_total (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
-function appendOnly(table: string, rows: string): string {
-  const refuse = (action: string): string => `
-CREATE TRIGGER ${table}_${action} BEFORE ${action.toUpperCase()} ON ${table}
-BEGIN SELECT RAISE(ABORT, '${rows} are append-only'); END;`;
-  return `${refuse("update")}${refuse("delete")}\n`;
-}
-
 const TOKEN_COLUMNS = `
   input_tokens INTEGER NOT NULL,
   cache_read_tokens INTEGER NOT NULL,
@@ -112,7 +104,6 @@ CREATE UNIQUE INDEX transfer_credit ON transfer (credit_id, kind) WHERE credit_i
 CREATE INDEX transfer_correction ON transfer (account_id, kind, hold_sequence) WHERE reason IS NOT NULL;
 CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
-${appendOnly("transfer", "transfers")}
 CREATE VIEW hold AS SELECT sequence, account_sequence, request_id, account_id, key_id, model, node_id, wanted_nanos,
   pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms FROM transfer WHERE request_id IS NOT NULL;
 CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
@@ -143,7 +134,6 @@ CREATE TABLE release (
   kind TEXT NOT NULL CHECK (kind IN ('void', 'expire')),
   end_time_ms INTEGER NOT NULL
 ) STRICT;
-${appendOnly("release", "releases")}
 CREATE TABLE usage_day (
   day TEXT NOT NULL,
   account_id TEXT NOT NULL,
@@ -175,7 +165,7 @@ INSERT INTO probe (id, count) VALUES (1, 0);
 `;
 
 /** `maker_id`: the key that made a key; null where an operator did. */
-const KEYS = `
+export const KEYS = `
 CREATE TABLE key (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL,
@@ -196,22 +186,40 @@ CREATE INDEX key_account ON key (account_id, create_time_ms, id);
 `;
 
 /** By which a witness knows its database, and what was lost of it and accepted. */
-const IDENTITY = `
+export const IDENTITY = `
 CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL) STRICT;
-INSERT INTO identity (id, database_id) VALUES (1, lower(hex(randomblob(16))));
-${appendOnly("identity", "identities")}
 CREATE TABLE accepted_loss (
   number INTEGER PRIMARY KEY,
   accept_time_ms INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   found TEXT NOT NULL,
   digest BLOB NOT NULL
-) STRICT;
-${appendOnly("accepted_loss", "accepted losses")}`;
+) STRICT;`;
+
+/** The tables, views and indexes of version 1. */
+const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + IDENTITY;
+
+/** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
+const APPEND_ONLY: readonly { readonly table: string; readonly rows: string }[] = [
+  { table: "transfer", rows: "transfers" },
+  { table: "release", rows: "releases" },
+  { table: "identity", rows: "identities" },
+  { table: "accepted_loss", rows: "accepted losses" },
+];
+
+function triggers(): string {
+  return APPEND_ONLY.flatMap(({ table, rows }) =>
+    ["update", "delete"].map(
+      (action) => `
+CREATE TRIGGER ${table}_${action} BEFORE ${action.toUpperCase()} ON ${table}
+BEGIN SELECT RAISE(ABORT, '${rows} are append-only'); END;`,
+    ),
+  ).join("");
+}
+
+const MAKE_IDENTITY = "INSERT INTO identity (id, database_id) VALUES (1, lower(hex(randomblob(16))));";
 
 /** What marks a file as one of these: builds before the first version that lasts wrote no such mark. */
 export const APPLICATION_ID = 0x54_4c_47_31;
 
-export const MIGRATIONS: readonly Migration[] = [
-  { version: 1, sql: ACCOUNTS + TRANSFERS + REQUESTS + KEYS + IDENTITY },
-];
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: TABLES + MAKE_IDENTITY + triggers() }];

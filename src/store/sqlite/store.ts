@@ -1,11 +1,11 @@
 /** The SQLite driver: a store in one directory, behind a thread of its own. */
 import { resolve } from "node:path";
-import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "../page.js";
 import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
 import type { StartNotice } from "./file.js";
-import { statementPage } from "../statement.js";
-import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store, VerifyReport } from "../store.js";
+import type { AsyncTableCalls } from "../calls.js";
+import { type LedgerReads, pagedStore } from "../paged-store.js";
+import type { LedgerStore, Store, VerifyReport } from "../store.js";
 
 export interface SqliteOptions {
   /** Where the database lives. Made, for its owner alone, where it does not exist. */
@@ -38,35 +38,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const check = { keyCheck, otherKeyChecks, acceptLoss, witnessPath, traces };
   const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
-  return {
-    ledger: ledgerStore(thread, directory),
-    accounts: accountStore(thread),
-    keys: keyStore(thread),
-    requests: requestStore(thread),
-    seed: (rows) => thread.call("seed", rows),
-    check: () => thread.call("check"),
-    close: () => thread.close(),
-  };
+  const { ledgerReads, ...tables } = pagedStore(tableCalls(thread));
+  return { ledger: ledgerStore(thread, directory, ledgerReads), ...tables, close: () => thread.close() };
 }
 
-function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
+function ledgerStore(thread: SqliteThread, directory: string, reads: LedgerReads): LedgerStore {
   let verifying: Promise<VerifyReport> | undefined;
   return {
+    ...reads,
     commit: async (operations) => readResults(await thread.call("commit", flattenOperations(operations))),
     preview: async (operations) => readResults(await thread.call("preview", flattenOperations(operations))),
-    balance: (accountId) => thread.call("balance", accountId),
-    entries: async (accountId, page) => {
-      const size = checkSize(page);
-      const before = decodeToken("entries", page.token, SEQUENCE_CURSOR);
-      const rows = await thread.call("entries", accountId, size + 1, before);
-      return cutPage("entries", rows, size, (row) => row.accountSequence);
-    },
-    statement: (accountId, period, page) =>
-      statementPage(accountId, period, page, {
-        bounds: (fromMs, toMs) => thread.call("statementBounds", accountId, fromMs, toMs),
-        span: (span, count) => thread.call("entrySpan", accountId, span, count),
-        sum: (span, count) => thread.call("entrySum", accountId, span, count),
-      }),
     verify: () => {
       // A proof reads everything; those who ask while one runs share it.
       verifying ??= verifyBeside(directory).finally(() => (verifying = undefined));
@@ -75,54 +56,29 @@ function ledgerStore(thread: SqliteThread, directory: string): LedgerStore {
   };
 }
 
-function accountStore(thread: SqliteThread): AccountStore {
+function tableCalls(thread: SqliteThread): AsyncTableCalls {
   return {
-    create: (account) => thread.call("createAccount", account),
-    setSettings: (id, settings, etag) => thread.call("setAccount", id, settings, etag),
-    setFreeze: (id, freeze) => thread.call("setFreeze", id, freeze),
-    get: (id) => thread.call("account", id),
-    list: async (page) => {
-      const size = checkSize(page);
-      const after = decodeToken("accounts", page.token, ID_CURSOR);
-      const rows = await thread.call("accounts", size + 1, after ?? "");
-      return cutPage("accounts", rows, size, (row) => row.id);
-    },
-  };
-}
-
-function keyStore(thread: SqliteThread): KeyStore {
-  return {
-    create: (key) => thread.call("createKey", key),
-    get: (id) => thread.call("key", id),
-    findByDigest: (digest) => thread.call("keyByDigest", digest),
-    list: async (accountId, page) => {
-      const size = checkSize(page);
-      const before = decodeToken("keys", page.token, TIME_CURSOR);
-      const rows = await thread.call("keys", accountId, size + 1, before);
-      return cutPage("keys", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
-    },
-    replace: (key) => thread.call("replaceKey", key),
-  };
-}
-
-function requestStore(thread: SqliteThread): RequestStore {
-  return {
-    get: (id) => thread.call("request", id),
-    receipt: (id) => thread.call("receipt", id),
-    list: async (accountId, page) => {
-      const size = checkSize(page);
-      const list = accountId === undefined ? "requests" : "requests of an account";
-      const before = decodeToken(list, page.token, SEQUENCE_CURSOR);
-      const rows = await thread.call("requests", accountId, size + 1, before);
-      return cutPage(list, rows, size, accountId === undefined ? (row) => row.sequence : (row) => row.accountSequence);
-    },
-    summarize: async (accountId, days, page) => {
-      const size = checkSize(page);
-      const after = decodeToken("usage", page.token, SUMMARY_CURSOR);
-      const { rows, total } = await thread.call("summarize", accountId, days, size + 1, after);
-      const cut = cutPage("usage", rows, size, ({ day, accountId: id, keyId, model }) => [day, id, keyId, model]);
-      return { ...cut, total };
-    },
-    outputOf: (accountId, model, fromDay) => thread.call("outputOf", accountId, model, fromDay),
+    balance: (...args) => thread.call("balance", ...args),
+    entries: (...args) => thread.call("entries", ...args),
+    statementBounds: (...args) => thread.call("statementBounds", ...args),
+    entrySpan: (...args) => thread.call("entrySpan", ...args),
+    entrySum: (...args) => thread.call("entrySum", ...args),
+    createAccount: (...args) => thread.call("createAccount", ...args),
+    setAccount: (...args) => thread.call("setAccount", ...args),
+    setFreeze: (...args) => thread.call("setFreeze", ...args),
+    account: (...args) => thread.call("account", ...args),
+    accounts: (...args) => thread.call("accounts", ...args),
+    createKey: (...args) => thread.call("createKey", ...args),
+    key: (...args) => thread.call("key", ...args),
+    keyByDigest: (...args) => thread.call("keyByDigest", ...args),
+    keys: (...args) => thread.call("keys", ...args),
+    replaceKey: (...args) => thread.call("replaceKey", ...args),
+    request: (...args) => thread.call("request", ...args),
+    receipt: (...args) => thread.call("receipt", ...args),
+    requests: (...args) => thread.call("requests", ...args),
+    summarize: (...args) => thread.call("summarize", ...args),
+    outputOf: (...args) => thread.call("outputOf", ...args),
+    seed: (...args) => thread.call("seed", ...args),
+    check: (...args) => thread.call("check", ...args),
   };
 }

@@ -8,7 +8,7 @@ import {
   transferId,
   usageRecord,
 } from "../../ledger/transfer.js";
-import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./columns.js";
+import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "../columns.js";
 import { hexOf } from "../digest.js";
 import { failureOf } from "./failure.js";
 import type { Sqlite } from "./binding.js";

@@ -1,4 +1,4 @@
-/** Rows as SQLite gives them, and as the program knows them. Every integer comes as a bigint. */
+/** Rows as the databases give them, and as the program knows them. Every integer comes as a bigint. */
 import {
   type BudgetRow,
   type HoldRow,
@@ -12,10 +12,10 @@ import {
   OPERATOR_REVENUE,
   SOURCE_NONE,
   SOURCE_RECOVERED,
-} from "../../ledger/rows.js";
-import type { Transfer, TransferKind } from "../../ledger/transfer.js";
-import { hexOf } from "../digest.js";
-import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "../token-columns.js";
+} from "../ledger/rows.js";
+import type { Transfer, TransferKind } from "../ledger/transfer.js";
+import { hexOf } from "./digest.js";
+import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
 
 export interface AccountColumns {
   readonly id: string;

@@ -1,0 +1,146 @@
+/** Accounts: what is asked of a database, and what its rows say. */
+import { AccountSettings } from "../../gen/tollgate/v1/account_service.js";
+import { withEtag } from "./account-etag.js";
+import type { AccountColumns } from "./columns.js";
+import { digestOf } from "./digest.js";
+import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "./store.js";
+
+const NO_BUDGETS: AccountBudgets = {
+  budgetDayNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+};
+const NO_LIMITS: AccountLimits = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };
+
+export const INSERT_ACCOUNT = `INSERT INTO account (id, name, create_time_ms, budget_day_nanos, budget_month_nanos,
+  budget_total_nanos, request_cost_max_nanos, frozen_time_ms, freeze_reason, freeze_actor, freeze_ends_streams,
+  requests_per_minute, tokens_per_minute, concurrency, model_limits, digest)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`;
+export const UPDATE_ACCOUNT = `UPDATE account SET id = ?, name = ?, create_time_ms = ?, budget_day_nanos = ?,
+  budget_month_nanos = ?, budget_total_nanos = ?, request_cost_max_nanos = ?, frozen_time_ms = ?, freeze_reason = ?,
+  freeze_actor = ?, freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?,
+  model_limits = ?, digest = ? WHERE id = ?`;
+
+export const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
+  WHERE reason IS NOT NULL AND account_id = ? AND kind IN ('refund', 'receivable') GROUP BY kind`;
+
+export const ACCOUNT = "SELECT * FROM account WHERE id = ?";
+export const ACCOUNTS = "SELECT * FROM account WHERE id > ? ORDER BY id LIMIT ?";
+
+export interface CorrectedColumns {
+  readonly kind: string;
+  readonly nanos: bigint;
+}
+
+/** The values of a new row. */
+export function newAccountValues(account: NewAccountRow): unknown[] {
+  const { budgets = NO_BUDGETS, limits = NO_LIMITS } = account;
+  return accountValues({ ...account, budgets, limits, freeze: null });
+}
+
+/** The account with some settings in the place of its own. */
+export function withSettings(account: AccountRow, settings: Partial<AccountBudgets & AccountLimits>): AccountRow {
+  const next = { ...account.budgets, ...account.limits, ...settings };
+  return withEtag({ ...account, budgets: budgetsOf(next), limits: limitsOf(next) });
+}
+
+export function withFreeze(account: AccountRow, freeze: Freeze | null): AccountRow {
+  return withEtag({ ...account, freeze });
+}
+
+export function toBalance(row: AccountColumns, corrections: readonly CorrectedColumns[]): BalanceRow {
+  const corrected = new Map(corrections.map(({ kind, nanos }) => [kind, nanos]));
+  const debitedNanos = row.debited_nanos;
+  return {
+    availableNanos: row.credits_posted - row.debits_posted - row.debits_pending,
+    heldNanos: row.debits_pending,
+    spentNanos: row.debits_posted - debitedNanos,
+    grantedNanos: row.credits_posted - debitedNanos,
+    refundedNanos: corrected.get("refund") ?? 0n,
+    debitedNanos,
+    receivableNanos: corrected.get("receivable") ?? 0n,
+  };
+}
+
+/** All but the sums, which the transfers prove, and their digest. */
+export function accountValues({
+  id,
+  name,
+  createTimeMs,
+  budgets,
+  limits,
+  freeze,
+}: Omit<AccountRow, "etag">): unknown[] {
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = budgets;
+  const values = [
+    id,
+    name,
+    createTimeMs,
+    budgetDayNanos,
+    budgetMonthNanos,
+    budgetTotalNanos,
+    requestCostMaxNanos,
+  ] as const;
+  const state = [freeze?.timeMs ?? null, freeze?.reason ?? null, freeze?.actor ?? null, freezeNumber(freeze)] as const;
+  const { requestsPerMinute, tokensPerMinute, concurrency, modelLimits } = limits;
+  const models = encodedModels(modelLimits);
+  const counts = [requestsPerMinute, tokensPerMinute, concurrency, models] as const;
+  const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
+  // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
+  const told = [...values, ...(freeze === null ? [] : state), ...(isLimited ? counts : [])];
+  return [...values, ...state, ...counts, digestOf(...told)];
+}
+
+function encodedModels(modelLimits: AccountLimits["modelLimits"]): Uint8Array {
+  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits }).finish();
+}
+
+function budgetsOf({
+  budgetDayNanos,
+  budgetMonthNanos,
+  budgetTotalNanos,
+  requestCostMaxNanos,
+}: AccountBudgets): AccountBudgets {
+  return { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+}
+
+function limitsOf({ requestsPerMinute, tokensPerMinute, concurrency, modelLimits }: AccountLimits): AccountLimits {
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits };
+}
+
+function freezeNumber(freeze: Freeze | null): number | null {
+  return freeze === null ? null : Number(freeze.endsStreams);
+}
+
+function freezeOf(row: AccountColumns): Freeze | null {
+  if (row.frozen_time_ms === null) return null;
+  return {
+    timeMs: Number(row.frozen_time_ms),
+    reason: row.freeze_reason ?? "",
+    actor: row.freeze_actor ?? "",
+    endsStreams: row.freeze_ends_streams === 1n,
+  };
+}
+
+export function toAccount(row: AccountColumns): AccountRow {
+  return withEtag({
+    id: row.id,
+    name: row.name,
+    createTimeMs: Number(row.create_time_ms),
+    freeze: freezeOf(row),
+    limits: {
+      requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
+      concurrency: row.concurrency,
+      modelLimits: AccountSettings.decode(row.model_limits).modelLimits,
+    },
+    budgets: {
+      budgetDayNanos: row.budget_day_nanos,
+      budgetMonthNanos: row.budget_month_nanos,
+      budgetTotalNanos: row.budget_total_nanos,
+      requestCostMaxNanos: row.request_cost_max_nanos,
+    },
+  });
+}

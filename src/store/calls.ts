@@ -1,0 +1,72 @@
+/** What a store asks of its tables, beside the batches of the ledger: each call is answered at one moment. */
+import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
+import type {
+  AccountBudgets,
+  AccountLimits,
+  AccountRow,
+  BalanceRow,
+  DaySpan,
+  EntryRow,
+  Freeze,
+  KeyRow,
+  NewAccountRow,
+  OutputSum,
+  ReceiptRow,
+  RequestRow,
+  SeedOutcome,
+  SeedRows,
+  UsageSum,
+  UsageSummaryRow,
+} from "./store.js";
+
+/** Day, account, key and model of the last sum of the page before. */
+export type SummaryCursor = readonly [string, string, string, string];
+
+/** The last row of the page before: its time and id. */
+export interface TimeCursor {
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+/** Lists give up to `count` rows after the cursor. */
+export interface TableCalls {
+  balance(accountId: string): BalanceRow | undefined;
+  entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
+  statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
+  entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
+  entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
+  createAccount(account: NewAccountRow): boolean;
+  setAccount(
+    id: string,
+    settings: Partial<AccountBudgets & AccountLimits>,
+    etag: string,
+  ): AccountRow | "stale" | undefined;
+  setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined;
+  account(id: string): AccountRow | undefined;
+  accounts(count: number, afterId: string): AccountRow[];
+  createKey(key: KeyRow): boolean;
+  key(id: string): KeyRow | undefined;
+  keyByDigest(digest: Uint8Array): KeyRow | undefined;
+  keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
+  replaceKey(key: KeyRow): boolean;
+  request(id: string): RequestRow | undefined;
+  receipt(id: string): ReceiptRow | undefined;
+  requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
+  summarize(
+    accountId: string | undefined,
+    days: DaySpan,
+    count: number,
+    after: SummaryCursor | undefined,
+  ): { rows: UsageSummaryRow[]; total: UsageSum };
+  outputOf(accountId: string, model: string, fromDay: string): OutputSum;
+  seed(rows: SeedRows): SeedOutcome;
+  /** Writes a row, so that it answers only where the database takes writes. */
+  check(): void;
+}
+
+type Answered<Call> = Call extends (...args: infer Arguments) => infer Result
+  ? (...args: Arguments) => Promise<Result>
+  : never;
+
+/** The same calls, of a database that does not answer at once. */
+export type AsyncTableCalls = { readonly [Name in keyof TableCalls]: Answered<TableCalls[Name]> };

@@ -1,0 +1,92 @@
+/** Transfers as they concern one account or one request: what is asked of a database, and what its rows say. */
+import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
+import type { EntrySpan, EntrySum } from "./statement.js";
+import type { EntryRow } from "./store.js";
+
+/** What a transfer changes of the account that it concerns; an overage concerns it, but the operator pays. */
+const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
+  WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
+const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
+const IN_SPAN = `transfer.account_id = :accountId AND transfer.account_sequence >= :first
+  AND transfer.account_sequence < :end ORDER BY transfer.account_sequence LIMIT :count`;
+
+/** A request's transfers, each found by its place: an overage is the one behind its settlement. */
+export const ENTRIES_OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :requestId AND transfer.sequence IN (
+  SELECT sequence FROM hold WHERE request_id = :requestId
+  UNION ALL SELECT release.sequence FROM release JOIN hold ON hold.sequence = hold_sequence
+    WHERE request_id = :requestId
+  UNION ALL SELECT usage.sequence FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE request_id = :requestId
+  UNION ALL SELECT usage.sequence + 1 FROM usage JOIN hold ON hold.sequence = hold_sequence
+    WHERE request_id = :requestId AND overage_nanos > 0
+  UNION ALL SELECT refund.sequence FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence
+    WHERE hold.request_id = :requestId AND refund.reason IS NOT NULL AND refund.account_id = hold.account_id
+    AND refund.kind = 'refund'
+) ORDER BY transfer.sequence`;
+
+export interface SumColumns {
+  readonly last: bigint | null;
+  readonly available: bigint | null;
+  readonly held: bigint | null;
+}
+
+export interface BalanceColumns {
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly newest: bigint;
+}
+
+export type SpanParameters = EntrySpan & { readonly accountId: string; readonly count: number };
+
+/** Newest first. */
+export const NEWEST_ENTRIES = `${TRANSFERS} WHERE transfer.account_id = :accountId
+  AND transfer.account_sequence < :before ORDER BY transfer.account_sequence DESC LIMIT :count`;
+
+/** Oldest first. */
+export const SPAN = `${TRANSFERS} WHERE ${IN_SPAN}`;
+
+/** What the first `count` entries of a span change together. */
+export const SPAN_SUM = `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
+  FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${IN_SPAN}) AS entry`;
+
+export const POINT = `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
+  chain_sequence AS newest FROM account WHERE id = ?`;
+
+export const TIME_OF = "SELECT create_time_ms FROM transfer WHERE account_id = ? AND account_sequence = ?";
+
+export function toSum(row: SumColumns | undefined): EntrySum {
+  const last = row?.last ?? undefined;
+  return {
+    last: last === undefined ? undefined : Number(last),
+    availableNanos: row?.available ?? 0n,
+    heldNanos: row?.held ?? 0n,
+  };
+}
+
+export function toEntry(row: TransferColumns): EntryRow {
+  const transfer = toTransfer(row);
+  const { kind, sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
+  const isDebited = debitAccount(transfer) === accountId;
+  return {
+    id: transferId(transfer),
+    kind,
+    sequence,
+    accountSequence,
+    // What a hold set aside, what a void or an expiry freed, what all others paid.
+    amountNanos: kind === "hold" ? pendingNanos : kind === "void" || kind === "expire" ? -pendingNanos : postedNanos,
+    availableChangeNanos: availableChange(transfer),
+    heldChangeNanos: isDebited ? pendingNanos : 0n,
+    requestId: row.request_id ?? "",
+    createTimeMs,
+    debitAccount: debitAccount(transfer),
+    creditAccount: creditAccount(transfer),
+    reason: row.reason ?? "",
+    actor: row.actor ?? "",
+  };
+}
+
+/** An overage concerns the account, but the operator pays it. */
+function availableChange({ kind, pendingNanos, postedNanos }: Transfer): bigint {
+  if (kind === "credit" || kind === "refund") return postedNanos;
+  return kind === "overage" || kind === "receivable" ? 0n : -pendingNanos - postedNanos;
+}

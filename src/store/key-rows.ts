@@ -1,0 +1,74 @@
+/** Keys: what is asked of a database, and what its rows say. */
+import type { TimeCursor } from "./calls.js";
+import { toTimeMs } from "./columns.js";
+import { digestOf } from "./digest.js";
+import type { KeyRow } from "./store.js";
+import { placeholders } from "./token-columns.js";
+
+export interface KeyColumns {
+  readonly id: string;
+  readonly account_id: string;
+  readonly maker_id: string | null;
+  readonly settings: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly previous_digest: Uint8Array | null;
+  readonly previous_until_ms: bigint | null;
+  readonly hint: string;
+  readonly create_time_ms: bigint;
+  readonly revoke_time_ms: bigint | null;
+  readonly revision: bigint;
+}
+
+const NEWEST_FIRST = "(create_time_ms, id) < (:timeMs, :id) ORDER BY create_time_ms DESC, id DESC LIMIT :count";
+
+export type KeyPageParameters = TimeCursor & { readonly count: number; readonly accountId: string };
+
+/** Before the first row: no time is later. */
+export const FIRST_KEYS: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" };
+
+export const INSERT_KEY = `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
+  create_time_ms, revoke_time_ms, revision, maker_id, row_digest) VALUES (${placeholders(12)}) ON CONFLICT DO NOTHING`;
+export const KEY = "SELECT * FROM key WHERE id = ?";
+export const KEY_BY_DIGEST = "SELECT * FROM key WHERE digest = ?";
+export const KEY_BY_PREVIOUS_DIGEST =
+  "SELECT * FROM key WHERE previous_digest = ? ORDER BY previous_until_ms DESC LIMIT 1";
+export const KEYS = `SELECT * FROM key WHERE ${NEWEST_FIRST}`;
+export const KEYS_OF_ACCOUNT = `SELECT * FROM key WHERE account_id = :accountId AND ${NEWEST_FIRST}`;
+export const REPLACE_KEY = `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?,
+  previous_until_ms = ?, hint = ?, create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?, row_digest = ?
+  WHERE id = ? AND revision = ?`;
+
+/** The digest behind them is over all of the row, so that the proof finds a setting that was changed. */
+export function changeableValues(key: KeyRow): unknown[] {
+  const values = [
+    key.accountId,
+    key.settings,
+    key.digest,
+    key.previousDigest,
+    key.previousUntilMs,
+    key.hint,
+    key.createTimeMs,
+    key.revokeTimeMs,
+    key.revision,
+  ];
+  // Rows of a schema that kept no maker say nothing of one, so that they fit their digests for ever.
+  const made = key.makerId === null ? [] : [key.makerId];
+  return [...values, key.makerId, digestOf(key.id, ...values, ...made)];
+}
+
+export function toKey(row: KeyColumns | undefined): KeyRow | undefined {
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    makerId: row.maker_id,
+    settings: row.settings,
+    digest: row.digest,
+    previousDigest: row.previous_digest,
+    previousUntilMs: toTimeMs(row.previous_until_ms),
+    hint: row.hint,
+    createTimeMs: Number(row.create_time_ms),
+    revokeTimeMs: toTimeMs(row.revoke_time_ms),
+    revision: Number(row.revision),
+  };
+}

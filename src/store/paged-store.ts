@@ -1,0 +1,93 @@
+/** A store over the calls of a database: its lists in pages, which are the same whichever database it is. */
+import type { AsyncTableCalls } from "./calls.js";
+import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
+import { statementPage } from "./statement.js";
+import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
+
+/** What of a ledger is the same over every database. */
+export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
+
+export interface PagedStore extends Pick<Store, "accounts" | "keys" | "requests" | "seed" | "check"> {
+  readonly ledgerReads: LedgerReads;
+}
+
+export function pagedStore(calls: AsyncTableCalls): PagedStore {
+  return {
+    ledgerReads: ledgerReads(calls),
+    accounts: accountStore(calls),
+    keys: keyStore(calls),
+    requests: requestStore(calls),
+    seed: (rows) => calls.seed(rows),
+    check: () => calls.check(),
+  };
+}
+
+function ledgerReads(calls: AsyncTableCalls): LedgerReads {
+  return {
+    balance: (accountId) => calls.balance(accountId),
+    entries: async (accountId, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("entries", page.token, SEQUENCE_CURSOR);
+      const rows = await calls.entries(accountId, size + 1, before);
+      return cutPage("entries", rows, size, (row) => row.accountSequence);
+    },
+    statement: (accountId, period, page) =>
+      statementPage(accountId, period, page, {
+        bounds: (fromMs, toMs) => calls.statementBounds(accountId, fromMs, toMs),
+        span: (span, count) => calls.entrySpan(accountId, span, count),
+        sum: (span, count) => calls.entrySum(accountId, span, count),
+      }),
+  };
+}
+
+function accountStore(calls: AsyncTableCalls): AccountStore {
+  return {
+    create: (account) => calls.createAccount(account),
+    setSettings: (id, settings, etag) => calls.setAccount(id, settings, etag),
+    setFreeze: (id, freeze) => calls.setFreeze(id, freeze),
+    get: (id) => calls.account(id),
+    list: async (page) => {
+      const size = checkSize(page);
+      const after = decodeToken("accounts", page.token, ID_CURSOR);
+      const rows = await calls.accounts(size + 1, after ?? "");
+      return cutPage("accounts", rows, size, (row) => row.id);
+    },
+  };
+}
+
+function keyStore(calls: AsyncTableCalls): KeyStore {
+  return {
+    create: (key) => calls.createKey(key),
+    get: (id) => calls.key(id),
+    findByDigest: (digest) => calls.keyByDigest(digest),
+    list: async (accountId, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("keys", page.token, TIME_CURSOR);
+      const rows = await calls.keys(accountId, size + 1, before);
+      return cutPage("keys", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
+    },
+    replace: (key) => calls.replaceKey(key),
+  };
+}
+
+function requestStore(calls: AsyncTableCalls): RequestStore {
+  return {
+    get: (id) => calls.request(id),
+    receipt: (id) => calls.receipt(id),
+    list: async (accountId, page) => {
+      const size = checkSize(page);
+      const list = accountId === undefined ? "requests" : "requests of an account";
+      const before = decodeToken(list, page.token, SEQUENCE_CURSOR);
+      const rows = await calls.requests(accountId, size + 1, before);
+      return cutPage(list, rows, size, accountId === undefined ? (row) => row.sequence : (row) => row.accountSequence);
+    },
+    summarize: async (accountId, days, page) => {
+      const size = checkSize(page);
+      const after = decodeToken("usage", page.token, SUMMARY_CURSOR);
+      const { rows, total } = await calls.summarize(accountId, days, size + 1, after);
+      const cut = cutPage("usage", rows, size, ({ day, accountId: id, keyId, model }) => [day, id, keyId, model]);
+      return { ...cut, total };
+    },
+    outputOf: (accountId, model, fromDay) => calls.outputOf(accountId, model, fromDay),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The tables in PostgreSQL, as steps from each version of the schema to the next. A step that was released never
+ * changes.
+ */
+import { IDENTITY, KEYS } from "../sqlite/schema.js";
+import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
+
+export interface PostgresMigration {
+  /** The version that it leads to, without gaps. The first makes a new database. */
+  readonly version: number;
+  readonly sql: string;
+  /**
+   * The oldest program that can go on beside it: the newest version of the schema that it knows, and its own version,
+   * to be told. A node that is older refuses to start.
+   */
+  readonly serves: { readonly version: number; readonly program: string };
+}
+
+/** Texts are ordered by their bytes, as SQLite orders them and page tokens count on it. */
+function inPostgres(tables: string): string {
+  return tables
+    .replaceAll(/\bINTEGER\b/g, "BIGINT")
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replaceAll(/\bBLOB\b/g, "BYTEA")
+    .replaceAll(/\) STRICT(, WITHOUT ROWID)?;/g, ");");
+}
+
+const PROBE = `CREATE TABLE probe (id bigint PRIMARY KEY CHECK (id = 1), count bigint NOT NULL);
+INSERT INTO probe (id, count) VALUES (1, 0);
+`;
+
+const IDENTITIES = `${inPostgres(IDENTITY)}
+INSERT INTO identity (id, database_id) VALUES (1, md5(gen_random_uuid()::text));
+${appendOnly("identity", "identities")}${appendOnly("accepted_loss", "accepted losses")}`;
+
+/** Answers with an Idempotency-Key. The node that claimed a key is the only one that may run its request. */
+const ANSWERS = inPostgres(`
+CREATE TABLE answer (
+  id BLOB PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  node_id TEXT NOT NULL,
+  claim_time TIMESTAMPTZ NOT NULL,
+  print BLOB NOT NULL,
+  record BLOB,
+  record_bytes INTEGER NOT NULL,
+  record_until_ms INTEGER NOT NULL,
+  until_ms INTEGER NOT NULL
+);
+CREATE INDEX answer_until ON answer (until_ms);
+CREATE INDEX answer_record ON answer (record_until_ms, record_bytes) WHERE record_bytes > 0;
+CREATE INDEX answer_account_record ON answer (account_id, record_until_ms, record_bytes) WHERE record_bytes > 0;
+CREATE INDEX answer_account ON answer (account_id, until_ms);
+`);
+
+export const MIGRATIONS: readonly PostgresMigration[] = [
+  {
+    version: 1,
+    sql: LEDGER_TABLES + inPostgres(KEYS) + PROBE + IDENTITIES + ANSWERS,
+    serves: { version: 1, program: "0.1.0" },
+  },
+];

@@ -1,0 +1,212 @@
+/** Accounts, keys, requests and entries in PostgreSQL: each call in one statement, or in one transaction. */
+import assert from "node:assert/strict";
+import {
+  ACCOUNT,
+  ACCOUNTS,
+  accountValues,
+  CORRECTED,
+  type CorrectedColumns,
+  INSERT_ACCOUNT,
+  newAccountValues,
+  toAccount,
+  toBalance,
+  UPDATE_ACCOUNT,
+  withFreeze,
+  withSettings,
+} from "../account-rows.js";
+import type { AsyncTableCalls } from "../calls.js";
+import type { AccountColumns, RequestColumns, TransferColumns } from "../columns.js";
+import { ENTRIES_OF_REQUEST, toEntry } from "../entry-rows.js";
+import {
+  changeableValues,
+  FIRST_KEYS,
+  INSERT_KEY,
+  KEY,
+  KEY_BY_DIGEST,
+  KEY_BY_PREVIOUS_DIGEST,
+  type KeyColumns,
+  type KeyPageParameters,
+  KEYS,
+  KEYS_OF_ACCOUNT,
+  REPLACE_KEY,
+  toKey,
+} from "../key-rows.js";
+import {
+  type DayColumns,
+  type DayParameters,
+  NEWEST_REQUESTS,
+  NEWEST_REQUESTS_OF_ACCOUNT,
+  type OutputColumns,
+  type OutputParameters,
+  type PageParameters,
+  pageParameters,
+  REQUEST,
+  type SumColumns,
+  type SummaryParameters,
+  summaryParameters,
+  toOutput,
+  toRequest,
+  toSum,
+  toSummary,
+  USAGE_DAYS,
+  USAGE_DAYS_OF_ACCOUNT,
+  USAGE_OUTPUT,
+  USAGE_TOTAL,
+  USAGE_TOTAL_OF_ACCOUNT,
+} from "../request-rows.js";
+import type { AccountRow, KeyRow, NewAccountRow } from "../store.js";
+import type { Postgres, Session } from "./connection.js";
+import { namedSql, sql } from "./sql.js";
+
+const accounts = {
+  insert: sql(INSERT_ACCOUNT),
+  update: sql(UPDATE_ACCOUNT),
+  get: sql(ACCOUNT),
+  // Its settings and its sums do not change at once: a batch of the ledger has its row meanwhile.
+  locked: sql(`${ACCOUNT} FOR UPDATE`),
+  list: sql(ACCOUNTS),
+  corrected: sql(CORRECTED),
+};
+const keys = {
+  insert: sql(INSERT_KEY),
+  get: sql(KEY),
+  byDigest: sql(KEY_BY_DIGEST),
+  byPreviousDigest: sql(KEY_BY_PREVIOUS_DIGEST),
+  list: namedSql<KeyPageParameters>(KEYS),
+  listOfAccount: namedSql<KeyPageParameters>(KEYS_OF_ACCOUNT),
+  replace: sql(REPLACE_KEY),
+};
+const requests = {
+  get: sql(REQUEST),
+  entries: namedSql<{ readonly requestId: string }>(ENTRIES_OF_REQUEST),
+  list: namedSql<PageParameters>(NEWEST_REQUESTS),
+  listOfAccount: namedSql<PageParameters>(NEWEST_REQUESTS_OF_ACCOUNT),
+  days: namedSql<SummaryParameters>(USAGE_DAYS),
+  daysOfAccount: namedSql<SummaryParameters>(USAGE_DAYS_OF_ACCOUNT),
+  total: namedSql<DayParameters>(USAGE_TOTAL),
+  totalOfAccount: namedSql<DayParameters>(USAGE_TOTAL_OF_ACCOUNT),
+  output: namedSql<OutputParameters>(USAGE_OUTPUT),
+};
+
+type AccountCalls = Pick<
+  AsyncTableCalls,
+  "balance" | "createAccount" | "setAccount" | "setFreeze" | "account" | "accounts"
+>;
+
+export function accountCalls(database: Postgres): AccountCalls {
+  return {
+    balance: (id) =>
+      database.transact(
+        async (session) => {
+          const [row] = await session.rows<AccountColumns>(accounts.get, [id]);
+          return row && toBalance(row, await session.rows<CorrectedColumns>(accounts.corrected, [id]));
+        },
+        { snapshot: true },
+      ),
+    createAccount: (account) => createAccount(database, account),
+    setAccount: (id, settings, etag) =>
+      changeAccount<AccountRow | "stale">(database, id, (account) =>
+        etag !== "" && etag !== account.etag ? "stale" : withSettings(account, settings),
+      ),
+    setFreeze: (id, freeze) => changeAccount(database, id, (account) => withFreeze(account, freeze)),
+    account: (id) => findAccount(database, id),
+    accounts: async (count, afterId) =>
+      (await database.rows<AccountColumns>(accounts.list, [afterId, count])).map(toAccount),
+  };
+}
+
+export async function createAccount(session: Session, account: NewAccountRow): Promise<boolean> {
+  return (await session.run(accounts.insert, newAccountValues(account))) === 1;
+}
+
+export async function findAccount(session: Session, id: string): Promise<AccountRow | undefined> {
+  const [row] = await session.rows<AccountColumns>(accounts.get, [id]);
+  return row && toAccount(row);
+}
+
+/** Changes it between two batches of the ledger. */
+function changeAccount<Changed extends AccountRow | "stale">(
+  database: Postgres,
+  id: string,
+  change: (account: AccountRow) => Changed,
+): Promise<Changed | undefined> {
+  return database.transact(async (session) => {
+    const [row] = await session.rows<AccountColumns>(accounts.locked, [id]);
+    if (row === undefined) return undefined;
+    const changed = change(toAccount(row));
+    if (changed !== "stale") await session.run(accounts.update, [...accountValues(changed), id]);
+    return changed;
+  });
+}
+
+type KeyCalls = Pick<AsyncTableCalls, "createKey" | "key" | "keyByDigest" | "keys" | "replaceKey">;
+
+export function keyCalls(database: Postgres): KeyCalls {
+  return {
+    createKey: (key) => database.transact((session) => createKey(session, key)),
+    key: async (id) => toKey((await database.rows<KeyColumns>(keys.get, [id]))[0]),
+    keyByDigest: (digest) => findKey(database, digest),
+    keys: async (accountId, count, before) => {
+      const statement = accountId === undefined ? keys.list : keys.listOfAccount;
+      const values = statement.valuesOf({ ...(before ?? FIRST_KEYS), count, accountId: accountId ?? "" });
+      return (await database.rows<KeyColumns>(statement, values)).flatMap((row) => toKey(row) ?? []);
+    },
+    replaceKey: async (key) =>
+      (await database.run(keys.replace, [...changeableValues(key), key.id, key.revision - 1])) === 1,
+  };
+}
+
+export async function createKey(session: Session, key: KeyRow): Promise<boolean> {
+  // A secret that still opens another key, as its previous one, is taken too.
+  const taken = await session.rows(keys.byPreviousDigest, [key.digest]);
+  return taken.length === 0 && (await session.run(keys.insert, [key.id, ...changeableValues(key)])) === 1;
+}
+
+export async function findKey(session: Session, digest: Uint8Array): Promise<KeyRow | undefined> {
+  const [row] = await session.rows<KeyColumns>(keys.byDigest, [digest]);
+  return toKey(row ?? (await session.rows<KeyColumns>(keys.byPreviousDigest, [digest]))[0]);
+}
+
+type RequestCalls = Pick<AsyncTableCalls, "request" | "receipt" | "requests" | "summarize" | "outputOf">;
+
+export function requestCalls(database: Postgres): RequestCalls {
+  return {
+    request: async (id) => {
+      const [row] = await database.rows<RequestColumns>(requests.get, [id]);
+      return row && toRequest(row);
+    },
+    receipt: (id) => database.transact((session) => receipt(session, id), { snapshot: true }),
+    requests: async (accountId, count, beforeSequence) => {
+      const statement = accountId === undefined ? requests.list : requests.listOfAccount;
+      const values = statement.valuesOf(pageParameters(accountId, count, beforeSequence));
+      return (await database.rows<RequestColumns>(statement, values)).map(toRequest);
+    },
+    summarize: (...asked) => database.transact((session) => summarize(session, ...asked), { snapshot: true }),
+    outputOf: async (accountId, model, fromDay) => {
+      const values = requests.output.valuesOf({ accountId, model, fromDay });
+      return toOutput((await database.rows<OutputColumns & Record<string, bigint>>(requests.output, values))[0]);
+    },
+  };
+}
+
+async function receipt(session: Session, id: string): ReturnType<RequestCalls["receipt"]> {
+  const [row] = await session.rows<RequestColumns>(requests.get, [id]);
+  if (row === undefined) return undefined;
+  const entries = await session.rows<TransferColumns>(requests.entries, requests.entries.valuesOf({ requestId: id }));
+  return { request: toRequest(row), entries: entries.map(toEntry) };
+}
+
+async function summarize(
+  session: Session,
+  ...[accountId, days, count, after]: Parameters<RequestCalls["summarize"]>
+): ReturnType<RequestCalls["summarize"]> {
+  const ofDays = accountId === undefined ? requests.days : requests.daysOfAccount;
+  const ofAll = accountId === undefined ? requests.total : requests.totalOfAccount;
+  const found = await session.rows<DayColumns>(
+    ofDays,
+    ofDays.valuesOf(summaryParameters(accountId, days, count, after)),
+  );
+  const [total] = await session.rows<SumColumns>(ofAll, ofAll.valuesOf({ ...days, accountId: accountId ?? "" }));
+  assert(total !== undefined, "a sum over no rows is a row");
+  return { rows: found.map(toSummary), total: toSum(total) };
+}
