@@ -1,14 +1,14 @@
 /** The only place where the parts meet: reads the settings, builds, serves and drains. */
-import { credentials } from "@grpc/grpc-js";
+import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Channel } from "./api/channel.js";
 import { Cancellation } from "./api/cancellation.js";
 import { KeyServiceService } from "./api/index.js";
 import { type Environment, readEnvironment } from "./config/environment.js";
 import { deriveKey } from "./config/secret.js";
-import { readTlsFiles } from "./config/tls.js";
+import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "./config/tls.js";
 import { GatewayError } from "./errors.js";
 import { failpointsAreOn } from "./failpoint.js";
-import { createLog } from "./observe/log.js";
+import { createLog, type Log } from "./observe/log.js";
 import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
@@ -26,6 +26,8 @@ export interface ServeOptions {
   readonly demo: boolean;
   /** Starts also where the data directory has lost state, and writes that down. */
   readonly acceptLoss: boolean;
+  /** The version of the program. */
+  readonly version: string;
 }
 
 /** Serves until the process is told to stop. Rejects with an Error of one line where the start fails. */
@@ -47,16 +49,15 @@ export async function serve(options: ServeOptions): Promise<void> {
     process.exit(70);
   };
   const core =
-    environment.core === undefined
-      ? await startCore({ environment, log, metrics, demo: options.demo, acceptLoss: options.acceptLoss, onFatal })
-      : undefined;
-  const channel = core === undefined ? connect(environment) : createInProcessChannel(core.dispatcher);
+    environment.core === undefined ? await startCore({ ...options, environment, log, metrics, onFatal }) : undefined;
+  const channel = core === undefined ? connect(environment, log) : createInProcessChannel(core.dispatcher);
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
   const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
   try {
     await listeners.open();
     const { addresses } = listeners;
+    core?.node.listens(addresses);
     log.info({ ...addresses, pid: process.pid }, "ready");
     log.flush();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
@@ -85,14 +86,28 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
-function connect({ core = "", coreTls, secret }: Environment): Channel {
-  const files = coreTls && readTlsFiles(coreTls);
+function connect({ core = "", coreTls, secret }: Environment, log: Log): Channel {
   return createRemoteChannel({
     address: core,
-    credentials: files && credentials.createSsl(files.ca ?? null, files.key ?? null, files.cert ?? null),
+    credentials: coreTls && renewedCredentials(coreTls, log),
     // With the core's own secret calls share tunnels; without it each goes by itself.
     frontToken: secret && frontTokenOf(secret),
   });
+}
+
+/** What is shown to the core: read now, and again when the files change, for the connections that are made then. */
+function renewedCredentials(paths: TlsPaths, log: Log): () => ChannelCredentials {
+  const ofFiles = ({ ca, key, cert }: TlsFiles): ChannelCredentials =>
+    credentials.createSsl(ca ?? null, key ?? null, cert ?? null);
+  let shown = ofFiles(readTlsFiles(paths));
+  const use = (files: TlsFiles): void => {
+    shown = ofFiles(files);
+    log.info({ cert: paths.cert }, "the certificate for the core was reloaded");
+  };
+  watchTlsFiles(paths, use, (err) =>
+    log.error({ err, cert: paths.cert }, "the changed certificate for the core is refused; the old one stays in use"),
+  );
+  return () => shown;
 }
 
 /** True where the core is there: even a refusal for want of a key is an answer. */

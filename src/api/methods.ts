@@ -7,6 +7,7 @@ import {
   KeyServiceService,
   ModelServiceService,
   TunnelServiceService,
+  NodeServiceService,
   UpstreamServiceService,
   UsageServiceService,
 } from "./index.js";
@@ -17,6 +18,7 @@ const SERVICES = [
   KeyServiceService,
   AccountServiceService,
   UsageServiceService,
+  NodeServiceService,
   UpstreamServiceService,
   FrontServiceService,
   TunnelServiceService,

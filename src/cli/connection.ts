@@ -67,7 +67,7 @@ export async function connected(
     );
   const channel = createRemoteChannel({
     address: core.address,
-    credentials: core.isSecure ? secureCredentials(env) : undefined,
+    credentials: core.isSecure ? () => secureCredentials(env) : undefined,
   });
   try {
     await run(new Client(channel, address, key, options.json === true));

@@ -8,6 +8,7 @@ import { addRequestCommands } from "./correction.js";
 import { addKeyCommands } from "./key.js";
 import { EXIT_CODES_HELP, exitCodeOf } from "./exit-code.js";
 import { printable } from "./print.js";
+import { addNodeCommands } from "./node.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { readVersion } from "./version.js";
@@ -35,6 +36,7 @@ function buildProgram(): Command {
   addAccountCommands(program);
   addRequestCommands(program);
   addReportCommands(program);
+  addNodeCommands(program);
   addConfigCommands(program);
   return program;
 }

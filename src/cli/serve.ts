@@ -1,5 +1,6 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import type { Command } from "commander";
+import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {
   program
@@ -30,5 +31,5 @@ async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void>
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
   const { demo = false, acceptLoss = false } = options;
-  await main.serve({ demo, acceptLoss });
+  await main.serve({ demo, acceptLoss, version: readVersion() });
 }

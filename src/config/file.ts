@@ -1,4 +1,5 @@
 /** The settings file: YAML text in, checked settings out, or every problem with its line and column. */
+import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { z } from "zod";
@@ -10,6 +11,7 @@ import type { Settings } from "./settings.js";
 
 /** The largest settings file, in bytes. */
 export const FILE_BYTES_MAX = 1_048_576;
+const VERSION_DIGITS = 12;
 /** More problems than these are counted, not listed. */
 const PROBLEMS_MAX = 50;
 
@@ -30,6 +32,8 @@ export interface LateProblem {
 /** A settings file that was read and holds in itself. */
 export interface SettingsFile {
   readonly settings: Settings;
+  /** Names the content of the file: the first 12 hexadecimal digits of its SHA-256. */
+  readonly version: string;
   /** The lines for problems that showed later: with the name of the file, line and column. */
   refusal(problems: readonly LateProblem[]): ConfigError;
 }
@@ -78,6 +82,7 @@ function parseSettingsFile(text: string, env: NodeJS.ProcessEnv, options: ParseO
   if (!result.success || problems.length > 0) throw refusal(problems, fileName);
   return {
     settings: result.data,
+    version: createHash("sha256").update(text).digest("hex").slice(0, VERSION_DIGITS),
     refusal: (late) =>
       refusal(
         late.map(({ path, rule }) => document.problemAt(path, rule)),

@@ -37,6 +37,8 @@ export class Lease {
   readonly #options: LeaseOptions;
   /** The other nodes, as this one saw them: their clocks are compared with none. */
   #others = new Map<string, Sight>();
+  /** When this node's last beat was acknowledged. */
+  #beatMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #started = false;
   #ended = false;
@@ -50,6 +52,13 @@ export class Lease {
     this.#started = true;
     await this.#beat();
     this.#beatLater();
+  }
+
+  /** How long ago each node, this one too, was seen to beat. */
+  beatAges(): ReadonlyMap<string, number> {
+    const nowMs = this.#options.monotonicMs();
+    const ages = new Map([...this.#others].map(([nodeId, { sinceMs }]) => [nodeId, nowMs - sinceMs]));
+    return ages.set(this.#options.nodeId, nowMs - (this.#beatMs ?? nowMs));
   }
 
   /** Gives the lease up, so that another node need not wait for it to lapse. */
@@ -70,6 +79,7 @@ export class Lease {
     const overdue = live.letGoBefore(monotonicMs());
     if (overdue.length > 0) log.error({ requestIds: overdue }, "holds outlived their requests; recovery resolves them");
     const result = await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), isLast: false });
+    this.#beatMs = monotonicMs();
     if (result.kind === "beaten") this.#see(result.others);
     await this.#recover();
   }

@@ -132,7 +132,8 @@ export class Ledger {
   readonly #holdWaits: HoldWaits;
   /** What every open hold needs. */
   readonly #steps: HoldSteps;
-  readonly #lease: Lease;
+  /** This node among the others. */
+  readonly lease: Lease;
   readonly #log: LedgerLog;
   /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
   readonly #priceBytes = new WeakMap<Price, Uint8Array>();
@@ -166,7 +167,7 @@ export class Ledger {
     this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
     const { beatEveryMs } = options;
-    this.#lease = new Lease({
+    this.lease = new Lease({
       writer: this.#writer,
       nodeId,
       live,
@@ -180,7 +181,7 @@ export class Ledger {
 
   /** Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. */
   start(): Promise<void> {
-    return this.#lease.start();
+    return this.lease.start();
   }
 
   /**
@@ -360,7 +361,7 @@ export class Ledger {
         { waiting: this.#settlements.open },
         "settlements were left behind; recovery resolves their holds",
       );
-    await this.#lease.end();
+    await this.lease.end();
   }
 
   #holdOperation(request: HoldRequest): HoldOperation {

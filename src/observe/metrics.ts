@@ -20,6 +20,13 @@ export interface UpstreamAside {
   readonly cause: string;
 }
 
+/** Which settings file is in force, and since when. */
+export interface SettingsInForce {
+  /** The first digits of its hash. */
+  readonly version: string;
+  readonly acceptTimeMs: number;
+}
+
 /** Adds to one count of a model. */
 export function count(counts: Map<string, number>, name: string, amount = 1): void {
   counts.set(name, (counts.get(name) ?? 0) + amount);
@@ -48,6 +55,8 @@ export class Metrics {
   );
   /** What is set aside now; read when Prometheus asks. */
   readAsides: () => readonly UpstreamAside[] = () => [];
+  /** Undefined where there is no file; read when Prometheus asks. */
+  readSettings: () => SettingsInForce | undefined = () => undefined;
   readonly unknownMembers = new Tally(
     "tollgate_unknown_members_total",
     "Members of requests that the gateway does not know.",
@@ -97,6 +106,7 @@ export class Metrics {
     this.registry.registerMetric(this.setAside);
     this.registry.registerMetric(this.refusedAsOurs);
     this.#asides();
+    this.#settings();
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
@@ -130,6 +140,21 @@ export class Metrics {
       collect() {
         this.reset();
         for (const { upstream, model, cause } of read()) gauge.set({ upstream, model, cause }, 1);
+      },
+    });
+  }
+
+  #settings(): void {
+    const read = (): SettingsInForce | undefined => this.readSettings();
+    const gauge = new Gauge({
+      name: "tollgate_settings_accept_seconds",
+      help: "When the settings file that is in force was accepted, in seconds since 1970, by the start of its hash.",
+      labelNames: ["version"],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        const settings = read();
+        if (settings !== undefined) gauge.set({ version: settings.version }, settings.acceptTimeMs / 1000);
       },
     });
   }

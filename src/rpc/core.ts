@@ -1,4 +1,5 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
+import type { Node } from "../api/index.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import type { Keys } from "../keys/keys.js";
@@ -8,6 +9,12 @@ import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
 import type { Store } from "../store/store.js";
+
+/** The nodes of this backend. */
+export interface NodeBoard {
+  /** By id. */
+  list(): Promise<readonly Node[]>;
+}
 
 export interface CoreParts {
   readonly keys: Keys;
@@ -20,6 +27,7 @@ export interface CoreParts {
   readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
+  readonly nodes: NodeBoard;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;
   readonly nowMs: () => number;

@@ -5,6 +5,7 @@ import {
   InferenceServiceService,
   KeyServiceService,
   ModelServiceService,
+  NodeServiceService,
   UpstreamServiceService,
   UsageServiceService,
 } from "../api/index.js";
@@ -18,6 +19,7 @@ import { inferenceService } from "./inference-service.js";
 import { keyService } from "./key-service.js";
 import { withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
+import { nodeService } from "./node-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
 
@@ -29,6 +31,7 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.AccountService": AccountServiceService,
   "tollgate.v1.UsageService": UsageServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
+  "tollgate.v1.NodeService": NodeServiceService,
 };
 
 /** Every service whose calls the dispatcher runs: the public ones, and what only our own front ends call. */
@@ -45,6 +48,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(AccountServiceService, accountService(core)),
     ...routes(UsageServiceService, usageService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
+    ...routes(NodeServiceService, nodeService(core)),
     ...routes(FrontServiceService, frontService(core)),
   ]);
 }

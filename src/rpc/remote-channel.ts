@@ -20,8 +20,8 @@ const FLOW_WINDOW_BYTES = 4 * 1024 * 1024;
 export interface RemoteChannelOptions {
   /** `host:port` or `unix:path` of the core. */
   readonly address: string;
-  /** Absent: no TLS. */
-  readonly credentials?: ChannelCredentials | undefined;
+  /** Asked for each new connection, since certificates are renewed. Absent: no TLS. */
+  readonly credentials?: (() => ChannelCredentials) | undefined;
   /** How long an idle connection waits before it asks whether the core is there. 30 s. */
   readonly keepaliveTimeMs?: number | undefined;
   /** How long it waits for that answer before the connection counts as lost. 10 s. */
@@ -49,7 +49,7 @@ export function createRemoteChannel(options: RemoteChannelOptions): Channel {
 }
 
 function connect(options: RemoteChannelOptions): Client {
-  return new Client(options.address, options.credentials ?? credentials.createInsecure(), {
+  return new Client(options.address, options.credentials?.() ?? credentials.createInsecure(), {
     "grpc.max_receive_message_length": ANSWER_BYTES_MAX,
     "grpc.max_send_message_length": GRPC_MESSAGE_BYTES_MAX,
     "grpc.keepalive_time_ms": options.keepaliveTimeMs ?? 30_000,

@@ -33,8 +33,9 @@ import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
 import { type Derived, deriveSecrets, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
-import { firstStart, type ShownOnce } from "./seeds.js";
+import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
+import { ThisNode } from "./this-node.js";
 
 // A model may think for two minutes before its first token.
 const TIMEOUTS: RequestTimeouts = {
@@ -58,6 +59,8 @@ export interface CoreOptions {
   readonly demo: boolean;
   /** Starts also where the data directory has lost state. */
   readonly acceptLoss: boolean;
+  /** The version of the program. */
+  readonly version: string;
   /** Called once where the disk failed under the ledger: the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -66,6 +69,8 @@ export interface Core {
   readonly dispatcher: Dispatcher;
   readonly shown: ShownOnce;
   readonly frontToken: string;
+  /** What this node is. */
+  readonly node: ThisNode;
   /** Reads the settings file once more. Never rejects. */
   reload(): Promise<void>;
   /** True while the ledger takes writes. */
@@ -84,15 +89,15 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const store = await openLedgerStore(derived, traces, options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const keys = createKeys(store, coordination, derived, log);
-  const ledger = startLedger(store, options);
+  const nodeId = randomUUID();
+  const ledger = startLedger(store, nodeId, options);
   await ledger.start();
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
-  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
   const load = createLoadOptions(process.env, nowMs, telling(log, healthLog.note.bind(healthLog)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
-  const path = environment.settingsPath;
-  const settings = new SettingsKeeper({ path, env: process.env, routes, seeds: { keys, ledger }, log });
+  const node = new ThisNode({ id: nodeId, version: options.version, startTimeMs: nowMs(), routing, ledger });
+  const settings = createSettings(routes, { keys, ledger }, node, options);
   await settings.start();
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
@@ -113,6 +118,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     replays,
     models: createModelCatalog(routing),
     upstreams: createUpstreamBoard(routing),
+    nodes: node,
     requestIds: makeRequestId,
     nowMs,
     frontTokens,
@@ -123,6 +129,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     dispatcher,
     shown,
     frontToken: frontTokens[0] ?? "",
+    node,
     reload: () => settings.reload(),
     ready: () =>
       store.check().then(
@@ -184,15 +191,22 @@ function createKeys(store: Store, coordination: Coordination, { secrets }: Deriv
   return new Keys({ store, coordination, ...secrets, nowMs: Date.now, randomBytes, onPublishError, onRewriteError });
 }
 
-function startLedger(store: Awaited<ReturnType<typeof openSqliteStore>>, options: CoreOptions): Ledger {
+function startLedger(store: Store, nodeId: string, options: CoreOptions): Ledger {
   const { log, metrics } = options;
   return new Ledger({
     store,
-    nodeId: randomUUID(),
+    nodeId,
     nowMs: Date.now,
     log,
     ...ledgerEvents(log, metrics),
   });
+}
+
+function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, options: CoreOptions): SettingsKeeper {
+  const { environment, log, metrics } = options;
+  metrics.readSettings = () => node.settings;
+  const onAccepted = ({ version }: { readonly version: string }): void => node.accepted(version, Date.now());
+  return new SettingsKeeper({ path: environment.settingsPath, env: process.env, routes, seeds, log, onAccepted });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */
@@ -223,7 +237,7 @@ function createReplays(ledger: Ledger, { answerRoots }: Derived, { environment, 
 }
 
 function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLog: HealthLog): Routing {
-  return new Routing({
+  const routing = new Routing({
     nowMs: monotonicMs,
     random: Math.random,
     timeouts: TIMEOUTS,
@@ -244,6 +258,8 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
       metrics.drainsRunning.set(running);
     }),
   });
+  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
+  return routing;
 }
 
 function asidesOf(routing: Routing): readonly UpstreamAside[] {

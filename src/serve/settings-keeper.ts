@@ -18,6 +18,8 @@ export interface SettingsKeeperOptions {
   readonly routes: RouteKeeper;
   readonly seeds: SeedParts;
   readonly log: Log;
+  /** Hears of each file that came into force. */
+  readonly onAccepted: (file: SettingsFile) => void;
 }
 
 export class SettingsKeeper {
@@ -39,7 +41,7 @@ export class SettingsKeeper {
       load: readFile,
       onSettings: async (file) => {
         await this.#use(file);
-        log.info({ path, models: file.settings.models.length }, "settings reloaded");
+        log.info({ path, version: file.version, models: file.settings.models.length }, "settings reloaded");
       },
       onRefused: (problems) =>
         log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force"),
@@ -70,6 +72,7 @@ export class SettingsKeeper {
       throw error;
     }
     prepared.commit();
+    this.options.onAccepted(file);
   }
 }
 

@@ -90,6 +90,40 @@ test("told to stop it says that it is not ready, goes on serving, and stops at o
   expect(await gateway.stop()).toBe(0);
 });
 
+test("a core that asks for certificates takes its front end's, renewed ones too, and none without", async () => {
+  writePair("core", makeCertificate("localhost"));
+  writePair("front", makeCertificate("a front end"));
+  const secret = "a secret of this test that is long enough";
+  const core = {
+    TOLLGATE_TLS_CERT: path("core.cert"),
+    TOLLGATE_TLS_KEY: path("core.key"),
+    TOLLGATE_TLS_CLIENT_CA: path("front.cert"),
+    TOLLGATE_SECRET: secret,
+  };
+  let running = await startGateway({ env: core });
+  const address = running.grpc.replace("127.0.0.1", "localhost");
+  const plain = { TOLLGATE_CORE: `grpcs://${address}`, TOLLGATE_CORE_CA: path("core.cert"), TOLLGATE_SECRET: secret };
+  const shown = { TOLLGATE_CORE_CERT: path("front.cert"), TOLLGATE_CORE_KEY: path("front.key") };
+  const front = await startGateway({ env: { ...plain, ...shown } });
+  const without = await startGateway({ env: plain });
+  const ready = async ({ url }: GatewayProcess): Promise<number> => (await fetch(`${url}/readyz`)).status;
+  await expect.poll(() => ready(front), PATIENT).toBe(200);
+  const models = () => fetch(`${front.url}/v1/models`, { headers: { authorization: `Bearer ${OPERATOR_KEY}` } });
+  expect((await models()).status).toBe(200);
+  expect(await ready(without)).toBe(503);
+
+  writePair("front", makeCertificate("a front end"));
+  await expect.poll(() => front.log.some((line) => line.includes("for the core was reloaded")), PATIENT).toBe(true);
+  await running.kill();
+  const { dataDirectory } = running;
+  running = await startGateway({ dataDirectory, env: { ...core, TOLLGATE_GRPC: running.grpc } });
+  await expect.poll(() => ready(front), PATIENT).toBe(200);
+  expect((await models()).status).toBe(200);
+  expect(await ready(without)).toBe(503);
+  await Promise.all([front.stop(), without.stop()]);
+  await running.stop();
+});
+
 test("a front end whose core is gone is not ready, and says 503 with a time to come again", async () => {
   const core = await startGateway();
   const front = await startGateway({ env: { TOLLGATE_CORE: core.grpc } });

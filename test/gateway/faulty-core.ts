@@ -123,6 +123,7 @@ export async function openFaultyCore(
     limits,
     models: createModelCatalog(routing),
     upstreams: createUpstreamBoard(routing),
+    nodes: { list: () => Promise.resolve([]) },
     requestIds: () => (latestId = randomUUID().replaceAll("-", "")),
     nowMs,
     frontTokens: [],

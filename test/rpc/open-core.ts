@@ -53,6 +53,7 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
     limits: new Limits({ coordination }),
     models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
     upstreams: { list: () => [UPSTREAM], reset: resetUpstream },
+    nodes: { list: () => Promise.resolve([]) },
     requestIds: () => randomUUID().replaceAll("-", ""),
     nowMs,
     frontTokens: [FRONT_TOKEN],

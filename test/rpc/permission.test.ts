@@ -44,6 +44,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "UsageService/ListRequests": "usage",
   "UsageService/SummarizeUsage": "usage",
   "UpstreamService/ListUpstreams": "operator",
+  "NodeService/ListNodes": "operator",
   "UpstreamService/ResetUpstream": "operator",
 };
 /** Methods that ask for the front token in place of a key. The dispatcher never runs them. */
