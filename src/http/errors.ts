@@ -1,5 +1,5 @@
 /** The one reply for every refusal: status, envelope, and what tells a client whether to try again. */
-import type { ErrorMetadata, GatewayError } from "../errors.js";
+import { type ErrorMetadata, type GatewayError, reasonWord } from "../errors.js";
 import type { Format, WireError } from "../formats/format.js";
 import type { AnswerHeaders } from "./headers.js";
 import { isHeaderValue } from "./headers.js";
@@ -32,7 +32,11 @@ export function errorReply(error: GatewayError, requestId: string, format: Forma
 
 /** What an error says in headers, whichever envelope it has. */
 export function errorHeaders(error: GatewayError): AnswerHeaders {
-  const headers: AnswerHeaders = { "x-should-retry": String(error.retry), ...rateLimitHeaders(error.metadata) };
+  const headers: AnswerHeaders = {
+    "x-should-retry": String(error.retry),
+    "x-tollgate-reason": reasonWord(error.reason),
+    ...rateLimitHeaders(error.metadata),
+  };
   const waitMs = error.retryAfterMs;
   if (waitMs !== undefined && Number.isFinite(waitMs) && waitMs >= 0) {
     headers["retry-after"] = String(Math.ceil(waitMs / 1000));

@@ -17,10 +17,10 @@ export function pageById<Row extends { readonly id: string }>(
   { pageSize, pageToken }: PageAsked,
   letter: string,
 ): { readonly rows: readonly Row[]; readonly nextPageToken: string } {
-  if (pageSize < 0 || pageSize > PAGE_SIZE_MAX) throw invalid("page_size", `must be from 0 to ${PAGE_SIZE_MAX}`);
+  const size = sizeOf(pageSize);
   const after = idIn(pageToken, letter);
   const rest = after === undefined ? all : all.filter(({ id }) => id > after);
-  const rows = pageSize === 0 ? rest : rest.slice(0, pageSize);
+  const rows = size === 0 ? rest : rest.slice(0, size);
   const last = rows.length < rest.length ? rows.at(-1) : undefined;
   const nextPageToken = last === undefined ? "" : Buffer.from(`${letter}:${last.id}`).toString("base64url");
   return { rows, nextPageToken };
@@ -36,8 +36,11 @@ function idIn(token: string, letter: string): string | undefined {
 
 /** Which page a request asks for. A size of 0 is the default. */
 export function pageOf(request: PageAsked): PageRequest {
-  if (request.pageSize < 0 || request.pageSize > PAGE_SIZE_MAX) {
-    throw invalid("page_size", `must be from 1 to ${PAGE_SIZE_MAX}, or 0 for ${PAGE_SIZE_DEFAULT}`);
-  }
-  return { size: request.pageSize === 0 ? PAGE_SIZE_DEFAULT : request.pageSize, token: request.pageToken };
+  return { size: sizeOf(request.pageSize) || PAGE_SIZE_DEFAULT, token: request.pageToken };
+}
+
+/** A page may always hold fewer rows than were asked for, so that too many are as many as there may be. */
+function sizeOf(pageSize: number): number {
+  if (pageSize < 0) throw invalid("page_size", "must not be below 0");
+  return Math.min(pageSize, PAGE_SIZE_MAX);
 }

@@ -80,6 +80,7 @@ describe.each(ROWS)("$name", (row) => {
     });
     expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
     expect(response.headers.get("x-should-retry")).toBe(String(row.retry));
+    expect(response.headers.get("x-tollgate-reason")).toBe(row.reason);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
     if (row.reason === "RATE_LIMITED") {
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);

@@ -47,10 +47,11 @@ export enum EntryKind {
 }
 
 /**
- * AccountSettings are the budgets and limits of an account, which count what all its keys do together. Zero is no limit.
+ * AccountSettings are the budgets and limits of an account, which count what all its keys do together. Zero is no
+ * limit.
  *
- * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts are
- * from 0 to 1,000,000,000 USD.
+ * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts
+ * are from 0 to 1,000,000,000 USD.
  */
 export interface AccountSettings {
   /** The most that the account may spend in a UTC day, in nano-USD. 0: no limit. */
@@ -118,8 +119,8 @@ export interface Account {
     | Freeze
     | undefined;
   /**
-   * A text that differs after each change of the settings or of the freeze, to be sent back with UpdateAccount. What is in
-   * it may change with any release.
+   * A text that differs after each change of the settings or of the freeze, to be sent back with UpdateAccount. What is
+   * in it may change with any release.
    */
   etag: string;
 }
@@ -141,9 +142,9 @@ export interface Freeze {
 /** Entry is one transfer of the ledger, as it concerns one account. */
 export interface Entry {
   /**
-   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund, such as c:inv-7.
-   * The letters are h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit) and
-   * y (receivable).
+   * The transfer's id: a letter for its kind, a colon, and the id of the request, credit, debit or refund, such as
+   * c:inv-7. The letters are h (hold), s (settle), v (void), x (expire), o (overage), c (credit), r (refund), d (debit)
+   * and y (receivable).
    */
   id: string;
   /** What the transfer did. */
@@ -210,15 +211,15 @@ export interface UpdateAccountRequest {
     | AccountSettings
     | undefined;
   /**
-   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be left
-   * out, and then names the members of `settings` that are there.
+   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be
+   * left out, and then names the members of `settings` that are there.
    */
   updateMask?:
     | string[]
     | undefined;
   /**
-   * The etag of the account as the caller read it: where another change came since, this one is refused with ETAG_STALE.
-   * Empty: the settings are changed whatever they are now.
+   * The etag of the account as the caller read it: where another change came since, this one is refused with
+   * ETAG_STALE. Empty: the settings are changed whatever they are now.
    */
   etag: string;
 }
@@ -428,7 +429,10 @@ export interface ListEntriesResponse {
 export interface GetStatementRequest {
   /** The account's id. */
   id: string;
-  /** The first UTC day, such as 2026-11-01, or the first moment, such as 2026-11-01T12:00:00Z. Empty: from the first entry. */
+  /**
+   * The first UTC day, such as 2026-11-01, or the first moment, such as 2026-11-01T12:00:00Z. Empty: from the first
+   * entry.
+   */
   from: string;
   /** The last UTC day, which is included, or the moment before which it ends. Empty: to the newest entry. */
   to: string;
@@ -451,8 +455,8 @@ export interface GetStatementResponse {
     | BalancePoint
     | undefined;
   /**
-   * The page_token of the next page. Empty: this is the last one. Later pages show nothing that was booked after the first
-   * one was asked for.
+   * The page_token of the next page. Empty: this is the last one. Later pages show nothing that was booked after the
+   * first one was asked for.
    */
   nextPageToken: string;
 }
@@ -473,7 +477,7 @@ export interface BalancePoint {
 
 /** StatementEntry is an entry with the balance after it. */
 export interface StatementEntry {
-  /** The entry. */
+  /** The entry: what was booked. */
   entry?:
     | Entry
     | undefined;
@@ -3066,8 +3070,8 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
 /**
  * AccountService manages the accounts that pay, and shows the ledger.
  *
- * A balance changes by transfers alone, each of which stands in the ledger for good. Amounts are nano-USD (10^-9 USD) in
- * fields named *_nanos; the field of the same name without that ending says the same in USD.
+ * A balance changes by transfers alone, each of which stands in the ledger for good. Amounts are nano-USD (10^-9 USD)
+ * in fields named *_nanos; the field of the same name without that ending says the same in USD.
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
@@ -3156,8 +3160,8 @@ export const AccountServiceService = {
    * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
    * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
-   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
+   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount: {
     path: "/tollgate.v1.AccountService/DebitAccount" as const,
@@ -3232,8 +3236,8 @@ export const AccountServiceService = {
   /**
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
-   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
+   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: {
@@ -3300,8 +3304,8 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
    * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
    * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
-   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
+   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount: handleUnaryCall<DebitAccountRequest, DebitAccountResponse>;
   /**
@@ -3332,8 +3336,8 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
   /**
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
-   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
+   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: handleUnaryCall<GetStatementRequest, GetStatementResponse>;
@@ -3452,8 +3456,8 @@ export interface AccountServiceClient extends Client {
    * DebitAccount takes money from an account, once for each debit_id: to repeat it is safe and changes nothing.
    *
    * It never takes the account below zero: what the account has not available is booked as a receivable of the
-   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none, and
-   * with ALREADY_EXISTS where the debit_id was used for another account or amount.
+   * operator's. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is none,
+   * and with ALREADY_EXISTS where the debit_id was used for another account or amount.
    */
   debitAccount(
     request: DebitAccountRequest,
@@ -3554,8 +3558,8 @@ export interface AccountServiceClient extends Client {
   /**
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
-   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes as
-   * CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
+   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement(

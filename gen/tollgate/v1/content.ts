@@ -7,19 +7,19 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Role says who speaks in a message. */
+/** Role says who speaks in a message of a conversation. */
 export enum Role {
-  /** ROLE_UNSPECIFIED - Refused. */
+  /** ROLE_UNSPECIFIED - Not set; refused with PARAMETER_INVALID. */
   ROLE_UNSPECIFIED = 0,
-  /** ROLE_SYSTEM - Instructions of the application. */
+  /** ROLE_SYSTEM - The application, which gives instructions. */
   ROLE_SYSTEM = 1,
-  /** ROLE_DEVELOPER - Instructions of the developer, where a family tells them from the system's. */
+  /** ROLE_DEVELOPER - The developer, where a model family tells those instructions from the system's. */
   ROLE_DEVELOPER = 2,
   /** ROLE_USER - The person or program that asks. */
   ROLE_USER = 3,
-  /** ROLE_ASSISTANT - The model. */
+  /** ROLE_ASSISTANT - The model, which answers. */
   ROLE_ASSISTANT = 4,
-  /** ROLE_TOOL - The result of a tool call. */
+  /** ROLE_TOOL - A tool, whose result it is. */
   ROLE_TOOL = 5,
   UNRECOGNIZED = -1,
 }
@@ -28,37 +28,40 @@ export enum Role {
 export interface Message {
   /** Who speaks. */
   role: Role;
-  /** What is said, in order. */
+  /** What is said, piece by piece, in order. */
   parts: Part[];
-  /** The name of the participant, where the client gives one. */
+  /** The name of the participant. Absent: the client gives none. */
   name?:
     | string
     | undefined;
-  /** Fields of the message that have no typed home, as a JSON object in the wire they came from. */
+  /**
+   * Fields of the message that have no place here, as the text of a JSON object in the wire format that they came from.
+   * Absent: none.
+   */
   extraJson?: string | undefined;
 }
 
 /** Part is one piece of a message. */
 export interface Part {
-  /** What kind of piece it is. */
+  /** What kind of piece it is. Required. */
   kind?:
     | //
     /** Plain text. */
     { $case: "text"; value: Text }
     | //
-    /** A picture. */
+    /** A picture to look at. */
     { $case: "image"; value: Image }
     | //
     /** A document or any other file. */
     { $case: "file"; value: File }
     | //
-    /** Sound. */
+    /** Sound to listen to, or that was answered. */
     { $case: "audio"; value: Audio }
     | //
-    /** A call that the model makes. */
+    /** A call of a tool that the model makes. */
     { $case: "toolCall"; value: ToolCall }
     | //
-    /** What a call returned. */
+    /** What a call of a tool returned. */
     { $case: "toolResult"; value: ToolResult }
     | //
     /** What the model thought before it answered. */
@@ -70,10 +73,10 @@ export interface Part {
     /** The model's refusal to answer. */
     { $case: "refusal"; value: Refusal }
     | //
-    /** A piece that only its own wire understands. */
+    /** A piece that only its own wire format has. */
     { $case: "opaque"; value: Opaque }
     | undefined;
-  /** Set where the client asks the upstream to cache the prompt up to here. */
+  /** Asks the upstream to cache the prompt up to the end of this piece. Absent: it does not. */
   cacheMark?: CacheMark | undefined;
 }
 
@@ -81,7 +84,10 @@ export interface Part {
 export interface Text {
   /** The text, UTF-8. */
   text: string;
-  /** Citations or annotations that go with it, as a JSON array in the wire they came from. */
+  /**
+   * Citations or annotations of the text, as the text of a JSON array in the wire format that they came from. Absent:
+   * none.
+   */
   citationsJson?: string | undefined;
 }
 
@@ -89,22 +95,22 @@ export interface Text {
 export interface InlineData {
   /** The media type, such as image/png. */
   mediaType: string;
-  /** The bytes, not base64. */
+  /** The bytes as they are, without base64. */
   data: Buffer;
 }
 
 /** Image is a picture in a prompt. */
 export interface Image {
-  /** Where the picture is. */
+  /** Where the picture is. Required. */
   source?:
     | //
-    /** An address that the upstream fetches. The gateway never fetches it on the same wire. */
+    /** The address of the picture, which the upstream fetches. */
     { $case: "url"; value: string }
     | //
     /** The picture itself. */
     { $case: "inline"; value: InlineData }
     | //
-    /** A file that the upstream already holds. */
+    /** The upstream's id of a file that it already holds. */
     { $case: "fileId"; value: string }
     | undefined;
   /** How closely to look: auto, low, high or original. Absent: the upstream decides. */
@@ -113,56 +119,56 @@ export interface Image {
 
 /** File is a document in a prompt. */
 export interface File {
-  /** Where the document is. */
+  /** Where the document is. Required. */
   source?:
     | //
-    /** An address that the upstream fetches. */
+    /** The address of the document, which the upstream fetches. */
     { $case: "url"; value: string }
     | //
     /** The document itself. */
     { $case: "inline"; value: InlineData }
     | //
-    /** A file that the upstream already holds. */
+    /** The upstream's id of a file that it already holds. */
     { $case: "fileId"; value: string }
     | undefined;
-  /** The file's name, where the client gives one. */
+  /** The file's name. Absent: the client gives none. */
   filename?: string | undefined;
 }
 
 /** Audio is sound in a prompt or an answer. */
 export interface Audio {
-  /** Where the sound is. */
+  /** Where the sound is. Required. */
   source?:
     | //
     /** The sound itself. */
     { $case: "inline"; value: InlineData }
     | //
-    /** An earlier answer's sound that the upstream holds. */
+    /** The upstream's id of the sound of an earlier answer, which it holds. */
     { $case: "fileId"; value: string }
     | undefined;
-  /** What is said in it, where the upstream tells. */
+  /** What is said in the sound. Absent: the upstream did not tell. */
   transcript?: string | undefined;
 }
 
 /** ToolCall is one call of a tool by the model. */
 export interface ToolCall {
-  /** The call's id, unique in the conversation. */
+  /** The call's id, unique in the conversation, which its result names. */
   id: string;
   /** The tool's name. */
   name: string;
-  /** The arguments as JSON text, exactly as the model wrote them, or the free text of a custom tool. */
+  /** The arguments as JSON text, exactly as the model wrote them, or the text for a tool that takes free text. */
   arguments: string;
   /** True where the tool takes free text rather than JSON arguments. */
   custom: boolean;
-  /** State of the upstream that must come back with the call. */
+  /** State of the upstream that must be sent back with the call. Absent: none. */
   signature?: string | undefined;
 }
 
 /** ToolResult is what a tool call returned. */
 export interface ToolResult {
-  /** The id of the call. */
+  /** The id of the call that this is the result of. */
   callId: string;
-  /** What it returned. */
+  /** What the call returned, piece by piece. */
   parts: Part[];
   /** True where the call failed. */
   isError: boolean;
@@ -170,35 +176,35 @@ export interface ToolResult {
 
 /** Thinking is what a model thought before it answered. */
 export interface Thinking {
-  /** The thought, or its summary. */
+  /** The thought or a summary of it, UTF-8. */
   text: string;
-  /** The upstream's proof that the thought is its own; it must come back unchanged. */
+  /** The upstream's proof that the thought is its own; it must be sent back unchanged. Absent: none. */
   signature?: string | undefined;
 }
 
 /** RedactedThinking is a thought that only the upstream can read. */
 export interface RedactedThinking {
-  /** The upstream's bytes, as it wrote them. */
+  /** What the upstream wrote, which must be sent back unchanged. */
   data: string;
 }
 
 /** Refusal is the model's refusal to answer. */
 export interface Refusal {
-  /** What the model said. */
+  /** What the model said, UTF-8. */
   text: string;
 }
 
-/** Opaque is a piece that only its own wire understands. */
+/** Opaque is a piece that only its own wire format has. An upstream of that wire format receives it as it came. */
 export interface Opaque {
-  /** The wire it came from, such as openai-chat. */
+  /** The wire format that it came from: openai-chat, openai-responses, anthropic or gemini. */
   wire: string;
-  /** The piece as JSON text. */
+  /** The piece, as JSON text. */
   json: string;
 }
 
-/** CacheMark asks the upstream to cache the prompt up to the part that carries it. */
+/** CacheMark asks the upstream to cache the prompt up to the piece that carries it. */
 export interface CacheMark {
-  /** How long, in seconds. Absent: the upstream's default. */
+  /** How long it is cached, in seconds: up to 300 is taken as 5 minutes, more as an hour. Absent: the upstream decides. */
   ttlSeconds?: number | undefined;
 }
 

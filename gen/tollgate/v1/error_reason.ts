@@ -6,11 +6,21 @@
 
 /* eslint-disable */
 
-/** ErrorReason is the `reason` of the google.rpc.ErrorInfo that every refusal carries, with the domain `tollgate`. */
+/**
+ * ErrorReason says why the gateway refuses a request.
+ *
+ * Every refusal over gRPC carries a google.rpc.ErrorInfo with the domain `tollgate` and a reason, which is the name
+ * below without ERROR_REASON_, such as KEY_INVALID; where waiting helps a google.rpc.RetryInfo comes along. Over HTTP
+ * the header x-tollgate-reason says the same word, and so do JSON, logs and metrics. The `code` in the body of a refusal
+ * is the word that clients of its format know. The examples below are of the metadata.
+ */
 export enum ErrorReason {
-  /** ERROR_REASON_UNSPECIFIED - Never sent. */
+  /** ERROR_REASON_UNSPECIFIED - Not set; never sent. */
   ERROR_REASON_UNSPECIFIED = 0,
-  /** ERROR_REASON_BODY_INVALID - The body is no JSON object, is nested too deeply, or is compressed. Example: {"problem": "not valid JSON at byte 17"} */
+  /**
+   * ERROR_REASON_BODY_INVALID - The body is no JSON object, is nested too deeply, or is compressed.
+   * Example: {"problem": "not valid JSON at byte 17"}
+   */
   ERROR_REASON_BODY_INVALID = 1,
   /** ERROR_REASON_PARAMETER_INVALID - A parameter's value is wrong. Example: {"param": "n", "problem": "must be an integer from 1 to 128"} */
   ERROR_REASON_PARAMETER_INVALID = 2,
@@ -51,15 +61,17 @@ export enum ErrorReason {
   /**
    * ERROR_REASON_RATE_LIMITED - A limit is reached: of the key, of one that made it, of the account, or of the account and the model. `owner` is
    * such as `key key_1`, `account acme` or `account acme, model gpt-*`.
-   * Example: {"limit": "requests_per_minute", "limit_value": "60", "remaining": "0", "reset_ms": "1200", "owner": "key key_1"}
+   * Example: {"limit": "requests_per_minute", "limit_value": "60", "remaining": "0", "reset_ms": "1200", "owner": "key
+   * key_1"}
    */
   ERROR_REASON_RATE_LIMITED = 19,
   /** ERROR_REASON_UPSTREAM_RATE_LIMITED - The upstream's own rate limit is reached on every target. Example: {"model": "gpt-5.4", "retry_after_ms": "2000"} */
   ERROR_REASON_UPSTREAM_RATE_LIMITED = 20,
   /**
    * ERROR_REASON_BALANCE_HELD - Only running calls hold the money, or the budget, that the request needs: it may be granted once some have ended.
-   * `budget` is there where it is one. Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000",
-   * "needed_nanos": "90000", "retry_after_ms": "1000"}
+   * `budget` is there where it is one.
+   * Example: {"owner": "account acme", "available_nanos": "0", "held_nanos": "120000", "needed_nanos": "90000",
+   * "retry_after_ms": "1000"}
    */
   ERROR_REASON_BALANCE_HELD = 45,
   /**
@@ -68,9 +80,10 @@ export enum ErrorReason {
    */
   ERROR_REASON_BALANCE_TOO_LOW = 21,
   /**
-   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key, or of its account, cannot cover it. `budget` is day, month, total or request; `reset_time` is there
-   * for a day and a month. Example: {"budget": "day", "owner": "key key_1", "limit_nanos": "5", "remaining_nanos": "0",
-   * "needed_nanos": "9", "reset_time": "2026-11-22T00:00:00.000Z"}
+   * ERROR_REASON_BUDGET_EXCEEDED - A budget of the key, or of its account, cannot cover it. `budget` is day, month, total or request; `reset_time` is
+   * there for a day and a month.
+   * Example: {"budget": "day", "owner": "key key_1", "limit_nanos": "5", "remaining_nanos": "0", "needed_nanos": "9",
+   * "reset_time": "2026-11-22T00:00:00.000Z"}
    */
   ERROR_REASON_BUDGET_EXCEEDED = 22,
   /** ERROR_REASON_INTERNAL - The gateway failed. Example: {} */
@@ -97,8 +110,9 @@ export enum ErrorReason {
   /** ERROR_REASON_STREAM_GONE - The stream of this request is not kept, or not any more. Example: {"request": "req_1"} */
   ERROR_REASON_STREAM_GONE = 42,
   /**
-   * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or its account there has no funds or no access; only
-   * the operator can mend it. Example: {"model": "gpt-5.4", "problem": "its account has no funds"}
+   * ERROR_REASON_UPSTREAM_CREDENTIAL - Every target of the model refuses the gateway's own credential, or its account there has no funds or no access;
+   * only the operator can mend it.
+   * Example: {"model": "gpt-5.4", "problem": "its account has no funds"}
    */
   ERROR_REASON_UPSTREAM_CREDENTIAL = 43,
   /** ERROR_REASON_KEY_TOO_WIDE - A key would be granted more than the key that grants it has. Example: {"setting": "models", "problem": "..."} */

@@ -10,33 +10,33 @@ import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Message, Part } from "./content.js";
 import { Usage, UsageSource } from "./usage.js";
 
-/** FinishReason says why a candidate ended. */
+/** FinishReason says why one of the answers to a prompt ended. */
 export enum FinishReason {
   /** FINISH_REASON_UNSPECIFIED - The upstream did not say. */
   FINISH_REASON_UNSPECIFIED = 0,
   /** FINISH_REASON_END - The answer is complete. */
   FINISH_REASON_END = 1,
-  /** FINISH_REASON_STOP_STRING - A stop string occurred. */
+  /** FINISH_REASON_STOP_STRING - A stop string of the request occurred. */
   FINISH_REASON_STOP_STRING = 2,
-  /** FINISH_REASON_LENGTH - The output limit is reached. */
+  /** FINISH_REASON_LENGTH - The limit of output tokens was reached. */
   FINISH_REASON_LENGTH = 3,
   /** FINISH_REASON_TOOL_CALLS - The model waits for tool results. */
   FINISH_REASON_TOOL_CALLS = 4,
-  /** FINISH_REASON_BLOCKED - The upstream withheld the answer. */
+  /** FINISH_REASON_BLOCKED - The upstream withheld the answer, or the rest of it. */
   FINISH_REASON_BLOCKED = 5,
-  /** FINISH_REASON_PAUSED - The upstream paused and can go on. */
+  /** FINISH_REASON_PAUSED - The upstream paused a long turn: the answer sent back as it is makes it go on. */
   FINISH_REASON_PAUSED = 6,
   /** FINISH_REASON_MALFORMED - The model's answer was malformed. */
   FINISH_REASON_MALFORMED = 7,
   UNRECOGNIZED = -1,
 }
 
-/** Event is one step of an answer. */
+/** Event is one step of an answer that is streamed. */
 export interface Event {
-  /** The kind of step. */
+  /** What kind of step it is. */
   kind?:
     | //
-    /** The answer begins. First, once. */
+    /** The answer begins. It comes first, and once. */
     { $case: "start"; value: Start }
     | //
     /** Text goes on. */
@@ -54,94 +54,94 @@ export interface Event {
     /** A refusal goes on. */
     { $case: "refusal"; value: RefusalDelta }
     | //
-    /** Log probabilities of the tokens since the last such step. */
+    /** Log probabilities of the tokens since the last step of this kind. */
     { $case: "logprobs"; value: LogprobsDelta }
     | //
-    /** A part that comes whole. */
+    /** A part that comes in one piece. */
     { $case: "part"; value: WholePart }
     | //
     /** A candidate ends. */
     { $case: "candidateEnd"; value: CandidateEnd }
     | //
-    /** The answer ends. Last, once, and only where the upstream finished. */
+    /** The answer ends. It comes last, once, and only where the upstream finished. */
     { $case: "finish"; value: Finish }
     | undefined;
 }
 
 /** Start is the beginning of an answer. */
 export interface Start {
-  /** The upstream's id of the answer. */
+  /** The id that the upstream gave the answer. Empty: none. */
   id: string;
-  /** The model as the upstream names it. */
+  /** The model that answers, as the upstream names it. */
   model: string;
-  /** When the upstream made it. */
+  /** When the upstream made the answer. Absent: it did not say. */
   createTime?:
     | Date
     | undefined;
   /**
-   * Tokens of the input as admission counted them, which is at least as many as there are. Set by the gateway; the finish
-   * tells how many there were.
+   * An upper bound of the input tokens, as the gateway counted them before it asked the upstream. Finish tells how many
+   * there were. Absent: they were not counted.
    */
   inputTokens?: bigint | undefined;
 }
 
 /** TextDelta is more text. */
 export interface TextDelta {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The text. */
+  /** The text that follows what came before, UTF-8. */
   text: string;
 }
 
 /** ThinkingDelta is more thinking. */
 export interface ThinkingDelta {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The thought. */
+  /** The thought that follows what came before, UTF-8. */
   text: string;
-  /** Ends the thought with the upstream's proof. */
+  /** The upstream's proof that the thought is its own; it ends the thought. Absent: the thought goes on. */
   signature?: string | undefined;
 }
 
 /** ToolCallStart is the beginning of a tool call. */
 export interface ToolCallStart {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** Which call of the candidate, from 0, dense. */
+  /** The place of the call among the candidate's, from 0 and without gaps. */
   index: number;
-  /** The call's id. */
+  /** The call's id, which its result must name. */
   id: string;
   /** The tool's name. */
   name: string;
-  /** True where the tool takes free text. */
+  /** True where the tool takes free text rather than JSON arguments. */
   custom: boolean;
-  /** State of the upstream that must come back with the call. */
+  /** State of the upstream that must be sent back with the call. Absent: none. */
   signature?: string | undefined;
 }
 
 /** ToolCallDelta is more of a tool call's arguments. */
 export interface ToolCallDelta {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** Which call of the candidate. */
+  /** The place of the call among the candidate's, as its start said. */
   index: number;
-  /** The next fragment; it may be cut anywhere. */
+  /** The next fragment of the arguments. It may be cut anywhere, also within a JSON string. */
   arguments: string;
 }
 
 /** RefusalDelta is more of a refusal. */
 export interface RefusalDelta {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The text. */
+  /** The text that follows what came before, UTF-8. */
   text: string;
 }
 
-/** LogprobsDelta is log probabilities of tokens. */
+/** LogprobsDelta are log probabilities of tokens. */
 export interface LogprobsDelta {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The tokens of the content. */
+  /** The tokens of the text. */
   content: TokenLogprob[];
   /** The tokens of a refusal. */
   refusal: TokenLogprob[];
@@ -151,83 +151,83 @@ export interface LogprobsDelta {
 export interface TokenLogprob {
   /** The token as text. */
   token: string;
-  /** The natural logarithm of its probability. */
+  /** The natural logarithm of the token's probability. */
   logprob: number;
-  /** The token's bytes, where it is no whole text. */
+  /** The token's bytes. Absent: the upstream did not tell them. */
   rawBytes?:
     | Buffer
     | undefined;
-  /** The likeliest tokens at its place. */
+  /** The likeliest tokens at that place, as many as the request asked for. They hold no further ones. */
   top: TokenLogprob[];
 }
 
 /** WholePart is a part that comes in one piece. */
 export interface WholePart {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** The part. */
+  /** The part, whole. */
   part?: Part | undefined;
 }
 
 /** CandidateEnd is the end of a candidate. */
 export interface CandidateEnd {
-  /** Which candidate, from 0. */
+  /** The place of the candidate among the answers to the prompt, from 0. */
   candidate: number;
-  /** Why. */
+  /** Why the candidate ended. */
   reason: FinishReason;
-  /** The stop string that occurred, where the upstream tells. */
+  /** The stop string that occurred. Absent: none did, or the upstream did not tell. */
   stopString?: string | undefined;
 }
 
-/** Finish is the end of an answer. */
+/** Finish is the end of an answer, with what it used and cost. */
 export interface Finish {
-  /** What the answer used. */
+  /** How many tokens the request used. */
   usage?:
     | Usage
     | undefined;
-  /** How that is known. */
+  /** How it is known what the request used. */
   usageSource: UsageSource;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
 }
 
-/** Answer is a whole answer: its events folded. */
+/** Answer is a whole answer: what the events of a stream say, put together. */
 export interface Answer {
-  /** The upstream's id of the answer. */
+  /** The id that the upstream gave the answer. Empty: none. */
   id: string;
-  /** The model as the upstream names it. */
+  /** The model that answers, as the upstream names it. */
   model: string;
-  /** When the upstream made it. */
+  /** When the upstream made the answer. Absent: it did not say. */
   createTime?:
     | Date
     | undefined;
-  /** The candidates, by index. */
+  /** The candidates, in the order of their places. */
   candidates: Candidate[];
-  /** What the answer used. */
+  /** How many tokens the request used. */
   usage?:
     | Usage
     | undefined;
-  /** How that is known. */
+  /** How it is known what the request used. */
   usageSource: UsageSource;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
 }
 
-/** Candidate is one of the answers to a prompt. */
+/** Candidate is one of the answers to a prompt, of which there is one unless more were asked for. */
 export interface Candidate {
-  /** Its place, from 0. */
+  /** The candidate's place, from 0. */
   index: number;
-  /** What it says. */
+  /** What the candidate says. */
   message?:
     | Message
     | undefined;
-  /** Why it ended. */
+  /** Why the candidate ended. */
   finishReason: FinishReason;
-  /** The stop string that occurred, where the upstream tells. */
+  /** The stop string that occurred. Absent: none did, or the upstream did not tell. */
   stopString?:
     | string
     | undefined;
-  /** Log probabilities of its tokens. */
+  /** Log probabilities of its tokens. Absent: they were not asked for. */
   logprobs?: LogprobsDelta | undefined;
 }
 

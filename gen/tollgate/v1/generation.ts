@@ -8,37 +8,43 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { CacheMark, Message, Opaque } from "./content.js";
 
-/** Generation is one thing asked of one model, typed or as a client's own body. */
+/** Generation is what is asked of a model: a typed prompt, or a client's own body. */
 export interface Generation {
-  /** The model's identifier as the gateway serves it. Required with a prompt; with a source it is read from the body. */
+  /**
+   * The identifier of the model, as ModelService lists it. Required with a prompt; with a source it is read from the
+   * body.
+   */
   model: string;
-  /** What is asked. */
+  /** What is asked. Required. */
   input?:
     | //
-    /** The typed form, for services that call the gateway directly. */
+    /** A typed conversation, for services that call the gateway directly. */
     { $case: "prompt"; value: Prompt }
     | //
-    /** A client's own body. An upstream of the same wire receives it unchanged but for what the gateway owns. */
+    /**
+     * A client's own body. An upstream of the same wire format receives it as it came, but for the model, the limits and
+     * the stream options, which the gateway sets.
+     */
     { $case: "source"; value: Source }
     | undefined;
-  /** The most tokens of output, each candidate. Absent: what the source says, else the model's own limit. */
+  /** The most output tokens of each candidate, at least 1. Absent: what the source says, else the model's own limit. */
   outputTokensMax?:
     | bigint
     | undefined;
   /**
-   * Whether an output limit that the balance cannot cover is lowered to what it can, rather than the request refused.
-   * Absent: as the key says.
+   * True where an output limit that the balance cannot cover is lowered to what it can, false where the request is
+   * refused then. Absent: as the settings of the key say.
    */
   clamp?: boolean | undefined;
 }
 
-/** Source is a body in the wire format of the client that sent it. */
+/** Source is the body of a request in the wire format of the client that sent it. */
 export interface Source {
-  /** The wire format, such as openai-chat. */
+  /** The wire format: openai-chat, openai-responses, openai-completions, openai-embeddings, anthropic or gemini. */
   wire: string;
-  /** The body as received, at most 32 MiB. */
+  /** The body as it was received. At most 32 MiB; over gRPC a message has at most 8 MiB. */
   body: Buffer;
-  /** Headers that belong to the wire, by lower-case name, such as anthropic-beta. */
+  /** Headers that belong to the wire format, such as anthropic-beta, by their names in lower case. */
   headers: { [key: string]: string };
 }
 
@@ -47,13 +53,13 @@ export interface Source_HeadersEntry {
   value: string;
 }
 
-/** Prompt is a conversation and how to answer it. */
+/** Prompt is a conversation, and how it is to be answered. What is absent is left to the model and its upstream. */
 export interface Prompt {
-  /** The conversation, oldest first. At least one. */
+  /** The conversation, oldest message first. At least one. */
   messages: Message[];
-  /** The tools that the model may call. */
+  /** The tools that the model may call. Empty: none. */
   tools: Tool[];
-  /** Which of them it may or must call. Absent: the model decides. */
+  /** Which tools the model may or must call. Absent: the model decides. */
   toolChoice?:
     | ToolChoice
     | undefined;
@@ -65,69 +71,75 @@ export interface Prompt {
   outputFormat?:
     | OutputFormat
     | undefined;
-  /** How the model reasons before it answers. */
+  /** How the model reasons before it answers. Absent: the model's default. */
   reasoning?:
     | Reasoning
     | undefined;
-  /** Randomness, 0 to 2. */
+  /** The randomness of the answer, from 0 to 2. Absent: the upstream's default. */
   temperature?:
     | number
     | undefined;
-  /** Nucleus sampling, 0 to 1. */
+  /** The probability mass of the tokens to choose from, from 0 to 1. Absent: the upstream's default. */
   topP?:
     | number
     | undefined;
-  /** Sampling among the k likeliest tokens. */
+  /** The number of likeliest tokens to choose from. Absent: the upstream's default. */
   topK?:
     | number
     | undefined;
-  /** Penalty of tokens that occurred, -2 to 2. */
+  /** The penalty of tokens that occurred, from -2 to 2. Absent: none. */
   presencePenalty?:
     | number
     | undefined;
-  /** Penalty of tokens by how often they occurred, -2 to 2. */
+  /** The penalty of tokens by how often they occurred, from -2 to 2. Absent: none. */
   frequencyPenalty?:
     | number
     | undefined;
-  /** Asks for the same answer to the same prompt, as far as the upstream can. */
+  /**
+   * A number by which the same prompt is answered in the same way, as far as the upstream can. Absent: any answer will
+   * do.
+   */
   seed?:
     | bigint
     | undefined;
-  /** Strings that end the answer, at most 16. */
+  /** Strings that end the answer where they occur, at most 16. */
   stop: string[];
-  /** How many answers, 1 to 128. Absent: one. */
+  /** The number of answers, from 1 to 128. Absent: 1. */
   candidateCount?:
     | number
     | undefined;
-  /** True where each token's log probability is wanted. */
+  /** True where the log probability of each token is wanted. Absent: it is not. */
   logprobs?:
     | boolean
     | undefined;
-  /** How many alternatives to show for each token, 0 to 20. */
+  /** The number of alternatives to show for each token, from 0 to 20. Absent: 0. */
   topLogprobs?:
     | number
     | undefined;
-  /** Bias of single tokens by the upstream's token id, -100 to 100. */
+  /** The bias of single tokens, from -100 to 100, by the upstream's token id. */
   logitBias: { [key: string]: number };
-  /** Who the request is made for, as a stable id that the upstream may use against abuse. */
+  /** A stable id of who the request is made for, which the upstream may use against abuse. Absent: not told. */
   user?:
     | string
     | undefined;
   /** The caller's own labels, at most 16. */
   metadata: { [key: string]: string };
-  /** The upstream's service tier. */
+  /** The upstream's service tier, such as priority or flex. Absent: the upstream's default. */
   serviceTier?:
     | string
     | undefined;
-  /** How much the model writes: low, medium or high. */
+  /** How much the model writes: low, medium or high. Absent: the model's default. */
   verbosity?:
     | string
     | undefined;
-  /** Groups requests that share a prompt, for the upstream's cache. */
+  /** A text that requests have in common which share the begin of their prompts, for the upstream's cache. Absent: none. */
   promptCacheKey?:
     | string
     | undefined;
-  /** Fields of the request that have no typed home, as a JSON object in the wire they came from. */
+  /**
+   * Fields of the request that have no place here, as a JSON object in the wire format that they came from.
+   * Absent: none.
+   */
   extra?: Opaque | undefined;
 }
 
@@ -143,7 +155,7 @@ export interface Prompt_MetadataEntry {
 
 /** Tool is something that the model may call. */
 export interface Tool {
-  /** The kind of tool. */
+  /** What kind of tool it is. Required. */
   kind?:
     | //
     /** A function with JSON arguments. */
@@ -152,67 +164,67 @@ export interface Tool {
     /** A tool that takes free text. */
     { $case: "custom"; value: CustomTool }
     | //
-    /** A tool that only its own wire understands. */
+    /** A tool that only its own wire format has. */
     { $case: "opaque"; value: Opaque }
     | undefined;
-  /** Set where the client asks the upstream to cache the prompt up to here. */
+  /** Asks the upstream to cache the prompt up to the end of this tool. Absent: it does not. */
   cacheMark?: CacheMark | undefined;
 }
 
 /** FunctionTool is a function that the model may call with JSON arguments. */
 export interface FunctionTool {
-  /** The name, 1 to 128 of a-z, A-Z, 0-9, _ and -. */
+  /** The name of the function: 1 to 128 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What it does, for the model. */
+  /** What the tool does, for the model to read. Absent: nothing is said. */
   description?:
     | string
     | undefined;
-  /** The JSON schema of the arguments, as JSON text. Absent: no arguments. */
+  /** The JSON schema of the arguments, as JSON text. Absent: there are none. */
   parametersJson?:
     | string
     | undefined;
-  /** True where the arguments must follow the schema exactly. */
+  /** True where the arguments must follow the schema exactly. Absent: the upstream's default. */
   strict?: boolean | undefined;
 }
 
 /** CustomTool is a tool that the model calls with free text. */
 export interface CustomTool {
-  /** The name. */
+  /** The name of the tool: 1 to 128 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What it does, for the model. */
+  /** What the tool does, for the model to read. Absent: nothing is said. */
   description?:
     | string
     | undefined;
-  /** The grammar of the text, as JSON in OpenAI's form. Absent: any text. */
+  /** The grammar of the text, as JSON in the form of OpenAI's API. Absent: any text. */
   formatJson?: string | undefined;
 }
 
 /** ToolChoice says which tools the model may or must call. */
 export interface ToolChoice {
-  /** Whether it may call. */
+  /** Whether the model may or must call tools. */
   mode: ToolChoice_Mode;
-  /** The names it may call. Empty: all. One name with MODE_REQUIRED forces that tool. */
+  /** The names of the tools that it may call. One name with MODE_REQUIRED forces that tool. Empty: all. */
   names: string[];
-  /** True where the forced tool is a custom one. */
+  /** True where the one that is forced takes free text. */
   custom: boolean;
 }
 
-/** Whether it may call. */
+/** Mode says whether the model may or must call tools. */
 export enum ToolChoice_Mode {
-  /** MODE_UNSPECIFIED - Refused. */
+  /** MODE_UNSPECIFIED - Not set; the model may call tools or answer. */
   MODE_UNSPECIFIED = 0,
-  /** MODE_AUTO - The model decides. */
+  /** MODE_AUTO - The model may call tools or answer. */
   MODE_AUTO = 1,
-  /** MODE_NONE - No call. */
+  /** MODE_NONE - The model may not call tools. */
   MODE_NONE = 2,
-  /** MODE_REQUIRED - At least one call. */
+  /** MODE_REQUIRED - The model must call at least one tool. */
   MODE_REQUIRED = 3,
   UNRECOGNIZED = -1,
 }
 
 /** OutputFormat is the form of the answer. */
 export interface OutputFormat {
-  /** The form. */
+  /** Which form it is. Required. */
   kind?:
     | //
     /** Plain text. */
@@ -226,41 +238,41 @@ export interface OutputFormat {
     | undefined;
 }
 
-/** TextFormat is plain text. */
+/** TextFormat asks for plain text. */
 export interface TextFormat {
 }
 
-/** JsonObjectFormat is any JSON object. */
+/** JsonObjectFormat asks for any JSON object. */
 export interface JsonObjectFormat {
 }
 
-/** JsonSchemaFormat is JSON that follows a schema. */
+/** JsonSchemaFormat asks for JSON that follows a schema. */
 export interface JsonSchemaFormat {
-  /** The schema's name. */
+  /** The name of the schema: 1 to 64 of a-z, A-Z, 0-9, `_` and `-`. */
   name: string;
-  /** What it is for, for the model. */
+  /** What the schema is for, for the model to read. Absent: nothing is said. */
   description?:
     | string
     | undefined;
-  /** The schema as JSON text. */
+  /** The JSON schema, as JSON text. Absent: any JSON. */
   schemaJson?:
     | string
     | undefined;
-  /** True where the answer must follow the schema exactly. */
+  /** True where the answer must follow the schema exactly. Absent: the upstream's default. */
   strict?: boolean | undefined;
 }
 
 /** Reasoning is how a model reasons before it answers. */
 export interface Reasoning {
-  /** How hard: none, minimal, low, medium, high, xhigh or max. Absent: the model's default. */
+  /** How hard the model reasons: none, minimal, low, medium, high, xhigh or max. Absent: the model's default. */
   effort?:
     | string
     | undefined;
-  /** The most tokens of reasoning. Absent: the model decides. */
+  /** The most tokens of reasoning, at least 1. Absent: the model decides. */
   budgetTokens?:
     | bigint
     | undefined;
-  /** True where the reasoning, or its summary, is wanted in the answer. */
+  /** True where the reasoning or a summary of it is wanted in the answer. Absent: the upstream's default. */
   include?: boolean | undefined;
 }
 

@@ -26,150 +26,159 @@ import { Generation, Source } from "./generation.js";
 import { UpstreamHealth } from "./upstream_service.js";
 import { Usage } from "./usage.js";
 
-/** TokenSource says how a count of tokens is known before a call. */
+/** TokenSource says how the number of input tokens is known before a call. */
 export enum TokenSource {
   /** TOKEN_SOURCE_UNSPECIFIED - Nothing was counted. */
   TOKEN_SOURCE_UNSPECIFIED = 0,
   /** TOKEN_SOURCE_UPSTREAM - The model's own upstream counted. */
   TOKEN_SOURCE_UPSTREAM = 1,
-  /** TOKEN_SOURCE_TOKENIZER - The gateway counted, with the tokenizer of the model. */
+  /** TOKEN_SOURCE_TOKENIZER - The gateway counted, with the model's own tokenizer. */
   TOKEN_SOURCE_TOKENIZER = 2,
-  /** TOKEN_SOURCE_ESTIMATE - An estimate: the model's tokenizer is not public, or the input holds media. */
+  /** TOKEN_SOURCE_ESTIMATE - The gateway estimated: the model's tokenizer is not public, or the input holds media. */
   TOKEN_SOURCE_ESTIMATE = 3,
   UNRECOGNIZED = -1,
 }
 
-/** StreamGenerateRequest is the request of StreamGenerate. */
+/** StreamGenerateRequest is what StreamGenerate is asked. */
 export interface StreamGenerateRequest {
   /** What is asked. */
   generation?:
     | Generation
     | undefined;
-  /** A wire whose bytes the caller takes in place of events. Where the upstream speaks another wire, events come. */
+  /**
+   * The wire format whose bytes the caller takes in place of events, such as openai-chat. Where the upstream speaks
+   * another, and where this is empty, events come.
+   */
   acceptWire: string;
 }
 
-/** StreamGenerateResponse is a batch: what one read of the upstream held. */
+/** StreamGenerateResponse is a batch of events: what the gateway read of the upstream at once. */
 export interface StreamGenerateResponse {
-  /** The events, in order. Empty where the source bytes stand for them, but for the finish. */
+  /** The events, in order. Where `source` stands for them there is only the finish. */
   events: Event[];
-  /** The upstream's own bytes, whole events of the accepted wire. */
+  /** The upstream's own bytes: whole events in the wire format that the request accepts. Empty: there are none. */
   source: Buffer;
 }
 
-/** GenerateRequest is the request of Generate. */
+/** GenerateRequest is what Generate is asked. */
 export interface GenerateRequest {
   /** What is asked. */
   generation?:
     | Generation
     | undefined;
-  /** A wire whose body the caller takes in place of the typed answer. Where the upstream speaks another wire, the answer is typed. */
+  /**
+   * The wire format whose body the caller takes in place of the typed answer, such as openai-chat. Where the upstream
+   * speaks another, and where this is empty, the answer is typed.
+   */
   acceptWire: string;
 }
 
 /** GenerateResponse is the whole answer. */
 export interface GenerateResponse {
-  /** The answer. Its candidates are empty where the source stands for them. */
+  /** The answer. Where `source` stands for its candidates it has none. */
   answer?:
     | Answer
     | undefined;
-  /** The upstream's own body, in the accepted wire. */
+  /** The upstream's own body, in the wire format that the request accepts. Empty: there is none. */
   source: Buffer;
 }
 
-/** ResumeStreamRequest is the request of ResumeStream. */
+/** ResumeStreamRequest is what ResumeStream is asked. */
 export interface ResumeStreamRequest {
-  /** The request's id, as x-request-id told it. */
+  /** The id of the request that is kept, as the metadata x-request-id told it. */
   requestId: string;
-  /** So many batches are left out at the begin. The source is sent all the same. */
+  /** The number of batches to leave out at the begin. The source is sent all the same. */
   afterBatches: bigint;
 }
 
-/** ResumeStreamResponse is the source, which comes once and first, or a batch. */
+/** ResumeStreamResponse is one message of a stream that is sent again: first the source, then a batch each. */
 export interface ResumeStreamResponse {
-  /** What the request asked, where it came as a client's own body. Absent from the second message on. */
+  /** What the request asked, where it came as a client's own body. Absent in all messages but the first. */
   source?:
     | Source
     | undefined;
-  /** A batch, as StreamGenerate answered it. Absent in the first message. */
+  /** A batch as StreamGenerate answered it. Absent in the first message. */
   batch?: StreamGenerateResponse | undefined;
 }
 
-/** CancelStreamRequest is the request of CancelStream. */
+/** CancelStreamRequest is what CancelStream is asked. */
 export interface CancelStreamRequest {
-  /** The request's id, as x-request-id told it. */
+  /** The id of the request that is kept, as the metadata x-request-id told it. */
   requestId: string;
 }
 
-/** CancelStreamResponse says how the request ended. */
+/** CancelStreamResponse says how the request ended and what it cost. */
 export interface CancelStreamResponse {
   /** The request's id. */
   requestId: string;
-  /** True where it ran and was ended now. */
+  /** True where the request ran and was ended now. */
   cancelled: boolean;
-  /** What it was charged, in nano-USD. */
+  /** What the account was charged, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?: Money | undefined;
 }
 
-/** CountTokensRequest is the request of CountTokens. */
+/** CountTokensRequest is what CountTokens is asked. */
 export interface CountTokensRequest {
   /** What would be asked. */
   generation?: Generation | undefined;
 }
 
-/** CountTokensResponse is how many tokens the input has. */
+/** CountTokensResponse says how many tokens the input has. */
 export interface CountTokensResponse {
-  /** Tokens of input. */
+  /** The number of input tokens. */
   inputTokens: bigint;
-  /** True where a tokenizer that is the model's own counted, false where it is an estimate. */
+  /** True where they were counted with the model's own tokenizer, false where they are an estimate. */
   exact: boolean;
 }
 
-/** EmbedRequest is the request of Embed. */
+/** EmbedRequest is what Embed is asked. */
 export interface EmbedRequest {
-  /** The model's identifier. Required with texts; with a source it is read from the body. */
+  /** The identifier of the model, as ModelService lists it. Required with texts; with a source it is read from the body. */
   model: string;
-  /** The texts, 1 to 2,048. Required without a source. */
+  /** The texts, from 1 to 2,048. Required without a source. */
   texts: string[];
-  /** The length of the vectors. Absent: the model's own. */
+  /** The number of components of each vector, at least 1. Absent: the model's own. */
   dimensions?:
     | number
     | undefined;
-  /** A client's own body, in place of texts. */
+  /** A client's own body, in place of texts. Absent: there are texts. */
   source?:
     | Source
     | undefined;
-  /** A wire whose body the caller takes in place of vectors. */
+  /**
+   * The wire format whose body the caller takes in place of vectors, such as openai-embeddings. Where the upstream
+   * speaks another, and where this is empty, vectors come.
+   */
   acceptWire: string;
 }
 
-/** EmbedResponse is the vectors. */
+/** EmbedResponse is the vectors of the texts. */
 export interface EmbedResponse {
-  /** One for each text, in order. */
+  /** The vectors, one for each text, in order. Where `source` stands for them there are none. */
   embeddings: Embedding[];
-  /** The model as the upstream names it. */
+  /** The model that answered, as the upstream names it. */
   model: string;
-  /** What the call used. */
+  /** How many tokens the request used. */
   usage?:
     | Usage
     | undefined;
   /** What the account was charged, in nano-USD. */
   costNanos: bigint;
-  /** The upstream's own body, in the accepted wire. */
+  /** The upstream's own body, in the wire format that the request accepts. Empty: there is none. */
   source: Buffer;
 }
 
-/** Embedding is one vector. */
+/** Embedding is the vector of one text. */
 export interface Embedding {
-  /** The components. */
+  /** The components of the vector. */
   values: number[];
 }
 
-/** EstimateCostRequest is the request of EstimateCost. */
+/** EstimateCostRequest is what EstimateCost is asked: a generation or an embedding. */
 export interface EstimateCostRequest {
-  /** What would be asked. */
+  /** What a model would be asked. Required without an embedding. */
   generation?:
     | Generation
     | undefined;
@@ -177,61 +186,67 @@ export interface EstimateCostRequest {
   embedding?: EmbedRequest | undefined;
 }
 
-/** EstimateCostResponse says what a request may cost. */
+/** EstimateCostResponse says what a request may cost, and whether it would be admitted now. */
 export interface EstimateCostResponse {
-  /** The model that would serve it. */
+  /** The identifier of the model that would answer. */
   model: string;
-  /** The upstream that would be tried first. */
+  /** The id of the upstream that would be tried first. */
   upstream: string;
-  /** Tokens of input, as far as they can be known before the call. */
+  /** The number of input tokens, as far as it can be known before the call. */
   inputTokens: bigint;
-  /** The most tokens of output, all candidates together, within what would be held. */
+  /** The most output tokens of all candidates together, within what would be set aside. */
   outputTokensMax: bigint;
-  /** The least it can cost, in nano-USD: the input alone, all of it from the upstream's cache where that is cheaper. */
+  /**
+   * The least that it can cost, in nano-USD: the input alone, all of it from the upstream's cache where that is
+   * cheaper.
+   */
   leastCostNanos: bigint;
   /** least_cost_nanos in USD. */
   leastCost?:
     | Money
     | undefined;
-  /** The most it can cost, in nano-USD: what would be held. */
+  /** The most that it can cost, in nano-USD. */
   mostCostNanos: bigint;
   /** most_cost_nanos in USD. */
   mostCost?:
     | Money
     | undefined;
-  /** True where it would be admitted now. */
+  /** True where the request would be admitted now. */
   admitted: boolean;
-  /** Why it would be refused. Absent where it would be admitted. */
+  /** Why the request would be refused. Absent: it would be admitted. */
   errorReason?:
     | ErrorReason
     | undefined;
-  /** The refusal in words. Empty where it would be admitted. */
+  /** The refusal in words. Empty: it would be admitted. */
   errorMessage: string;
-  /** What the refusal's ErrorInfo would say, such as the limit, what remains of it and when it resets. */
+  /** What the metadata of the refusal's google.rpc.ErrorInfo would say, such as the limit and when it resets. */
   errorMetadata: { [key: string]: string };
-  /** The HTTP status of the refusal. 0 where it would be admitted. */
+  /** The HTTP status of the refusal. 0: it would be admitted. */
   httpStatus: number;
-  /** What would be held now, in nano-USD. 0 where it would be refused. */
+  /** What would be set aside now, in nano-USD. 0: the request would be refused, or is free. */
   holdNanos: bigint;
   /** hold_nanos in USD. */
   hold?:
     | Money
     | undefined;
-  /** Who may answer, in the order in which they would be tried; those of one priority share requests by weight. */
+  /**
+   * The upstreams that may answer, in the order in which they would be tried. Those of one priority share requests by
+   * weight.
+   */
   route: EstimatedTarget[];
-  /** How the input is known. */
+  /** How the number of input tokens is known. */
   inputSource: TokenSource;
-  /** The most tokens that the input can have: what would be held for. */
+  /** The most tokens that the input can have. */
   inputTokensMax: bigint;
-  /** What it will likely cost, in nano-USD: the input and the expected output, nothing of it cached. */
+  /** What it will likely cost, in nano-USD: the input, nothing of it cached, and the expected output. */
   expectedCostNanos: bigint;
   /** expected_cost_nanos in USD. */
   expectedCost?:
     | Money
     | undefined;
-  /** The output that the expected cost counts on: the mean of the account's requests to the model, or the most. */
+  /** The output tokens that the expected cost counts on: the mean of the account's requests to the model, or the most. */
   expectedOutputTokens: bigint;
-  /** The requests of the last 30 days that this mean is of. 0: there were none, so that the most is expected. */
+  /** The number of requests of the last 30 days that this mean is of. 0: there were none, so that the most is expected. */
   expectedRequestCount: bigint;
 }
 
@@ -242,26 +257,26 @@ export interface EstimateCostResponse_ErrorMetadataEntry {
 
 /** EstimatedTarget is an upstream that may answer a request. */
 export interface EstimatedTarget {
-  /** The upstream's id. */
+  /** The id of the upstream. */
   upstream: string;
-  /** The model as the upstream names it. */
+  /** The model that it would be asked for, as the upstream names it. */
   model: string;
-  /** 1 is tried first. */
+  /** The priority, from 1, which is tried first. */
   priority: number;
-  /** The share among targets of one priority. */
+  /** The weight among the upstreams of one priority: the share of requests is the weight over their sum. */
   weight: number;
-  /** Whether requests go there. */
+  /** Whether requests go to the upstream. */
   health: UpstreamHealth;
   /**
-   * Why the request would be refused before the upstream is asked, such as for a parameter that it has no place for.
-   * Absent where it would be asked.
+   * Why the request would be refused before the upstream is asked, such as PARAMETER_UNSUPPORTED. Absent: it would be
+   * asked.
    */
   errorReason?:
     | ErrorReason
     | undefined;
-  /** That refusal in words. Empty where it would be asked. */
+  /** The refusal in words. Empty: the upstream would be asked. */
   errorMessage: string;
-  /** What the ErrorInfo of that refusal would say, such as the parameter. */
+  /** What the metadata of that refusal's google.rpc.ErrorInfo would say, such as the parameter. */
   errorMetadata: { [key: string]: string };
 }
 
@@ -1728,14 +1743,24 @@ export const EstimatedTarget_ErrorMetadataEntry: MessageFns<EstimatedTarget_Erro
   },
 };
 
-/** InferenceService runs requests to models, from admission to settlement. */
+/**
+ * InferenceService runs requests to models: it admits them, sets money aside, asks an upstream, and charges what was
+ * used.
+ *
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Methods that
+ * begin a request need the scope chat, or embeddings where they say so.
+ */
 export type InferenceServiceService = typeof InferenceServiceService;
 export const InferenceServiceService = {
   /**
-   * StreamGenerate answers as batches of events and ends with exactly one finish.
+   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
    *
-   * Refuses before the first batch with KEY_INVALID, SCOPE_MISSING, PARAMETER_INVALID, MODEL_UNKNOWN, MODEL_NOT_ALLOWED,
-   * RATE_LIMITED, BALANCE_TOO_LOW or BUDGET_EXCEEDED. An error after the first batch means that the answer is cut; what was
+   * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
+   * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
+   * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
+   * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
+   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
    * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate: {
@@ -1749,7 +1774,10 @@ export const InferenceServiceService = {
       Buffer.from(StreamGenerateResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamGenerateResponse => StreamGenerateResponse.decode(value),
   },
-  /** Generate answers once, whole. It is the fold of StreamGenerate's events and refuses for the same reasons. */
+  /**
+   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
+   * metadata.
+   */
   generate: {
     path: "/tollgate.v1.InferenceService/Generate" as const,
     requestStream: false as const,
@@ -1760,10 +1788,11 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): GenerateResponse => GenerateResponse.decode(value),
   },
   /**
-   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
-   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
+   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
+   * STREAM_GONE where nothing of it is kept.
    */
   resumeStream: {
     path: "/tollgate.v1.InferenceService/ResumeStream" as const,
@@ -1778,7 +1807,8 @@ export const InferenceServiceService = {
   /**
    * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
    *
-   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
+   * does.
    */
   cancelStream: {
     path: "/tollgate.v1.InferenceService/CancelStream" as const,
@@ -1790,7 +1820,11 @@ export const InferenceServiceService = {
       Buffer.from(CancelStreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelStreamResponse => CancelStreamResponse.decode(value),
   },
-  /** CountTokens says how many tokens a request's input has. It is free and never generates. */
+  /**
+   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   *
+   * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
+   */
   countTokens: {
     path: "/tollgate.v1.InferenceService/CountTokens" as const,
     requestStream: false as const,
@@ -1801,10 +1835,10 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): CountTokensResponse => CountTokensResponse.decode(value),
   },
   /**
-   * Embed turns texts into vectors.
+   * Embed turns texts into vectors. It needs the scope embeddings.
    *
-   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
-   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
+   * makes no embeddings. The initial metadata is that of Generate.
    */
   embed: {
     path: "/tollgate.v1.InferenceService/Embed" as const,
@@ -1816,14 +1850,16 @@ export const InferenceServiceService = {
     responseDeserialize: (value: Buffer): EmbedResponse => EmbedResponse.decode(value),
   },
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
-   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
-   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
-   * chat, or embeddings.
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
+   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
+   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   *
+   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
+   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
+   * anthropic-version comes along, as Anthropic's messages.
    */
   estimateCost: {
     path: "/tollgate.v1.InferenceService/EstimateCost" as const,
@@ -1839,56 +1875,73 @@ export const InferenceServiceService = {
 
 export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
-   * StreamGenerate answers as batches of events and ends with exactly one finish.
+   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
    *
-   * Refuses before the first batch with KEY_INVALID, SCOPE_MISSING, PARAMETER_INVALID, MODEL_UNKNOWN, MODEL_NOT_ALLOWED,
-   * RATE_LIMITED, BALANCE_TOO_LOW or BUDGET_EXCEEDED. An error after the first batch means that the answer is cut; what was
+   * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
+   * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
+   * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
+   * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
+   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
    * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate: handleServerStreamingCall<StreamGenerateRequest, StreamGenerateResponse>;
-  /** Generate answers once, whole. It is the fold of StreamGenerate's events and refuses for the same reasons. */
+  /**
+   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
+   * metadata.
+   */
   generate: handleUnaryCall<GenerateRequest, GenerateResponse>;
   /**
-   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
-   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
+   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
+   * STREAM_GONE where nothing of it is kept.
    */
   resumeStream: handleServerStreamingCall<ResumeStreamRequest, ResumeStreamResponse>;
   /**
    * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
    *
-   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
+   * does.
    */
   cancelStream: handleUnaryCall<CancelStreamRequest, CancelStreamResponse>;
-  /** CountTokens says how many tokens a request's input has. It is free and never generates. */
+  /**
+   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   *
+   * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
+   */
   countTokens: handleUnaryCall<CountTokensRequest, CountTokensResponse>;
   /**
-   * Embed turns texts into vectors.
+   * Embed turns texts into vectors. It needs the scope embeddings.
    *
-   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
-   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
+   * makes no embeddings. The initial metadata is that of Generate.
    */
   embed: handleUnaryCall<EmbedRequest, EmbedResponse>;
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
-   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
-   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
-   * chat, or embeddings.
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
+   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
+   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   *
+   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
+   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
+   * anthropic-version comes along, as Anthropic's messages.
    */
   estimateCost: handleUnaryCall<EstimateCostRequest, EstimateCostResponse>;
 }
 
 export interface InferenceServiceClient extends Client {
   /**
-   * StreamGenerate answers as batches of events and ends with exactly one finish.
+   * StreamGenerate answers a request in batches of events, of which the last holds the one finish.
    *
-   * Refuses before the first batch with KEY_INVALID, SCOPE_MISSING, PARAMETER_INVALID, MODEL_UNKNOWN, MODEL_NOT_ALLOWED,
-   * RATE_LIMITED, BALANCE_TOO_LOW or BUDGET_EXCEEDED. An error after the first batch means that the answer is cut; what was
+   * Refuses before the first batch with ACCOUNT_FROZEN, PARAMETER_INVALID, PARAMETER_MISSING, PARAMETER_UNSUPPORTED,
+   * BODY_INVALID, BODY_TOO_LARGE, CONTEXT_TOO_LONG, MODEL_UNKNOWN, MODEL_NOT_ALLOWED, RATE_LIMITED, BALANCE_TOO_LOW,
+   * BALANCE_HELD, BUDGET_EXCEEDED, IDEMPOTENCY_KEY_REUSED, ANSWER_GONE, OVERLOADED, LEDGER_UNAVAILABLE, and with
+   * UPSTREAM_REJECTED, UPSTREAM_RATE_LIMITED, UPSTREAM_FAILED, UPSTREAM_UNAVAILABLE, UPSTREAM_CREDENTIAL or
+   * UPSTREAM_TIMEOUT where no upstream answers. An error after the first batch means that the answer is cut; what was
    * delivered is charged. The initial metadata carries x-request-id, x-ratelimit-* and x-tollgate-*.
    */
   streamGenerate(
@@ -1900,7 +1953,10 @@ export interface InferenceServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamGenerateResponse>;
-  /** Generate answers once, whole. It is the fold of StreamGenerate's events and refuses for the same reasons. */
+  /**
+   * Generate answers a request once, whole. It refuses for the same reasons as StreamGenerate, and sends the same
+   * metadata.
+   */
   generate(
     request: GenerateRequest,
     callback: (error: ServiceError | null, response: GenerateResponse) => void,
@@ -1917,10 +1973,11 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: GenerateResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResumeStream answers again what a kept request answered, from its first batch on, and follows it where it still runs.
+   * ResumeStream sends again what a kept request answered, from its first batch on, and follows it where it still runs.
    *
-   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, for ten minutes after
-   * their end. Refuses with RESOURCE_UNKNOWN for a request of another account, and with STREAM_GONE where nothing is kept.
+   * Kept are requests that came with the metadata x-tollgate-resumable: 1 or with an idempotency-key, until ten minutes
+   * after their end. It costs nothing. Refuses with RESOURCE_UNKNOWN where the request is another account's, and with
+   * STREAM_GONE where nothing of it is kept.
    */
   resumeStream(
     request: ResumeStreamRequest,
@@ -1934,7 +1991,8 @@ export interface InferenceServiceClient extends Client {
   /**
    * CancelStream ends a kept request that runs, charges what it generated, and forgets its answer.
    *
-   * Refuses as ResumeStream does. Where the request has ended already it only forgets.
+   * Where the request has ended already it only forgets. Refuses with RESOURCE_UNKNOWN and STREAM_GONE as ResumeStream
+   * does.
    */
   cancelStream(
     request: CancelStreamRequest,
@@ -1951,7 +2009,11 @@ export interface InferenceServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelStreamResponse) => void,
   ): ClientUnaryCall;
-  /** CountTokens says how many tokens a request's input has. It is free and never generates. */
+  /**
+   * CountTokens says how many tokens the input of a request has. It costs nothing and generates nothing.
+   *
+   * Refuses with MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID, PARAMETER_MISSING and RATE_LIMITED.
+   */
   countTokens(
     request: CountTokensRequest,
     callback: (error: ServiceError | null, response: CountTokensResponse) => void,
@@ -1968,10 +2030,10 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: CountTokensResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Embed turns texts into vectors.
+   * Embed turns texts into vectors. It needs the scope embeddings.
    *
-   * It is admitted, held for, routed, metered and charged as Generate is, and refuses for the same reasons. It refuses
-   * with PARAMETER_INVALID where the model makes no embeddings. The initial metadata is that of Generate.
+   * It is admitted and charged as Generate is, refuses for the same reasons, and with PARAMETER_INVALID where the model
+   * makes no embeddings. The initial metadata is that of Generate.
    */
   embed(
     request: EmbedRequest,
@@ -1989,14 +2051,16 @@ export interface InferenceServiceClient extends Client {
     callback: (error: ServiceError | null, response: EmbedResponse) => void,
   ): ClientUnaryCall;
   /**
-   * EstimateCost says what a request may cost and whether it would be admitted. It is free and never generates.
+   * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but nothing is held and nothing counts against a limit. What would
-   * refuse the request is told in the answer, also what the first target would refuse before it is asked; what is wrong with the request itself, such as a model that does not
-   * exist, refuses this call too. Over HTTP the body may also be the request just as a client would send it: at this path
-   * followed by the format's own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or,
-   * where the header anthropic-version comes along, as Anthropic's messages. It needs the scope that the request needs:
-   * chat, or embeddings.
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
+   * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
+   * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
+   *
+   * Over HTTP the body may also be the request just as a client would send it: at this path followed by the format's
+   * own, such as /api/v1/estimate/v1/messages, or at this path alone as a chat completion or, where the header
+   * anthropic-version comes along, as Anthropic's messages.
    */
   estimateCost(
     request: EstimateCostRequest,

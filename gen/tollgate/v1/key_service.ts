@@ -21,76 +21,90 @@ import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 
-/** KeySettings is what a key may do. Zero and empty mean no limit, but for the scopes. */
+/**
+ * KeySettings are what a key may do and how much. Zero and empty mean no limit, but for the scopes.
+ *
+ * A request that a budget cannot cover is refused with BUDGET_EXCEEDED, one above a limit with RATE_LIMITED. Amounts
+ * are from 0 to 1,000,000,000 USD, limits at most 1,000,000,000.
+ */
 export interface KeySettings {
-  /** What it is for, for people. */
+  /** What the key is for, for people: at most 128 characters. Empty: not said. */
   name: string;
-  /** What it may do: chat, embeddings, models, usage, keys, operator. Empty at creation: chat, embeddings, models and usage. */
+  /**
+   * What the key may do: chat, embeddings, models, usage, keys, operator. Empty in CreateKey: chat, embeddings, models
+   * and usage.
+   */
   scopes: string[];
-  /** Models it may use, as globs such as gpt-*. Empty: all. */
+  /** The models that the key may use, as globs such as gpt-*, at most 100. Empty: all. */
   models: string[];
-  /** Models it may not use, as globs. They win over `models`. */
+  /** The models that the key may not use, as globs, at most 100. They win over `models`. Empty: none. */
   modelsDenied: string[];
-  /** Addresses it may be used from, as CIDR blocks. Empty: all. */
+  /** The addresses from which the key may be used, as CIDR blocks such as 10.0.0.0/8, at most 100. Empty: all. */
   addresses: string[];
-  /** When it ends. Absent: never. */
+  /** When the key ends: from then on it is refused with KEY_EXPIRED. Absent: never. */
   expireTime?:
     | Date
     | undefined;
-  /** The most requests in any 60 seconds. */
+  /** The most requests in any 60 seconds. 0: no limit. */
   requestsPerMinute: bigint;
-  /** The most tokens, read and answered, in any 60 seconds. */
+  /** The most tokens, of input and output, in any 60 seconds. 0: no limit. */
   tokensPerMinute: bigint;
-  /** The most requests at once. */
+  /** The most requests that run at once. 0: no limit. */
   concurrency: bigint;
-  /** The most that it, with all keys that it made, may spend in a UTC day, in nano-USD. */
+  /** The most that the key, with all keys that it made, may spend in a UTC day, in nano-USD. 0: no limit. */
   budgetDayNanos: bigint;
   /** budget_day_nanos in USD. Set one of the two; where both are set they must be equal. */
   budgetDay?:
     | Money
     | undefined;
-  /** The most that it, with all keys that it made, may spend in a UTC month, in nano-USD. */
+  /** The most that the key, with all keys that it made, may spend in a UTC month, in nano-USD. 0: no limit. */
   budgetMonthNanos: bigint;
   /** budget_month_nanos in USD. Set one of the two; where both are set they must be equal. */
   budgetMonth?:
     | Money
     | undefined;
-  /** The most that it, with all keys that it made, may spend at all, in nano-USD. */
+  /** The most that the key, with all keys that it made, may spend at all, in nano-USD. 0: no limit. */
   budgetTotalNanos: bigint;
   /** budget_total_nanos in USD. Set one of the two; where both are set they must be equal. */
   budgetTotal?:
     | Money
     | undefined;
-  /** The most that one request may cost, in nano-USD. */
+  /** The most that one request may cost, in nano-USD. 0: no limit. */
   requestCostMaxNanos: bigint;
   /** request_cost_max_nanos in USD. Set one of the two; where both are set they must be equal. */
   requestCostMax?:
     | Money
     | undefined;
   /**
-   * True where a request is refused, rather than its output limit lowered to what is affordable, when the balance or a
-   * budget cannot cover it. Default: false; a lowered limit is told in the header x-tollgate-clamped.
+   * True where a request that the balance or a budget cannot cover is refused. False, the default: its output limit is
+   * lowered to what is affordable, which the header x-tollgate-clamped tells.
    */
   refuseUnaffordable: boolean;
-  /** The owner's own labels, at most 16. */
+  /** The owner's own labels, at most 16: names of at most 64 characters, values of at most 512. */
   metadata: { [key: string]: string };
-  /** True where a retry of an SDK runs and pays anew, rather than waits for the answer of the attempt that its client lost. */
+  /**
+   * True where a retry of an SDK runs and pays anew. False, the default: it gets the answer of the attempt that its
+   * client lost.
+   */
   retriesRunAnew: boolean;
   /**
-   * True where a request is refused, rather than sent without them, when the upstream has no place for some of its
-   * parameters. Default: false; what was left out is told in the header x-tollgate-dropped.
+   * True where a request is refused with PARAMETER_UNSUPPORTED when the upstream has no place for some of its
+   * parameters. False, the default: it is sent without them, and the header x-tollgate-dropped tells which.
    */
   strict: boolean;
-  /** True where the keys that this key makes end with it: with its revocation and its expiry, and so do theirs. */
+  /**
+   * True where the keys that this key made, and those that they made, end with it: with its revocation and its expiry.
+   * False, the default: they live on.
+   */
   childrenEndWithIt: boolean;
   /**
-   * False where requests that run when the key is revoked may finish. Default: true, they end within a second and are
-   * charged for what came.
+   * Whether requests that run when the key is revoked end within a second and are charged for what came. Absent, the
+   * default: they do. False: they may finish.
    */
   endStreamsOnRevoke?:
     | boolean
     | undefined;
-  /** True where requests that run when the key expires end within a second. Default: false, they may finish. */
+  /** True where requests that run when the key expires end within a second. False, the default: they may finish. */
   endStreamsOnExpiry: boolean;
 }
 
@@ -99,73 +113,76 @@ export interface KeySettings_MetadataEntry {
   value: string;
 }
 
-/** Key is a key, without its secret. */
+/** Key is a key that clients carry, without its secret. */
 export interface Key {
-  /** The key's id. */
+  /** The key's id, such as key_4f1c. It is no secret. */
   id: string;
-  /** The account that pays. */
+  /** The id of the account that pays. */
   accountId: string;
-  /** What it may do. */
+  /** What the key may do and how much. */
   settings?:
     | KeySettings
     | undefined;
-  /** The secret's first and last characters. */
+  /** The secret's first and last characters, by which people tell it from others. */
   hint: string;
-  /** When it was made. */
+  /** When the key was made. */
   createTime?:
     | Date
     | undefined;
-  /** When it was revoked. Absent: it lives. */
+  /** When the key was revoked. Absent: it was not. */
   revokeTime?:
     | Date
     | undefined;
-  /** The key that made it, within whose settings it is used. Empty: an operator made it. */
+  /** The id of the key that made this one, within whose settings it is used. Empty: an operator made it. */
   makerId: string;
-  /** Differs after each change of the key. To be sent back with an update, never to be read. */
+  /**
+   * A text that differs after each change of the key, to be sent back with UpdateKey. What is in it may change with any
+   * release.
+   */
   etag: string;
 }
 
-/** CreateKeyRequest is the request of CreateKey. */
+/** CreateKeyRequest is what CreateKey is asked. */
 export interface CreateKeyRequest {
-  /** The account that pays. Empty: the caller's own. */
+  /** The id of the account that pays. Empty: the caller's own. */
   accountId: string;
-  /** What it may do. */
+  /** What the key may do and how much. Absent: no more than the default scopes, within the caller's own settings. */
   settings?:
     | KeySettings
     | undefined;
-  /** A secret to import: sk- and at least 16 more characters. Only an operator may. Empty: one is made. */
+  /** A secret to import: sk- and at least 16 more characters. Only an operator's key may. Empty: one is made. */
   secret: string;
 }
 
 /** CreateKeyResponse is the new key. */
 export interface CreateKeyResponse {
-  /** The key. */
+  /** The key, as it is now. */
   key?:
     | Key
     | undefined;
-  /** The secret. It is shown once and cannot be shown again. */
+  /** The secret: sk- and more characters. It is shown once and cannot be shown again. */
   secret: string;
 }
 
-/** GetKeyRequest is the request of GetKey. */
+/** GetKeyRequest is what GetKey is asked. */
 export interface GetKeyRequest {
   /** The key's id. */
   id: string;
 }
 
-/** GetKeyResponse is one key. */
+/** GetKeyResponse is the key. */
 export interface GetKeyResponse {
-  /** The key. */
+  /** The key, as it is now. */
   key?: Key | undefined;
 }
 
-/** ListKeysRequest is the request of ListKeys. */
+/** ListKeysRequest is what ListKeys is asked. */
 export interface ListKeysRequest {
-  /** Only this account's. Empty: the caller's own, or all for an operator. */
+  /** The account whose keys are listed. Empty: the caller's own, or all for an operator's key. */
   accountId: string;
-  /** Maximum keys per page, up to 1,000; 0 means 100. */
+  /** Maximum keys per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -173,39 +190,39 @@ export interface ListKeysRequest {
 export interface ListKeysResponse {
   /** The keys, newest first. */
   keys: Key[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** UpdateKeyRequest is the request of UpdateKey. */
+/** UpdateKeyRequest is what UpdateKey is asked. */
 export interface UpdateKeyRequest {
   /** The key's id. */
   id: string;
-  /** The new values. */
+  /** The new values of the settings that the mask names; others are not looked at. */
   settings?:
     | KeySettings
     | undefined;
   /**
-   * The names of the settings to change, such as requests_per_minute. Others stay. Required; over HTTP it may be left out,
-   * and then names the members of `settings`.
+   * The names of the settings to change, such as requests_per_minute or budget_day; others stay. Over HTTP it may be
+   * left out, and then names the members of `settings` that are there.
    */
   updateMask?:
     | string[]
     | undefined;
   /**
-   * The etag that the caller read: where another change came since, this one is refused with ETAG_STALE. Empty: whatever
-   * stands there is changed.
+   * The etag of the key as the caller read it: where another change came since, this one is refused with ETAG_STALE.
+   * Empty: the settings are changed whatever they are now.
    */
   etag: string;
 }
 
 /** UpdateKeyResponse is the changed key. */
 export interface UpdateKeyResponse {
-  /** The key. */
+  /** The key, as it is now. */
   key?: Key | undefined;
 }
 
-/** RevokeKeyRequest is the request of RevokeKey. */
+/** RevokeKeyRequest is what RevokeKey is asked. */
 export interface RevokeKeyRequest {
   /** The key's id. */
   id: string;
@@ -213,21 +230,21 @@ export interface RevokeKeyRequest {
 
 /** RevokeKeyResponse is the revoked key. */
 export interface RevokeKeyResponse {
-  /** The key. */
+  /** The key, as it is now. */
   key?: Key | undefined;
 }
 
-/** RotateKeyRequest is the request of RotateKey. */
+/** RotateKeyRequest is what RotateKey is asked. */
 export interface RotateKeyRequest {
   /** The key's id. */
   id: string;
-  /** How long the old secret lives on, in seconds, at most 30 days. 0: it ends now. */
+  /** How long the old secret lives on, in seconds, from 0 to 2,592,000, which is 30 days. 0: it ends now. */
   graceSeconds: number;
 }
 
 /** RotateKeyResponse is the key with its new secret. */
 export interface RotateKeyResponse {
-  /** The key. */
+  /** The key, as it is now. */
   key?:
     | Key
     | undefined;
@@ -235,13 +252,13 @@ export interface RotateKeyResponse {
   secret: string;
 }
 
-/** GetCallerRequest is the request of GetCaller. */
+/** GetCallerRequest is what GetCaller is asked. */
 export interface GetCallerRequest {
 }
 
-/** GetCallerResponse is who the caller is. */
+/** GetCallerResponse is the key that the call came with. */
 export interface GetCallerResponse {
-  /** The caller's key. */
+  /** The caller's key, without its secret. */
   key?: Key | undefined;
 }
 
@@ -1537,15 +1554,23 @@ export const GetCallerResponse: MessageFns<GetCallerResponse> = {
 };
 
 /**
- * KeyService manages the keys that clients carry. A caller with the scope `keys` manages those of its own account that
- * it made or that may do no more than its own key; what it grants is within its own settings.
+ * KeyService manages the keys that clients carry.
+ *
+ * A caller with the scope keys manages those keys of its own account that it made or that may do no more than its own
+ * key; what it grants is within its own settings. An operator's key manages all.
+ *
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Amounts are nano-USD
+ * (10^-9 USD) in fields named *_nanos; the field of the same name without that ending says the same in USD.
  */
 export type KeyServiceService = typeof KeyServiceService;
 export const KeyServiceService = {
   /**
    * CreateKey makes a key, or imports one, and shows its secret this once.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
+   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
+   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
    */
   createKey: {
     path: "/tollgate.v1.KeyService/CreateKey" as const,
@@ -1556,7 +1581,11 @@ export const KeyServiceService = {
     responseSerialize: (value: CreateKeyResponse): Buffer => Buffer.from(CreateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateKeyResponse => CreateKeyResponse.decode(value),
   },
-  /** GetKey shows one key. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetKey shows one key, without its secret.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   */
   getKey: {
     path: "/tollgate.v1.KeyService/GetKey" as const,
     requestStream: false as const,
@@ -1566,7 +1595,12 @@ export const KeyServiceService = {
     responseSerialize: (value: GetKeyResponse): Buffer => Buffer.from(GetKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetKeyResponse => GetKeyResponse.decode(value),
   },
-  /** ListKeys lists keys, newest first. */
+  /**
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listKeys: {
     path: "/tollgate.v1.KeyService/ListKeys" as const,
     requestStream: false as const,
@@ -1577,10 +1611,11 @@ export const KeyServiceService = {
     responseDeserialize: (value: Buffer): ListKeysResponse => ListKeysResponse.decode(value),
   },
   /**
-   * UpdateKey changes the settings that the mask names.
+   * UpdateKey changes the settings that the mask names, from the key's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
-   * settings, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
+   * ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateKey: {
     path: "/tollgate.v1.KeyService/UpdateKey" as const,
@@ -1591,7 +1626,11 @@ export const KeyServiceService = {
     responseSerialize: (value: UpdateKeyResponse): Buffer => Buffer.from(UpdateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateKeyResponse => UpdateKeyResponse.decode(value),
   },
-  /** RevokeKey ends a key for good. It holds from the next request on every node. Repeating it changes nothing. */
+  /**
+   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   revokeKey: {
     path: "/tollgate.v1.KeyService/RevokeKey" as const,
     requestStream: false as const,
@@ -1601,7 +1640,12 @@ export const KeyServiceService = {
     responseSerialize: (value: RevokeKeyResponse): Buffer => Buffer.from(RevokeKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RevokeKeyResponse => RevokeKeyResponse.decode(value),
   },
-  /** RotateKey gives a key a new secret and lets the old one live on for a while. */
+  /**
+   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
+   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   */
   rotateKey: {
     path: "/tollgate.v1.KeyService/RotateKey" as const,
     requestStream: false as const,
@@ -1611,7 +1655,7 @@ export const KeyServiceService = {
     responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
-  /** GetCaller shows the key that the call came with. */
+  /** GetCaller shows the key that the call came with. It needs no scope. */
   getCaller: {
     path: "/tollgate.v1.KeyService/GetCaller" as const,
     requestStream: false as const,
@@ -1627,25 +1671,46 @@ export interface KeyServiceServer extends UntypedServiceImplementation {
   /**
    * CreateKey makes a key, or imports one, and shows its secret this once.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
+   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
+   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
-  /** GetKey shows one key. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetKey shows one key, without its secret.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   */
   getKey: handleUnaryCall<GetKeyRequest, GetKeyResponse>;
-  /** ListKeys lists keys, newest first. */
+  /**
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /**
-   * UpdateKey changes the settings that the mask names.
+   * UpdateKey changes the settings that the mask names, from the key's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
-   * settings, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
+   * ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
-  /** RevokeKey ends a key for good. It holds from the next request on every node. Repeating it changes nothing. */
+  /**
+   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
-  /** RotateKey gives a key a new secret and lets the old one live on for a while. */
+  /**
+   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
+   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
-  /** GetCaller shows the key that the call came with. */
+  /** GetCaller shows the key that the call came with. It needs no scope. */
   getCaller: handleUnaryCall<GetCallerRequest, GetCallerResponse>;
 }
 
@@ -1653,7 +1718,9 @@ export interface KeyServiceClient extends Client {
   /**
    * CreateKey makes a key, or imports one, and shows its secret this once.
    *
-   * A limit that the request leaves out is the maker's own. Refuses with KEY_TOO_WIDE where a setting is above it.
+   * A limit that the request leaves out is the maker's own. Refuses with RESOURCE_UNKNOWN where there is no such
+   * account, with PARAMETER_INVALID where a value is none of the setting, with KEY_TOO_WIDE where a setting grants more
+   * than the caller's own key has, and with ALREADY_EXISTS where an imported secret is another key's.
    */
   createKey(
     request: CreateKeyRequest,
@@ -1670,7 +1737,11 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateKeyResponse) => void,
   ): ClientUnaryCall;
-  /** GetKey shows one key. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * GetKey shows one key, without its secret.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such key or the caller may not see it.
+   */
   getKey(
     request: GetKeyRequest,
     callback: (error: ServiceError | null, response: GetKeyResponse) => void,
@@ -1686,7 +1757,12 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetKeyResponse) => void,
   ): ClientUnaryCall;
-  /** ListKeys lists keys, newest first. */
+  /**
+   * ListKeys lists the keys that the caller may see, newest first, in pages. Revoked keys are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listKeys(
     request: ListKeysRequest,
     callback: (error: ServiceError | null, response: ListKeysResponse) => void,
@@ -1703,10 +1779,11 @@ export interface KeyServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListKeysResponse) => void,
   ): ClientUnaryCall;
   /**
-   * UpdateKey changes the settings that the mask names.
+   * UpdateKey changes the settings that the mask names, from the key's next request on.
    *
-   * Refuses with RESOURCE_UNKNOWN, PARAMETER_MISSING without a mask, PARAMETER_INVALID, KEY_TOO_WIDE above the caller's own
-   * settings, or ETAG_STALE.
+   * Refuses with RESOURCE_UNKNOWN, with PARAMETER_MISSING without an id or a mask, with PARAMETER_INVALID where a value
+   * is none of the setting, with KEY_TOO_WIDE where a setting grants more than the caller's own key has, and with
+   * ETAG_STALE where an etag was sent and another change came since it was read.
    */
   updateKey(
     request: UpdateKeyRequest,
@@ -1723,7 +1800,11 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
   ): ClientUnaryCall;
-  /** RevokeKey ends a key for good. It holds from the next request on every node. Repeating it changes nothing. */
+  /**
+   * RevokeKey ends a key for good, from its next request on, on every node. To repeat it changes nothing.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   revokeKey(
     request: RevokeKeyRequest,
     callback: (error: ServiceError | null, response: RevokeKeyResponse) => void,
@@ -1739,7 +1820,12 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RevokeKeyResponse) => void,
   ): ClientUnaryCall;
-  /** RotateKey gives a key a new secret and lets the old one live on for a while. */
+  /**
+   * RotateKey gives a key a new secret, shows it this once, and lets the old one live on for a while.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with PARAMETER_INVALID where the time is too long or the key
+   * ended, and with KEY_TOO_WIDE where the key may do more than the caller's own.
+   */
   rotateKey(
     request: RotateKeyRequest,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
@@ -1755,7 +1841,7 @@ export interface KeyServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
   ): ClientUnaryCall;
-  /** GetCaller shows the key that the call came with. */
+  /** GetCaller shows the key that the call came with. It needs no scope. */
   getCaller(
     request: GetCallerRequest,
     callback: (error: ServiceError | null, response: GetCallerResponse) => void,

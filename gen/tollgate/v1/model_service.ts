@@ -20,98 +20,98 @@ import type {
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Price } from "./usage.js";
 
-/** ModelKind says what a model is asked for. */
+/** ModelKind says what a model does. */
 export enum ModelKind {
-  /** MODEL_KIND_UNSPECIFIED - Never sent. */
+  /** MODEL_KIND_UNSPECIFIED - Not set; never sent. */
   MODEL_KIND_UNSPECIFIED = 0,
-  /** MODEL_KIND_CHAT - A conversation. */
+  /** MODEL_KIND_CHAT - A model that answers in a conversation. */
   MODEL_KIND_CHAT = 1,
-  /** MODEL_KIND_COMPLETION - A text to go on with. */
+  /** MODEL_KIND_COMPLETION - A model that goes on with a text. */
   MODEL_KIND_COMPLETION = 2,
-  /** MODEL_KIND_EMBEDDING - Vectors for texts. */
+  /** MODEL_KIND_EMBEDDING - A model that turns texts into vectors. */
   MODEL_KIND_EMBEDDING = 3,
   UNRECOGNIZED = -1,
 }
 
 /** Model is a model that the gateway serves. */
 export interface Model {
-  /** The identifier that a request names. */
+  /** The identifier by which requests name the model, such as gpt-5.4-mini. It may hold slashes. */
   id: string;
-  /** The family of its first target, such as openai. */
+  /** The family of the first upstream that serves it, such as openai. */
   owner: string;
-  /** When the upstream published it, or when the gateway began to serve it. */
+  /** When the upstream published the model, or when the gateway began to serve it. */
   createTime?:
     | Date
     | undefined;
   /** The most tokens of input and output together. 0: unknown. */
   contextTokens: bigint;
-  /** The most tokens of output. 0: unknown. */
+  /** The most tokens of output of one answer. 0: unknown. */
   outputTokensMax: bigint;
-  /** What it costs: the dearest of its targets. */
+  /** What the model costs: the dearest of the upstreams that may answer. */
   price?:
     | Price
     | undefined;
-  /** The upstreams that serve it, first choice first. Only an operator key sees them. */
+  /** The ids of the upstreams that serve it, first choice first. Only an operator's key sees them; others see none. */
   upstreams: string[];
-  /** What it is asked for. Absent: not known, and its upstream decides. */
+  /** What the model does. Absent: not known, and its upstream decides. */
   kind?:
     | ModelKind
     | undefined;
-  /** What it can, whichever target answers. Absent: nothing of it is known. */
+  /** What the model can, whichever upstream answers. Absent: nothing of it is known. */
   capabilities?:
     | ModelCapabilities
     | undefined;
-  /** When it is no longer served, as far as the settings or its upstream's list tell. */
+  /** From when on it is no longer served. Absent: neither the settings nor its upstream's list say so. */
   retireTime?: Date | undefined;
 }
 
-/** ModelCapabilities is what a model can. What is absent is unknown. */
+/** ModelCapabilities say what a model can. What is absent is not known. */
 export interface ModelCapabilities {
-  /** True where it sees pictures. */
+  /** True where the model reads pictures. Absent: not known. */
   images?:
     | boolean
     | undefined;
-  /** True where it calls tools. */
+  /** True where the model calls tools. Absent: not known. */
   tools?:
     | boolean
     | undefined;
-  /** True where answers and arguments can be bound to a schema. */
+  /** True where answers and arguments of tools can be bound to a JSON schema. Absent: not known. */
   schemas?:
     | boolean
     | undefined;
-  /** True where it can be told to think. */
+  /** True where the model can be told to think before it answers. Absent: not known. */
   thinking?:
     | boolean
     | undefined;
-  /** The efforts of thinking that it knows, from the lowest. */
+  /** The efforts of thinking that the model knows, such as low, medium and high, from the lowest. Empty: not known. */
   efforts: string[];
 }
 
-/** ListModelsRequest is the request of ListModels. */
+/** ListModelsRequest is what ListModels is asked. */
 export interface ListModelsRequest {
-  /** Maximum models per page, up to 1,000; 0 means all. */
+  /** Maximum models per page, up to 1,000; 0 means all. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
 /** ListModelsResponse is a page of models. */
 export interface ListModelsResponse {
-  /** The models, by identifier. */
+  /** The models, in the order of their identifiers. */
   models: Model[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** GetModelRequest is the request of GetModel. */
+/** GetModelRequest is what GetModel is asked. */
 export interface GetModelRequest {
-  /** The model's identifier; it may hold slashes. */
+  /** The model's identifier. It may hold slashes. */
   id: string;
 }
 
-/** GetModelResponse is one model. */
+/** GetModelResponse is the model. */
 export interface GetModelResponse {
-  /** The model. */
+  /** The model that was asked for. */
   model?: Model | undefined;
 }
 
@@ -573,10 +573,20 @@ export const GetModelResponse: MessageFns<GetModelResponse> = {
   },
 };
 
-/** ModelService shows the models that a key may use. */
+/**
+ * ModelService shows the models that a key may use, with what they can and what they cost.
+ *
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
+ * It needs the scope models.
+ */
 export type ModelServiceService = typeof ModelServiceService;
 export const ModelServiceService = {
-  /** ListModels lists the models that the caller's key may use, by identifier. */
+  /**
+   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listModels: {
     path: "/tollgate.v1.ModelService/ListModels" as const,
     requestStream: false as const,
@@ -586,7 +596,11 @@ export const ModelServiceService = {
     responseSerialize: (value: ListModelsResponse): Buffer => Buffer.from(ListModelsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListModelsResponse => ListModelsResponse.decode(value),
   },
-  /** GetModel shows one model. Refuses with MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
+  /**
+   * GetModel shows one model.
+   *
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   */
   getModel: {
     path: "/tollgate.v1.ModelService/GetModel" as const,
     requestStream: false as const,
@@ -599,14 +613,26 @@ export const ModelServiceService = {
 } as const;
 
 export interface ModelServiceServer extends UntypedServiceImplementation {
-  /** ListModels lists the models that the caller's key may use, by identifier. */
+  /**
+   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listModels: handleUnaryCall<ListModelsRequest, ListModelsResponse>;
-  /** GetModel shows one model. Refuses with MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
+  /**
+   * GetModel shows one model.
+   *
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   */
   getModel: handleUnaryCall<GetModelRequest, GetModelResponse>;
 }
 
 export interface ModelServiceClient extends Client {
-  /** ListModels lists the models that the caller's key may use, by identifier. */
+  /**
+   * ListModels lists the models that the caller's key may use, in the order of their identifiers.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listModels(
     request: ListModelsRequest,
     callback: (error: ServiceError | null, response: ListModelsResponse) => void,
@@ -622,7 +648,11 @@ export interface ModelServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListModelsResponse) => void,
   ): ClientUnaryCall;
-  /** GetModel shows one model. Refuses with MODEL_UNKNOWN or MODEL_NOT_ALLOWED. */
+  /**
+   * GetModel shows one model.
+   *
+   * Refuses with PARAMETER_MISSING, with MODEL_UNKNOWN, and with MODEL_NOT_ALLOWED where the key may not use it.
+   */
   getModel(
     request: GetModelRequest,
     callback: (error: ServiceError | null, response: GetModelResponse) => void,

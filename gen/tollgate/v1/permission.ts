@@ -7,14 +7,17 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Permission says what a caller's key needs before a method runs. A method without one does not start. */
+/** Permission says what a caller's key needs before a method runs. Every method has one. */
 export interface Permission {
   /**
    * The scope that the key must carry: chat, embeddings, models, usage, keys or operator. Empty: any valid key.
-   * An operator key carries every scope.
+   * An operator's key carries every scope.
    */
   scope: string;
-  /** True where the method shows or changes more than the caller's own account, so that only an operator key may call it. */
+  /**
+   * True where the method shows or changes more than the caller's own account, so that only an operator's key may call
+   * it.
+   */
   operator: boolean;
 }
 

@@ -20,83 +20,83 @@ import type {
 
 /** UpstreamHealth says whether requests go to an upstream. */
 export enum UpstreamHealth {
-  /** UPSTREAM_HEALTH_UNSPECIFIED - Never sent. */
+  /** UPSTREAM_HEALTH_UNSPECIFIED - Not set; never sent. */
   UPSTREAM_HEALTH_UNSPECIFIED = 0,
-  /** UPSTREAM_HEALTH_HEALTHY - They do. */
+  /** UPSTREAM_HEALTH_HEALTHY - Requests go there. */
   UPSTREAM_HEALTH_HEALTHY = 1,
-  /** UPSTREAM_HEALTH_COOLING - It, or each of its models that was asked for, is set aside for a while. */
+  /** UPSTREAM_HEALTH_COOLING - The upstream, or each of its models that was asked for, is set aside for a while. */
   UPSTREAM_HEALTH_COOLING = 2,
-  /** UPSTREAM_HEALTH_REFUSED - It did not take the gateway's credential, and no request succeeded since. */
+  /** UPSTREAM_HEALTH_REFUSED - The upstream did not take the gateway's credential, and no request succeeded since. */
   UPSTREAM_HEALTH_REFUSED = 3,
   UNRECOGNIZED = -1,
 }
 
 /** AsideCause says why an upstream, or a model there, is set aside. */
 export enum AsideCause {
-  /** ASIDE_CAUSE_UNSPECIFIED - Never sent. */
+  /** ASIDE_CAUSE_UNSPECIFIED - Not set; never sent. */
   ASIDE_CAUSE_UNSPECIFIED = 0,
-  /** ASIDE_CAUSE_FAILING - Its requests fail. */
+  /** ASIDE_CAUSE_FAILING - Requests there fail. */
   ASIDE_CAUSE_FAILING = 1,
-  /** ASIDE_CAUSE_RATE_LIMITED - Its own rate limit is reached. */
+  /** ASIDE_CAUSE_RATE_LIMITED - The upstream's own rate limit is reached. */
   ASIDE_CAUSE_RATE_LIMITED = 2,
-  /** ASIDE_CAUSE_CREDENTIAL - It does not take the gateway's credential. */
+  /** ASIDE_CAUSE_CREDENTIAL - The upstream does not take the gateway's credential. */
   ASIDE_CAUSE_CREDENTIAL = 3,
   /** ASIDE_CAUSE_NO_FUNDS - The gateway's account there has no funds. */
   ASIDE_CAUSE_NO_FUNDS = 4,
   /** ASIDE_CAUSE_ACCESS - The gateway's account there may not use the model. */
   ASIDE_CAUSE_ACCESS = 5,
-  /** ASIDE_CAUSE_MODEL_UNKNOWN - It does not have the model. */
+  /** ASIDE_CAUSE_MODEL_UNKNOWN - The upstream does not have the model. */
   ASIDE_CAUSE_MODEL_UNKNOWN = 6,
   UNRECOGNIZED = -1,
 }
 
-/** Upstream is where models are served. */
+/** Upstream is a service that models are served at, as the gateway knows it. */
 export interface Upstream {
-  /** The id that the settings give it. */
+  /** The id that the settings of the gateway give the upstream. */
   id: string;
-  /** The model family it speaks for. */
+  /** The model family that the upstream serves, such as openai. */
   family: string;
-  /** Its address, without credentials. */
+  /** The address of the upstream, without credentials. */
   baseUrl: string;
-  /** Whether requests go there. */
+  /** Whether requests go to the upstream. */
   health: UpstreamHealth;
-  /** How long it stays set aside, in milliseconds. */
+  /** How long the whole upstream stays set aside, in milliseconds. 0: it is not. */
   coolingMs: bigint;
-  /** Requests that run on it now. */
+  /** The number of requests that run there now. */
   running: bigint;
-  /** The models it serves. */
+  /** The identifiers of the models that the upstream serves. */
   models: string[];
-  /** What of it is set aside, for some accounts or for all, and why. */
+  /** What of the upstream is set aside, and why. Empty: nothing. */
   asides: UpstreamAside[];
 }
 
-/** UpstreamAside is an upstream, or one model there, that is set aside. */
+/** UpstreamAside says that an upstream, or one model there, is set aside: no requests go there for a while. */
 export interface UpstreamAside {
-  /** The model, as the upstream names it; empty where it is the whole upstream. */
+  /** The model that is set aside, as the upstream names it. Empty: the whole upstream. */
   model: string;
-  /** Why. */
+  /** Why it is set aside. */
   cause: AsideCause;
-  /** How long yet, in milliseconds; 0 where it waits for a request that shows that it is well. */
+  /** How long it stays set aside, in milliseconds. 0: until a request shows that it is well. */
   coolingMs: bigint;
 }
 
-/** ListUpstreamsRequest is the request of ListUpstreams. */
+/** ListUpstreamsRequest is what ListUpstreams is asked. */
 export interface ListUpstreamsRequest {
-  /** Maximum upstreams per page, up to 1,000; 0 means all. */
+  /** Maximum upstreams per page, up to 1,000; 0 means all. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
 /** ListUpstreamsResponse is a page of upstreams. */
 export interface ListUpstreamsResponse {
-  /** The upstreams, by id. */
+  /** The upstreams, in the order of their ids. */
   upstreams: Upstream[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** ResetUpstreamRequest is the request of ResetUpstream. */
+/** ResetUpstreamRequest is what ResetUpstream is asked. */
 export interface ResetUpstreamRequest {
   /** The upstream's id. */
   id: string;
@@ -514,10 +514,20 @@ export const ResetUpstreamResponse: MessageFns<ResetUpstreamResponse> = {
   },
 };
 
-/** UpstreamService shows the upstreams and their health. */
+/**
+ * UpstreamService shows the upstreams that answer requests, and their health.
+ *
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
+ * It needs an operator's key.
+ */
 export type UpstreamServiceService = typeof UpstreamServiceService;
 export const UpstreamServiceService = {
-  /** ListUpstreams lists the upstreams by id. It never shows a credential. */
+  /**
+   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listUpstreams: {
     path: "/tollgate.v1.UpstreamService/ListUpstreams" as const,
     requestStream: false as const,
@@ -528,7 +538,11 @@ export const UpstreamServiceService = {
       Buffer.from(ListUpstreamsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListUpstreamsResponse => ListUpstreamsResponse.decode(value),
   },
-  /** ResetUpstream takes an upstream that was set aside back into use at once. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * ResetUpstream takes an upstream that was set aside back into use at once.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   resetUpstream: {
     path: "/tollgate.v1.UpstreamService/ResetUpstream" as const,
     requestStream: false as const,
@@ -542,14 +556,26 @@ export const UpstreamServiceService = {
 } as const;
 
 export interface UpstreamServiceServer extends UntypedServiceImplementation {
-  /** ListUpstreams lists the upstreams by id. It never shows a credential. */
+  /**
+   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listUpstreams: handleUnaryCall<ListUpstreamsRequest, ListUpstreamsResponse>;
-  /** ResetUpstream takes an upstream that was set aside back into use at once. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * ResetUpstream takes an upstream that was set aside back into use at once.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   resetUpstream: handleUnaryCall<ResetUpstreamRequest, ResetUpstreamResponse>;
 }
 
 export interface UpstreamServiceClient extends Client {
-  /** ListUpstreams lists the upstreams by id. It never shows a credential. */
+  /**
+   * ListUpstreams lists the upstreams in the order of their ids. It never shows a credential.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listUpstreams(
     request: ListUpstreamsRequest,
     callback: (error: ServiceError | null, response: ListUpstreamsResponse) => void,
@@ -565,7 +591,11 @@ export interface UpstreamServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListUpstreamsResponse) => void,
   ): ClientUnaryCall;
-  /** ResetUpstream takes an upstream that was set aside back into use at once. Refuses with RESOURCE_UNKNOWN. */
+  /**
+   * ResetUpstream takes an upstream that was set aside back into use at once.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
   resetUpstream(
     request: ResetUpstreamRequest,
     callback: (error: ServiceError | null, response: ResetUpstreamResponse) => void,

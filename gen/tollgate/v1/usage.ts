@@ -8,9 +8,9 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Money } from "../../google/type/money.js";
 
-/** UsageSource says how a usage is known. */
+/** UsageSource says how it is known what a request used. */
 export enum UsageSource {
-  /** USAGE_SOURCE_UNSPECIFIED - Nothing is known yet. */
+  /** USAGE_SOURCE_UNSPECIFIED - Nothing is known yet: the request runs. */
   USAGE_SOURCE_UNSPECIFIED = 0,
   /** USAGE_SOURCE_REPORTED - The upstream reported it. */
   USAGE_SOURCE_REPORTED = 1,
@@ -23,195 +23,199 @@ export enum UsageSource {
   UNRECOGNIZED = -1,
 }
 
-/** Usage is what a request used. Every token stands in exactly one field, so that the fields add up. */
+/** Usage is how many tokens a request used. Every token stands in exactly one field, so that the fields add up. */
 export interface Usage {
-  /** Text tokens read and not cached. */
+  /** Input tokens of text that were neither read from a cache nor written to one. */
   inputTokens: bigint;
-  /** Tokens read from the upstream's cache. */
+  /** Input tokens that were read from the upstream's cache. */
   cacheReadTokens: bigint;
-  /** Tokens written to the upstream's cache for its shortest time (5 minutes where it has two). */
+  /** Input tokens that were written to the upstream's cache for its shortest time, which is 5 minutes where it has two. */
   cacheWriteTokens: bigint;
-  /** Tokens written to the upstream's cache for an hour. */
+  /** Input tokens that were written to the upstream's cache for an hour. */
   cacheWrite1hTokens: bigint;
-  /** Tokens answered, without reasoning and sound. */
+  /** Output tokens, without those of reasoning and of sound. */
   outputTokens: bigint;
-  /** Tokens of reasoning. */
+  /** Output tokens of reasoning. */
   reasoningTokens: bigint;
-  /** Tokens of pictures read. */
+  /** Input tokens of pictures. */
   imageTokens: bigint;
-  /** Tokens of sound read. */
+  /** Input tokens of sound. */
   audioInputTokens: bigint;
-  /** Tokens of sound answered. */
+  /** Output tokens of sound. */
   audioOutputTokens: bigint;
 }
 
-/** Price is what a model costs, in pico-USD (10^-12) per token. One USD per million tokens is 1,000,000. */
+/**
+ * Price is what a model costs, in pico-USD (10^-12 USD) per token: one USD per million tokens is 1,000,000.
+ *
+ * The field *_per_million beside each of them says the same in USD per million tokens.
+ */
 export interface Price {
-  /** Input tokens that are not cached. */
+  /** What input tokens that are neither cached nor written to a cache cost, in pico-USD a token. */
   inputPicos: bigint;
-  /** input_picos in USD per million tokens. Set by the gateway. */
+  /** input_picos in USD per million tokens. */
   inputPerMillion?:
     | Money
     | undefined;
-  /** Input tokens read from the cache. */
+  /** What input tokens that are read from the upstream's cache cost, in pico-USD a token. */
   cacheReadPicos: bigint;
-  /** cache_read_picos in USD per million tokens. Set by the gateway. */
+  /** cache_read_picos in USD per million tokens. */
   cacheReadPerMillion?:
     | Money
     | undefined;
-  /** Input tokens written to the cache. */
+  /** What input tokens that are written to the upstream's cache for its shortest time cost, in pico-USD a token. */
   cacheWritePicos: bigint;
-  /** cache_write_picos in USD per million tokens. Set by the gateway. */
+  /** cache_write_picos in USD per million tokens. */
   cacheWritePerMillion?:
     | Money
     | undefined;
-  /** Input tokens written to the cache for an hour. */
+  /** What input tokens that are written to the upstream's cache for an hour cost, in pico-USD a token. */
   cacheWrite1hPicos: bigint;
-  /** cache_write_1h_picos in USD per million tokens. Set by the gateway. */
+  /** cache_write_1h_picos in USD per million tokens. */
   cacheWrite1hPerMillion?:
     | Money
     | undefined;
-  /** Output tokens. */
+  /** What output tokens cost, in pico-USD a token. */
   outputPicos: bigint;
-  /** output_picos in USD per million tokens. Set by the gateway. */
+  /** output_picos in USD per million tokens. */
   outputPerMillion?:
     | Money
     | undefined;
-  /** Reasoning tokens. */
+  /** What tokens of reasoning cost, in pico-USD a token. */
   reasoningPicos: bigint;
-  /** reasoning_picos in USD per million tokens. Set by the gateway. */
+  /** reasoning_picos in USD per million tokens. */
   reasoningPerMillion?:
     | Money
     | undefined;
-  /** Tokens of pictures read. */
+  /** What input tokens of pictures cost, in pico-USD a token. */
   imagePicos: bigint;
-  /** image_picos in USD per million tokens. Set by the gateway. */
+  /** image_picos in USD per million tokens. */
   imagePerMillion?:
     | Money
     | undefined;
-  /** Tokens of sound read. */
+  /** What input tokens of sound cost, in pico-USD a token. */
   audioInputPicos: bigint;
-  /** audio_input_picos in USD per million tokens. Set by the gateway. */
+  /** audio_input_picos in USD per million tokens. */
   audioInputPerMillion?:
     | Money
     | undefined;
-  /** Tokens of sound answered. */
+  /** What output tokens of sound cost, in pico-USD a token. */
   audioOutputPicos: bigint;
-  /** audio_output_picos in USD per million tokens. Set by the gateway. */
+  /** audio_output_picos in USD per million tokens. */
   audioOutputPerMillion?:
     | Money
     | undefined;
-  /** Each request, whatever its tokens. */
+  /** What each request costs beside its tokens, in pico-USD. */
   requestPicos: bigint;
-  /** request_picos in USD per thousand requests. Set by the gateway. */
+  /** request_picos in USD per thousand requests. */
   requestPerThousand?:
     | Money
     | undefined;
-  /** What longer inputs cost, from the shortest. The prices above hold up to the first of them. */
+  /** What requests with longer inputs cost, in order of length. The prices above hold up to the first of them. */
   tiers: PriceTier[];
-  /** What the upstream's service tiers cost, by name. A tier without a price of its own costs what stands above. */
+  /** What the upstream's service tiers cost. A tier that is not named here costs what stands above. */
   serviceTiers: ServiceTierPrice[];
-  /** What calls of tools that the upstream runs cost, by the name of the tool. */
+  /** What calls of tools cost that the upstream runs. A tool that is not named here costs nothing beside its tokens. */
   tools: ToolPrice[];
 }
 
-/** TokenPrices is what tokens and requests cost, in pico-USD. */
+/** TokenPrices are what tokens and requests cost, in pico-USD (10^-12 USD): one USD per million tokens is 1,000,000. */
 export interface TokenPrices {
-  /** Input tokens that are not cached. */
+  /** What input tokens that are neither cached nor written to a cache cost, in pico-USD a token. */
   inputPicos: bigint;
-  /** input_picos in USD per million tokens. Set by the gateway. */
+  /** input_picos in USD per million tokens. */
   inputPerMillion?:
     | Money
     | undefined;
-  /** Input tokens read from the cache. */
+  /** What input tokens that are read from the upstream's cache cost, in pico-USD a token. */
   cacheReadPicos: bigint;
-  /** cache_read_picos in USD per million tokens. Set by the gateway. */
+  /** cache_read_picos in USD per million tokens. */
   cacheReadPerMillion?:
     | Money
     | undefined;
-  /** Input tokens written to the cache. */
+  /** What input tokens that are written to the upstream's cache for its shortest time cost, in pico-USD a token. */
   cacheWritePicos: bigint;
-  /** cache_write_picos in USD per million tokens. Set by the gateway. */
+  /** cache_write_picos in USD per million tokens. */
   cacheWritePerMillion?:
     | Money
     | undefined;
-  /** Input tokens written to the cache for an hour. */
+  /** What input tokens that are written to the upstream's cache for an hour cost, in pico-USD a token. */
   cacheWrite1hPicos: bigint;
-  /** cache_write_1h_picos in USD per million tokens. Set by the gateway. */
+  /** cache_write_1h_picos in USD per million tokens. */
   cacheWrite1hPerMillion?:
     | Money
     | undefined;
-  /** Output tokens. */
+  /** What output tokens cost, in pico-USD a token. */
   outputPicos: bigint;
-  /** output_picos in USD per million tokens. Set by the gateway. */
+  /** output_picos in USD per million tokens. */
   outputPerMillion?:
     | Money
     | undefined;
-  /** Reasoning tokens. */
+  /** What tokens of reasoning cost, in pico-USD a token. */
   reasoningPicos: bigint;
-  /** reasoning_picos in USD per million tokens. Set by the gateway. */
+  /** reasoning_picos in USD per million tokens. */
   reasoningPerMillion?:
     | Money
     | undefined;
-  /** Tokens of pictures read. */
+  /** What input tokens of pictures cost, in pico-USD a token. */
   imagePicos: bigint;
-  /** image_picos in USD per million tokens. Set by the gateway. */
+  /** image_picos in USD per million tokens. */
   imagePerMillion?:
     | Money
     | undefined;
-  /** Tokens of sound read. */
+  /** What input tokens of sound cost, in pico-USD a token. */
   audioInputPicos: bigint;
-  /** audio_input_picos in USD per million tokens. Set by the gateway. */
+  /** audio_input_picos in USD per million tokens. */
   audioInputPerMillion?:
     | Money
     | undefined;
-  /** Tokens of sound answered. */
+  /** What output tokens of sound cost, in pico-USD a token. */
   audioOutputPicos: bigint;
-  /** audio_output_picos in USD per million tokens. Set by the gateway. */
+  /** audio_output_picos in USD per million tokens. */
   audioOutputPerMillion?:
     | Money
     | undefined;
-  /** Each request, whatever its tokens. */
+  /** What each request costs beside its tokens, in pico-USD. */
   requestPicos: bigint;
-  /** request_picos in USD per thousand requests. Set by the gateway. */
+  /** request_picos in USD per thousand requests. */
   requestPerThousand?: Money | undefined;
 }
 
-/** PriceTier is what a request costs whose input is long. All of its tokens cost that, the first ones too. */
+/** PriceTier is what a request with a long input costs. All of its tokens cost that, the first ones too. */
 export interface PriceTier {
-  /** It holds for inputs of more tokens than this, cached ones counted. At least 1. */
+  /** The tier holds for inputs of more tokens than this, cached ones counted. At least 1. */
   aboveInputTokens: bigint;
-  /** What such a request costs. */
+  /** What the tokens of such a request, and the request itself, cost. */
   prices?: TokenPrices | undefined;
 }
 
-/** ServiceTierPrice is what a service tier of the upstream costs. */
+/** ServiceTierPrice is what requests cost in one of the upstream's service tiers. */
 export interface ServiceTierPrice {
-  /** The tier's name as requests and answers say it, such as priority or flex. */
+  /** The name of the service tier as requests and answers say it, such as priority or flex. */
   name: string;
-  /** What it costs up to the first of its tiers by length. */
+  /** What tokens and requests cost, up to the first of the tiers below. */
   prices?:
     | TokenPrices
     | undefined;
-  /** What longer inputs cost, from the shortest. */
+  /** What requests with longer inputs cost, in order of length. */
   tiers: PriceTier[];
 }
 
-/** ToolPrice is what calls of a tool cost that the upstream runs. */
+/** ToolPrice is what each call of a tool costs that the upstream runs. */
 export interface ToolPrice {
   /** The tool's name, such as web_search. */
   name: string;
-  /** Each call, in pico-USD. One USD per thousand calls is 1,000,000,000. */
+  /** What a call costs, in pico-USD (10^-12 USD): one USD per thousand calls is 1,000,000,000. */
   callPicos: bigint;
-  /** call_picos in USD per thousand calls. Set by the gateway. */
+  /** call_picos in USD per thousand calls. */
   callPerThousand?: Money | undefined;
 }
 
-/** ToolUse is how often a tool was called that the upstream runs. */
+/** ToolUse says how often a tool was called that the upstream runs. */
 export interface ToolUse {
   /** The tool's name, such as web_search. */
   name: string;
-  /** How often it was called. */
+  /** The number of calls. */
   calls: bigint;
 }
 

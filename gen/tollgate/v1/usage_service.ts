@@ -23,110 +23,110 @@ import { Entry } from "./account_service.js";
 import { ErrorReason } from "./error_reason.js";
 import { Price, ToolUse, Usage, UsageSource } from "./usage.js";
 
-/** RequestState says how a request stands. */
+/** RequestState says how far a request has come. */
 export enum RequestState {
-  /** REQUEST_STATE_UNSPECIFIED - Never sent. */
+  /** REQUEST_STATE_UNSPECIFIED - Not set; never sent. */
   REQUEST_STATE_UNSPECIFIED = 0,
-  /** REQUEST_STATE_HELD - It runs, and money is held for it. */
+  /** REQUEST_STATE_HELD - The request runs, and money is set aside for it. */
   REQUEST_STATE_HELD = 1,
-  /** REQUEST_STATE_SETTLED - It ended and was charged. */
+  /** REQUEST_STATE_SETTLED - The request ended and was charged. */
   REQUEST_STATE_SETTLED = 2,
-  /** REQUEST_STATE_VOIDED - It ended and cost nothing. */
+  /** REQUEST_STATE_VOIDED - The request ended and cost nothing. */
   REQUEST_STATE_VOIDED = 3,
-  /** REQUEST_STATE_EXPIRED - It was never settled, and its hold was freed. */
+  /** REQUEST_STATE_EXPIRED - The request was lost: it was never charged, and what was set aside for it was freed. */
   REQUEST_STATE_EXPIRED = 4,
   UNRECOGNIZED = -1,
 }
 
-/** AttemptEnd says how an attempt ended. */
+/** AttemptEnd says how an attempt to get an answer from an upstream ended. */
 export enum AttemptEnd {
-  /** ATTEMPT_END_UNSPECIFIED - Never sent. */
+  /** ATTEMPT_END_UNSPECIFIED - Not set; never sent. */
   ATTEMPT_END_UNSPECIFIED = 0,
-  /** ATTEMPT_END_RUNNING - It has not. */
+  /** ATTEMPT_END_RUNNING - The attempt runs. */
   ATTEMPT_END_RUNNING = 1,
-  /** ATTEMPT_END_ANSWERED - With an answer, or a part of one. */
+  /** ATTEMPT_END_ANSWERED - The upstream answered, or began to. */
   ATTEMPT_END_ANSWERED = 2,
-  /** ATTEMPT_END_FAILED - With an error. */
+  /** ATTEMPT_END_FAILED - The upstream failed or could not be reached. */
   ATTEMPT_END_FAILED = 3,
-  /** ATTEMPT_END_UNKNOWN - Its end was not kept. */
+  /** ATTEMPT_END_UNKNOWN - How it ended was not kept. */
   ATTEMPT_END_UNKNOWN = 4,
   UNRECOGNIZED = -1,
 }
 
-/** RequestRecord is what the gateway keeps of one request. */
+/** RequestRecord is what the gateway keeps of one request: who asked, what it used, and what it cost. */
 export interface RequestRecord {
-  /** The request's id, as in x-request-id. */
+  /** The request's id, as the header x-request-id told it. */
   id: string;
-  /** Who pays. */
+  /** The id of the account that pays. */
   accountId: string;
-  /** The key that asked. */
+  /** The id of the key that asked. */
   keyId: string;
-  /** The model that was asked. */
+  /** The identifier of the model, as the request named it. */
   model: string;
-  /** The upstream that answered. Empty: none did. */
+  /** The id of the upstream that answered. Empty: none did. */
   upstream: string;
-  /** How it stands. */
+  /** How far the request has come. */
   state: RequestState;
-  /** What was held, in nano-USD. */
+  /** What was set aside for the request when it was admitted, in nano-USD. */
   holdNanos: bigint;
   /** hold_nanos in USD. */
   hold?:
     | Money
     | undefined;
-  /** What it cost, in nano-USD. */
+  /** What the request cost by its price, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?:
     | Money
     | undefined;
-  /** What it used. */
+  /** How many tokens the request used. */
   usage?:
     | Usage
     | undefined;
-  /** How that is known. */
+  /** How it is known what the request used. */
   usageSource: UsageSource;
-  /** How often an upstream was tried. */
+  /** The number of attempts, over all upstreams. */
   attempts: number;
-  /** The price it was admitted at. */
+  /** The price at which the request was admitted, and is charged. */
   price?:
     | Price
     | undefined;
-  /** When it was admitted. */
+  /** When the request was admitted. */
   createTime?:
     | Date
     | undefined;
-  /** When it was settled, voided or expired. */
+  /** When the request was charged, or found to cost nothing. Absent: it runs. */
   endTime?:
     | Date
     | undefined;
-  /** The price it was admitted at as a short text: the same for all requests at that price, another for any other. */
+  /** A short text for the price: the same for all requests at that price, another for any other. */
   priceVersion: string;
-  /** What the account paid, in nano-USD: the cost, as far as the hold and what else was available covered it. */
+  /** What the account paid, in nano-USD: the cost, as far as the account could cover it. */
   chargedNanos: bigint;
   /** charged_nanos in USD. */
   charged?:
     | Money
     | undefined;
-  /** What the request cost above that, in nano-USD; the operator paid it. */
+  /** What the request cost above that, in nano-USD, which the operator paid. */
   overageNanos: bigint;
   /** overage_nanos in USD. */
   overage?:
     | Money
     | undefined;
   /**
-   * Each attempt, oldest first, at most 16. Of a request that has not ended, that the gateway charged after a restart,
-   * or that is older than this field only the last is shown, where its upstream is known.
+   * The attempts, oldest first, at most 16. Of a request that runs, or that the gateway charged after a restart, only
+   * the last is shown, where its upstream is known.
    */
   attemptLog: Attempt[];
-  /** What was given back of it, in nano-USD. */
+  /** What was given back by refunds, in nano-USD. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
   /**
-   * What the operator pays for it, in nano-USD; while it runs, for what came so far. Only operators see it. Absent: it is
-   * not known.
+   * What the operator pays the upstream, in nano-USD; while the request runs, for what came so far. Only an operator's
+   * key sees it. Absent: it is not known.
    */
   operatorCostNanos?:
     | bigint
@@ -136,8 +136,8 @@ export interface RequestRecord {
     | Money
     | undefined;
   /**
-   * What the charge leaves of the operator's cost, in nano-USD, before refunds; below zero where it is less. Only
-   * operators see it. Absent: it is not known, or the request runs.
+   * What the account paid less what the operator pays, in nano-USD, before refunds; below zero where the operator pays
+   * more. Only an operator's key sees it. Absent: it is not known, or the request runs.
    */
   marginNanos?:
     | bigint
@@ -146,31 +146,34 @@ export interface RequestRecord {
   margin?:
     | Money
     | undefined;
-  /** How the answer was served, as it told itself: what its price went by. Absent: nothing answered, or it is not known. */
+  /**
+   * How the upstream said that it served the answer, which the cost goes by. Absent: nothing answered, or it is not
+   * known.
+   */
   served?: ServedAs | undefined;
 }
 
-/** ServedAs is how an upstream served an answer, which may differ from what was asked. */
+/** ServedAs says how an upstream served an answer, which may differ from what was asked. */
 export interface ServedAs {
-  /** The model as the upstream names it; the one that it was asked for where it told none. */
+  /** The model as the upstream named it in its answer; the one that it was asked for where it named none. */
   model: string;
   /** The service tier, such as priority. Empty: the ordinary one. */
   serviceTier: string;
-  /** Calls of tools that the upstream ran. Of an answer that cannot tell them, the most that were held for. */
+  /** Calls of tools that the upstream ran. Where an answer cannot tell them, the most that money was set aside for. */
   toolUses: ToolUse[];
 }
 
-/** Attempt is one try of one upstream for a request. */
+/** Attempt is one try to get the answer of a request from one upstream. */
 export interface Attempt {
-  /** Which of the request's attempts it is, from 1. */
+  /** The attempt's place among those of the request, from 1. */
   number: number;
-  /** The upstream that was tried. */
+  /** The id of the upstream that was tried. */
   upstream: string;
-  /** The model as the upstream was asked for it. Empty: not known. */
+  /** The model that the upstream was asked for, as it names it. Empty: not known. */
   upstreamModel: string;
-  /** How it ended. */
+  /** How the attempt ended. */
   end: AttemptEnd;
-  /** Why it failed. Absent: it did not, or that is not known. */
+  /** Why the attempt failed. Absent: it did not, or the reason is not known. */
   errorReason?:
     | ErrorReason
     | undefined;
@@ -178,52 +181,52 @@ export interface Attempt {
   httpStatus?:
     | number
     | undefined;
-  /** When it began, in milliseconds after the request came. Absent: not known. */
+  /** When the attempt began, in milliseconds after the request came. Absent: not known. */
   startMs?:
     | bigint
     | undefined;
-  /** How long it took, in milliseconds. Absent: not known. */
+  /** How long the attempt took, in milliseconds. Absent: not known. */
   durationMs?:
     | bigint
     | undefined;
   /**
-   * When the first of its answer was there for the caller, in milliseconds after it began. Absent: nothing was, or it
-   * is not known.
+   * When the first part of the answer was ready for the caller, in milliseconds after the attempt began. Absent: none
+   * was, or it is not known.
    */
   firstBatchMs?: bigint | undefined;
 }
 
-/** UsageSummary is the sum over some requests. */
+/** UsageSummary is the sum over the requests of one UTC day, account, key and model. */
 export interface UsageSummary {
-  /** The UTC day, such as 2026-11-21. */
+  /** The UTC day on which the requests ended, such as 2026-11-21. Empty in a total. */
   day: string;
-  /** Who paid. */
+  /** The id of the account that paid. Empty in a total over all accounts. */
   accountId: string;
-  /** The key that asked. */
+  /** The id of the key that asked. Empty in a total. */
   keyId: string;
-  /** The model. */
+  /** The identifier of the model. Empty in a total. */
   model: string;
-  /** How many requests were charged or free. */
+  /** The number of requests that ended, free ones counted. */
   requestCount: bigint;
-  /** What they used together. */
+  /** How many tokens the requests used together. */
   usage?:
     | Usage
     | undefined;
-  /** What they cost together, in nano-USD. */
+  /** What the requests cost together, in nano-USD. */
   costNanos: bigint;
   /** cost_nanos in USD. */
   cost?:
     | Money
     | undefined;
-  /** What was given back of them, in nano-USD. */
+  /** What was given back of the requests by refunds, in nano-USD. */
   refundedNanos: bigint;
   /** refunded_nanos in USD. */
   refunded?:
     | Money
     | undefined;
   /**
-   * What the operator pays for them, in nano-USD, as far as it is known; free requests are counted. Only operators see
-   * it.
+   * What the operator pays the upstreams, in nano-USD, as far as it is known; free requests are counted. Absent but for
+   * an operator's key.
    */
   operatorCostNanos?:
     | bigint
@@ -233,8 +236,8 @@ export interface UsageSummary {
     | Money
     | undefined;
   /**
-   * What the charges of the requests whose cost to the operator is known leave of it, in nano-USD, before refunds. Only
-   * operators see it.
+   * What the accounts paid less what the operator pays, in nano-USD, before refunds, over the requests of which the
+   * latter is known. Absent but for an operator's key.
    */
   marginNanos?:
     | bigint
@@ -243,9 +246,9 @@ export interface UsageSummary {
   margin?: Money | undefined;
 }
 
-/** GetRequestRequest is the request of GetRequest. */
+/** GetRequestRequest is what GetRequest is asked. */
 export interface GetRequestRequest {
-  /** The request's id. */
+  /** The request's id, as the header x-request-id told it. */
   id: string;
 }
 
@@ -259,9 +262,9 @@ export interface GetRequestResponse {
   entries: Entry[];
 }
 
-/** RefundRequestRequest is the request of RefundRequest. */
+/** RefundRequestRequest is what RefundRequest is asked. */
 export interface RefundRequestRequest {
-  /** The request's id. */
+  /** The request's id, as the header x-request-id told it. */
   id: string;
   /** How much, in nano-USD, above 0. Absent, and without an amount: all that is left of what it was charged. */
   amountNanos?:
@@ -271,37 +274,37 @@ export interface RefundRequestRequest {
   amount?:
     | Money
     | undefined;
-  /** The caller's own id of this refund: 1 to 128 characters. */
+  /** The caller's own id of this refund: 1 to 128 characters, used once among all refunds. */
   refundId: string;
   /** Why: 1 to 500 characters. */
   reason: string;
 }
 
-/** RefundRequestResponse is the refund. */
+/** RefundRequestResponse is what was given back, and the balance after it. */
 export interface RefundRequestResponse {
-  /** Given back, in nano-USD. */
+  /** What was given back, in nano-USD. */
   amountNanos: bigint;
   /** amount_nanos in USD. */
   amount?:
     | Money
     | undefined;
-  /** Free to spend on the account, in nano-USD. */
+  /** What the account has free to spend now, in nano-USD. */
   availableNanos: bigint;
   /** available_nanos in USD. */
   available?:
     | Money
     | undefined;
-  /** True where this refund_id had been refunded before, so that nothing changed. */
+  /** True where this refund had been made before, so that nothing changed. */
   repeatedRefund: boolean;
 }
 
-/** ListRequestsRequest is the request of ListRequests. */
+/** ListRequestsRequest is what ListRequests is asked. */
 export interface ListRequestsRequest {
-  /** Only this account's. Empty: the caller's own, or all for an operator. */
+  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
   accountId: string;
-  /** Maximum requests per page, up to 1,000; 0 means 100. */
+  /** Maximum requests per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
@@ -309,31 +312,31 @@ export interface ListRequestsRequest {
 export interface ListRequestsResponse {
   /** The requests, newest first. */
   requests: RequestRecord[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
-/** SummarizeUsageRequest is the request of SummarizeUsage. */
+/** SummarizeUsageRequest is what SummarizeUsage is asked. */
 export interface SummarizeUsageRequest {
-  /** Only this account's. Empty: the caller's own, or all for an operator. */
+  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
   accountId: string;
-  /** From this UTC day on, such as 2026-11-01. Empty: 30 days ago. */
+  /** The first UTC day, such as 2026-11-01. Empty: 30 days ago. */
   fromDay: string;
-  /** Until and with this UTC day. Empty: today. */
+  /** The last UTC day, which is included. Empty: today. */
   toDay: string;
-  /** Maximum sums per page, up to 1,000; 0 means 100. */
+  /** Maximum sums per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response, for the same account and days. */
+  /** The next_page_token of the previous response, for the same account and days. Empty: the first page. */
   pageToken: string;
 }
 
 /** SummarizeUsageResponse is a page of sums. */
 export interface SummarizeUsageResponse {
-  /** The sums, by day, account, key and model. */
+  /** The sums, in the order of day, account, key and model. */
   summaries: UsageSummary[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
-  /** The sum over the whole period, with no day, key or model; its account is the one that was asked for. */
+  /** The sum over the whole period, without a day, key or model. Its account is the one that was asked for. */
   total?: UsageSummary | undefined;
 }
 
@@ -1757,13 +1760,21 @@ export const SummarizeUsageResponse: MessageFns<SummarizeUsageResponse> = {
   },
 };
 
-/** UsageService shows what requests used and cost. A caller that is no operator sees its own account's. */
+/**
+ * UsageService shows what requests used and cost, and gives money back for them.
+ *
+ * It needs the scope usage and shows the requests of the caller's own account, those of all to an operator's key.
+ * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
+ * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. Amounts are nano-USD
+ * (10^-9 USD) in fields named *_nanos; the field of the same name without that ending says the same in USD.
+ */
 export type UsageServiceService = typeof UsageServiceService;
 export const UsageServiceService = {
   /**
    * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
    *
-   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
+   * where there is no such request or it is another account's.
    */
   getRequest: {
     path: "/tollgate.v1.UsageService/GetRequest" as const,
@@ -1775,10 +1786,12 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): GetRequestResponse => GetRequestResponse.decode(value),
   },
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * and changes nothing.
    *
-   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
-   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
+   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
+   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
    */
   refundRequest: {
     path: "/tollgate.v1.UsageService/RefundRequest" as const,
@@ -1790,7 +1803,12 @@ export const UsageServiceService = {
       Buffer.from(RefundRequestResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RefundRequestResponse => RefundRequestResponse.decode(value),
   },
-  /** ListRequests lists requests, newest first, those that still run among them. */
+  /**
+   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listRequests: {
     path: "/tollgate.v1.UsageService/ListRequests" as const,
     requestStream: false as const,
@@ -1804,7 +1822,8 @@ export const UsageServiceService = {
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
+   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage: {
     path: "/tollgate.v1.UsageService/SummarizeUsage" as const,
@@ -1823,22 +1842,31 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
   /**
    * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
    *
-   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
+   * where there is no such request or it is another account's.
    */
   getRequest: handleUnaryCall<GetRequestRequest, GetRequestResponse>;
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * and changes nothing.
    *
-   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
-   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
+   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
+   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
    */
   refundRequest: handleUnaryCall<RefundRequestRequest, RefundRequestResponse>;
-  /** ListRequests lists requests, newest first, those that still run among them. */
+  /**
+   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
+   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage: handleUnaryCall<SummarizeUsageRequest, SummarizeUsageResponse>;
 }
@@ -1847,7 +1875,8 @@ export interface UsageServiceClient extends Client {
   /**
    * GetRequest shows the receipt of one request: what is known of it, and every transfer that it caused.
    *
-   * A request that still runs shows its hold. Refuses with RESOURCE_UNKNOWN, also where it is another account's.
+   * A request that still runs shows what is set aside for it. Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN
+   * where there is no such request or it is another account's.
    */
   getRequest(
     request: GetRequestRequest,
@@ -1865,10 +1894,12 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetRequestResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id.
+   * RefundRequest gives back what a request was charged or a part of it, once for each refund_id: to repeat it is safe
+   * and changes nothing.
    *
-   * In all never more than was charged. No budget gets anything back. Refuses with RESOURCE_UNKNOWN, PARAMETER_INVALID
-   * where less is left, and ALREADY_EXISTS where the refund_id was used for another request or amount.
+   * All refunds of a request together are at most what it was charged. Budgets count the charge all the same. It needs
+   * an operator's key. Refuses with RESOURCE_UNKNOWN, with PARAMETER_INVALID where the amount, the id or the reason is
+   * none or less is left, and with ALREADY_EXISTS where the refund_id was used for another request or amount.
    */
   refundRequest(
     request: RefundRequestRequest,
@@ -1885,7 +1916,12 @@ export interface UsageServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
   ): ClientUnaryCall;
-  /** ListRequests lists requests, newest first, those that still run among them. */
+  /**
+   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
+   * caller's.
+   */
   listRequests(
     request: ListRequestsRequest,
     callback: (error: ServiceError | null, response: ListRequestsResponse) => void,
@@ -1904,7 +1940,8 @@ export interface UsageServiceClient extends Client {
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period, whatever the page shows of it. Refuses with PARAMETER_INVALID.
+   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
+   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage(
     request: SummarizeUsageRequest,

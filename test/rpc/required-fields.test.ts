@@ -1,0 +1,59 @@
+/** What the protocol marks as required is asked for, and nothing else is. */
+import { type DescField, getOption } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { methods, registry } from "../../src/api/descriptors.js";
+import { requiredMethod } from "../../src/api/methods.js";
+import { openCore, type OpenCore } from "./open-core.js";
+
+const REQUIRED = 2;
+const SIGNAL = new AbortController().signal;
+
+let core: OpenCore;
+let operator: string;
+beforeAll(async () => {
+  core = await openCore();
+  ({ secret: operator } = await core.makeKey("acme", { scopes: ["operator"] }));
+});
+afterAll(() => core.close());
+
+function isRequired(field: DescField): boolean {
+  const behavior = registry().getExtension("google.api.field_behavior");
+  if (behavior === undefined) throw new Error("the descriptor set lacks field_behavior");
+  const said: unknown = getOption(field, behavior);
+  return Array.isArray(said) && said.includes(REQUIRED);
+}
+
+const managed = methods()
+  .filter(({ http, path }) => http !== undefined && !path.includes("InferenceService"))
+  .map(({ path, desc }) => ({
+    path,
+    required: desc.input.fields.filter(isRequired).map(({ name }) => name),
+  }));
+
+/** The refusal of an empty message; nothing where it is answered. */
+async function refusalOfNothing(path: string): Promise<{ reason: string; param: string } | undefined> {
+  const method = requiredMethod(path);
+  const call = { metadata: { authorization: `Bearer ${operator}` }, signal: SIGNAL, peer: "10.1.2.3", local: false };
+  const outcome = await core.dispatcher.unary(method, method.requestDeserialize(Buffer.alloc(0)), call);
+  if (outcome.kind === "answered") return undefined;
+  return { reason: outcome.error.reason, param: outcome.error.metadata["param"] ?? "" };
+}
+
+describe("a message without its required fields", () => {
+  test.each(managed.filter(({ required }) => required.length > 0))(
+    "is refused by $path",
+    async ({ path, required }) => {
+      const refusal = await refusalOfNothing(path);
+      expect(refusal?.reason).toMatch(/^ERROR_REASON_PARAMETER_(?:MISSING|INVALID)$/);
+      expect(required).toContain(refusal?.param);
+    },
+  );
+
+  test.each(managed.filter(({ required }) => required.length === 0))("is taken by $path", async ({ path }) => {
+    expect(await refusalOfNothing(path)).toBeUndefined();
+  });
+
+  test("is what most methods have", () => {
+    expect(managed.filter(({ required }) => required.length > 0).length).toBeGreaterThan(12);
+  });
+});
