@@ -65,11 +65,13 @@ export class Authentication {
     this.#nowMs = options.nowMs;
     this.#monotonicMs = options.monotonicMs;
     this.#sweptMs = options.monotonicMs();
+    // Bounded by a size of one each: by `max` they would take their room for all of them at once.
+    const bound = { maxSize: options.cacheEntriesMax, sizeCalculation: () => 1 };
     this.#entries = new LRUCache({
-      max: options.cacheEntriesMax,
+      ...bound,
       dispose: (entry, secret) => this.#unlink(entry.standing, secret),
     });
-    this.#unknown = new LRUCache({ max: options.cacheEntriesMax });
+    this.#unknown = new LRUCache(bound);
   }
 
   /** Secrets that are remembered, of keys and of none. */
