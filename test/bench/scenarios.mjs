@@ -31,7 +31,14 @@
 
 const LOAD = ["pass-through", "nginx", "gateway", "peer"];
 const load = { kind: /** @type {const} */ ("load"), subjects: LOAD, base: "pass-through", judged: "gateway" };
-const whole = { ...load, mock: { answer: 600, input: 50, output: 100 }, callers: 32 };
+const whole = {
+  ...load,
+  mock: { answer: 600, input: 50, output: 100 },
+  callers: 32,
+  // By count: on Node 24 and 26 V8 compiles anew for the first 30,000 requests, however long they take.
+  warmUp: { each: 1000 },
+  quick: { warmUp: undefined },
+};
 const prose = (/** @type {number} */ bytes) => ({ bytes, text: /** @type {const} */ ("prose"), stream: false });
 const stream = { bytes: 1000, text: /** @type {const} */ ("prose"), stream: true };
 const streams = {
@@ -54,14 +61,14 @@ export const SCENARIOS = [
     name: "whole-1k",
     title: "Whole answers, requests of 1 KB, 32 callers",
     body: prose(1_000),
-    goals: [{ metric: "ratio", atMost: 2 }],
+    goals: [{ metric: "ratio", atMost: 3.6 }],
   },
   {
     ...whole,
     name: "whole-20k",
     title: "Whole answers, requests of 20 KB of prose, 32 callers",
     body: prose(20_000),
-    goals: [{ metric: "ratio", atMost: 2 }],
+    goals: [{ metric: "ratio", atMost: 2.8 }],
   },
   {
     ...whole,
@@ -126,7 +133,7 @@ export const SCENARIOS = [
     base: "grpc-echo",
     judged: "gateway-grpc",
     body: prose(1_000),
-    goals: [{ metric: "ratio", atMost: 1.5 }],
+    goals: [{ metric: "ratio", atMost: 2.6 }],
   },
   {
     ...whole,
@@ -147,7 +154,7 @@ export const SCENARIOS = [
     ratioOf: "readyMs",
     body: prose(1_000),
     goals: [
-      { metric: "readyMs", atMost: 1000 },
+      { metric: "readyMs", atMost: 700 },
       { metric: "idleRssMb", atMost: 120 },
     ],
   },
