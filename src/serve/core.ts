@@ -24,6 +24,7 @@ import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import { Answers } from "../store/sqlite/answers.js";
+import { leaveMark, markPath } from "../store/ledger-mark.js";
 import { openSqliteStore } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
@@ -81,12 +82,7 @@ export interface Core {
 export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
-  const directory = environment.dataDirectory;
-  prepareDirectory(directory);
-  const traces = tracesOfLost(directory, environment.witnessPath);
-  const mayMake = options.acceptLoss || !holdsLedger(directory, environment.witnessPath);
-  const derived = deriveSecrets(environment, mayMake);
-  const store = await openLedgerStore(derived, traces, options);
+  const { store, derived } = await openDataDirectory(options);
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const keys = createKeys(store, coordination, derived, log);
   const nodeId = randomUUID();
@@ -158,6 +154,21 @@ function asksRealUpstreams({ table }: Routing): boolean {
 /** The proxies in front; undefined where there are none. */
 export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | undefined {
   return trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
+}
+
+async function openDataDirectory(options: CoreOptions): Promise<{ readonly store: Store; readonly derived: Derived }> {
+  const { environment, acceptLoss, demo, log } = options;
+  const { dataDirectory: directory, witnessPath } = environment;
+  prepareDirectory(directory);
+  // A witness elsewhere finds all that a mark does.
+  const mark = witnessPath === undefined ? markPath(directory, process.env) : undefined;
+  const traces = tracesOfLost(directory, witnessPath, mark);
+  const derived = deriveSecrets(environment, acceptLoss || !holdsLedger(directory, witnessPath));
+  const store = await openLedgerStore(derived, traces, options);
+  // A directory of demonstrations is one to throw away.
+  const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
+  if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
+  return { store, derived };
 }
 
 /** Opens the database, and says what it lost where that is accepted. */

@@ -32,13 +32,19 @@ export function holdsLedger(directory: string, witnessPath = join(directory, WIT
 }
 
 /**
- * The files of a ledger whose database and witness are both gone; none where there was no ledger, and none where there
- * is one. From here on an empty database stands there, so that a first start that is killed is no loss to the next.
+ * What tells of a ledger whose database and witness are both gone: its other files, and a mark elsewhere. None where
+ * there was no ledger, and none where there is one. From here on an empty database stands there, so that a first start
+ * that is killed is no loss to the next.
  */
-export function tracesOfLost(directory: string, witnessPath = join(directory, WITNESS_NAME)): readonly string[] {
+export function tracesOfLost(
+  directory: string,
+  witnessPath = join(directory, WITNESS_NAME),
+  markPath?: string,
+): readonly string[] {
   const path = join(directory, DATABASE_NAME);
   if (existsSync(path) || existsSync(witnessPath)) return [];
   const traces = TRACES.filter((name) => existsSync(join(directory, name)));
+  if (markPath !== undefined && existsSync(markPath)) traces.push(markPath);
   if (traces.length === 0) closeSync(openSync(path, "a", 0o600));
   return traces;
 }
@@ -53,7 +59,7 @@ export function unusable(directory: string, cause: unknown): Error {
 }
 
 /** One directory after the other: Node's own recursion never ends where a parent takes none, such as in /proc. */
-function makeDirectory(directory: string): void {
+export function makeDirectory(directory: string): void {
   if (isThere(directory)) {
     if (!statSync(directory).isDirectory()) throw new Error("it is not a directory");
     return;
