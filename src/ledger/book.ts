@@ -4,8 +4,8 @@ import { NO_USAGE } from "../api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
-import type { Account, BudgetOwner, BudgetRow, HoldRow, Note, Period, Release, UsageDay, UsageRow } from "./rows.js";
-import type { OperatorTotal, TotalKind } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, HoldRow, LeaseRow, Note, Period } from "./rows.js";
+import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
 import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber } from "./rows.js";
 import {
   CHAIN_START,
@@ -49,11 +49,21 @@ export class Book {
     receivable: { kind: "receivable", nanos: 0n, addedNanos: 0n },
   };
 
+  /** False where the driver keeps no leases: then none is granted. */
+  readonly keepsLeases: boolean;
+  /** By id, of all accounts in the book. */
+  readonly leases = new Map<string, LeaseRow>();
+
   readonly changedAccounts = new ChangedRows<Account>();
   readonly changedBudgets = new ChangedRows<BudgetRow>();
   /** Of nodes whose beats changed; undefined of those that ended. */
   readonly changedBeats = new Map<string, number | undefined>();
   readonly transfers: Transfer[] = [];
+  /** New leases too; one that ended as well is in both lists. */
+  readonly changedLeases = new ChangedRows<LeaseRow>();
+  readonly endedLeases: LeaseRow[] = [];
+  /** Whose lease each grant and each return of the batch was, in the order of their transfers. */
+  readonly leaseMoves: { readonly sequence: number; readonly lease: LeaseRow }[] = [];
   readonly createdHolds: HoldRow[] = [];
   /** Holds of earlier batches that a checkpoint noted. */
   readonly notedHolds = new ChangedRows<HoldRow>();
@@ -68,6 +78,10 @@ export class Book {
   readonly notes: (Note & { readonly sequence: number })[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
+
+  constructor({ keepsLeases = true }: { readonly keepsLeases?: boolean } = {}) {
+    this.keepsLeases = keepsLeases;
+  }
 
   account(id: string): Account {
     const account = this.accounts.get(id);
@@ -126,7 +140,7 @@ export class Book {
   transfer(content: TransferContent, record: string): Transfer {
     const account = this.account(content.accountId);
     const transfer = linkTransfer(account, this.nextSequence, content, record);
-    this.#move(account, transfer);
+    this.#move(account, transfer, content.isLeased === true);
     account.chainSequence = transfer.accountSequence;
     account.chainHash = transfer.hash;
     this.changedAccounts.add(account);
@@ -135,7 +149,7 @@ export class Book {
     return transfer;
   }
 
-  #move(account: Account, { kind, pendingNanos, postedNanos }: Transfer): void {
+  #move(account: Account, { kind, pendingNanos, postedNanos }: Transfer, isLeased: boolean): void {
     switch (kind) {
       case "credit":
       case "refund":
@@ -148,7 +162,7 @@ export class Book {
         this.#addToTotal(kind, postedNanos);
         break;
       default:
-        if (pendingNanos !== 0n) account.debitsPending += pendingNanos;
+        if (pendingNanos !== 0n && !isLeased) account.debitsPending += pendingNanos;
         if (postedNanos !== 0n) account.debitsPosted += postedNanos;
         if (kind === "debit") account.debitedNanos += postedNanos;
     }
@@ -175,13 +189,49 @@ export class Book {
   }
 
   /** Counts a change of a hold's money in every period, whether anybody has such a budget today or not. */
-  count(hold: HoldRow, pendingNanos: bigint, spentNanos: bigint): void {
+  count(hold: Pick<HoldRow, "counters">, pendingNanos: bigint, spentNanos: bigint): void {
     for (const row of hold.counters) {
       if (pendingNanos !== 0n) row.pendingNanos += pendingNanos;
       if (spentNanos !== 0n) row.spentNanos += spentNanos;
       assert(row.pendingNanos >= 0n && row.spentNanos >= 0n, "a budget is below zero");
       this.changedBudgets.add(row);
     }
+  }
+
+  /** The leases of an account. All of them are in the book where the account is. */
+  leasesOf(accountId: string): readonly LeaseRow[] {
+    if (this.leases.size === 0) return [];
+    return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
+  }
+
+  addLease(lease: LeaseRow): void {
+    assert(!this.leases.has(lease.id), `the lease ${lease.id} exists`);
+    this.leases.set(lease.id, lease);
+    this.changedLeases.add(lease);
+  }
+
+  /** Gives a part of a lease to a hold that takes it over. */
+  drawLease(lease: LeaseRow, amountNanos: bigint): void {
+    assert(lease.restNanos >= amountNanos, "a lease is below zero");
+    lease.restNanos -= amountNanos;
+    this.changedLeases.add(lease);
+  }
+
+  recallLease(lease: LeaseRow): void {
+    if (lease.recalled) return;
+    lease.recalled = true;
+    this.changedLeases.add(lease);
+  }
+
+  endLease(lease: LeaseRow): void {
+    this.leases.delete(lease.id);
+    this.endedLeases.push(lease);
+  }
+
+  setShort(account: Account, short: boolean): void {
+    if (account.short === short) return;
+    account.short = short;
+    this.changedAccounts.add(account);
   }
 
   /** Keeps the record of a request that ended, and adds it to its day; of a free one, only the cost. */
@@ -249,6 +299,9 @@ export class Book {
     this.changedBudgets.clear();
     if (this.changedBeats.size > 0) this.changedBeats.clear();
     this.transfers.length = 0;
+    this.changedLeases.clear();
+    if (this.leaseMoves.length > 0) this.leaseMoves.length = 0;
+    if (this.endedLeases.length > 0) this.endedLeases.length = 0;
     this.createdHolds.length = 0;
     this.notedHolds.clear();
     for (const hold of this.closedHolds) this.holds.remove(hold);

@@ -17,6 +17,8 @@ export function holdRefusal(result: LedgerResult, operation: HoldOperation): Gat
         available_nanos: result.availableNanos.toString(),
         needed_nanos: result.neededNanos.toString(),
       });
+    case "recalling":
+      return balanceHeld(result.shortage, operation);
     case "budget_exceeded":
       if (isHeldByOthers(result)) return balanceHeld(result, operation);
       return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {

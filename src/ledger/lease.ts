@@ -5,12 +5,11 @@ import { failpoint } from "../failpoint.js";
 import type { LedgerLog } from "./ledger.js";
 import type { LiveHolds } from "./live-holds.js";
 import type { NodeBeats } from "./operation.js";
+import { SILENCE_MS } from "./node-leases.js";
 import { RECOVER_HOLDS_MAX } from "./recovery.js";
 import type { LedgerWriter } from "./writer.js";
 
 const BEAT_EVERY_MS = 5_000;
-/** Three beats: one lost beat costs nothing. */
-const LEASE_MS = 15_000;
 /** How many rounds of recovery one beat does at most: the rest waits for the next. */
 const ROUNDS_MAX = 100;
 
@@ -98,7 +97,7 @@ export class Lease {
     const nowMs = this.#options.monotonicMs();
     const silent: NodeBeats[] = [];
     for (const [nodeId, { beats, sinceMs }] of this.#others)
-      if (nowMs - sinceMs >= LEASE_MS) silent.push({ nodeId, beats });
+      if (nowMs - sinceMs >= SILENCE_MS) silent.push({ nodeId, beats });
     return silent;
   }
 

@@ -1,6 +1,6 @@
 /** The operations of the ledger and what each answers. */
 import type { Usage, UsageSource } from "../api/index.js";
-import type { Budget, BudgetOwner, KeyBudget, Note } from "./rows.js";
+import type { Budget, BudgetOwner, HoldTerms, KeyBudget, Note } from "./rows.js";
 
 export type { Budget, KeyBudget } from "./rows.js";
 
@@ -23,6 +23,38 @@ export interface HoldOperation {
   readonly nowMs: number;
   /** When its request must be over, for those who read it: nothing decides by it. */
   readonly expireTimeMs: number;
+  /** The lease that the node admitted it against, for all that it wants; absent where it waits for its grant. */
+  readonly leaseId?: string | undefined;
+}
+
+/** Asks for a lease, once for each id. */
+export interface LeaseOperation {
+  readonly kind: "lease";
+  readonly leaseId: string;
+  readonly nodeId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The key's, and those of the keys that made it. */
+  readonly budgets: readonly KeyBudget[];
+  /** What is wanted. */
+  readonly amountNanos: bigint;
+  /** What one request asks for: by it a shortage is told. */
+  readonly requestNanos: bigint;
+  readonly nowMs: number;
+}
+
+/** Gives back what is left of a lease, and ends it. */
+export interface ReturnOperation {
+  readonly kind: "return";
+  readonly leaseId: string;
+  readonly nowMs: number;
+}
+
+/** Asks all nodes for their leases of an account. */
+export interface RecallOperation {
+  readonly kind: "recall";
+  readonly accountId: string;
+  readonly nowMs: number;
 }
 
 /** Notes what a running request has delivered, so that a crash charges that and no more. */
@@ -52,6 +84,13 @@ export interface SettleOperation {
   /** How each attempt went, as `encodeAttempts` writes it. */
   readonly attemptLog: string;
   readonly nowMs: number;
+  /** What the request was admitted on, where its hold may never have become durable. */
+  readonly terms?: LateTerms | undefined;
+}
+
+/** A hold that a node admitted against a lease, as it would have been. */
+export interface LateTerms extends Omit<HoldTerms, "requestId" | "leaseId" | "wantedNanos"> {
+  readonly budgets: readonly KeyBudget[];
 }
 
 /** Adds money to an account, once for each credit id. */
@@ -89,6 +128,8 @@ export interface BeatOperation {
   readonly nodeId: string;
   readonly nowMs: number;
   readonly isLast: boolean;
+  /** False where it beat before: then it is gone for good once others took it for dead. Absent: it may begin anew. */
+  readonly isFirst?: boolean | undefined;
 }
 
 /** A node as another saw it. */
@@ -113,6 +154,9 @@ export interface RecoverOperation {
 
 export type LedgerOperation =
   | HoldOperation
+  | LeaseOperation
+  | ReturnOperation
+  | RecallOperation
   | CheckpointOperation
   | SettleOperation
   | CreditOperation
@@ -120,6 +164,12 @@ export type LedgerOperation =
   | DebitOperation
   | BeatOperation
   | RecoverOperation;
+
+/** A lease and who has it. */
+export interface LeaseName {
+  readonly leaseId: string;
+  readonly nodeId: string;
+}
 
 /** A hold that is refused for want of money. */
 export type Shortage = Extract<LedgerResult, { readonly kind: "balance_too_low" | "budget_exceeded" }>;
@@ -152,7 +202,18 @@ export type LedgerResult =
       readonly heldNanos: bigint;
       readonly neededNanos: bigint;
     }
+  /** Leases hold what is missing. They were asked for, those that are named just now; the hold may be granted then. */
+  | { readonly kind: "recalling"; readonly shortage: Shortage; readonly leases: readonly LeaseName[] }
+  /** `requestCostMaxNanos`: the most that one request may cost by the account's settings; zero where there is none. */
+  | { readonly kind: "leased"; readonly amountNanos: bigint; readonly requestCostMaxNanos: bigint }
+  /** The account is short of money, or frozen, or the node is gone. */
+  | { readonly kind: "lease_refused" }
+  | { readonly kind: "returned"; readonly amountNanos: bigint }
+  /** The leases of the account that are out. */
+  | { readonly kind: "recalled"; readonly leases: readonly LeaseName[] }
   | { readonly kind: "noted" }
+  /** The node beat before, and others took it for dead since. */
+  | { readonly kind: "gone" }
   /** The other nodes as they stood at the beat. */
   | { readonly kind: "beaten"; readonly others: readonly NodeBeats[] }
   /** `chargedNanos` is what the account paid; the rest of the cost, `overageNanos`, went to the operator's account. */
@@ -181,8 +242,8 @@ export type LedgerResult =
     }
   | { readonly kind: "account_frozen" }
   | { readonly kind: "recovered"; readonly settled: number; readonly voided: number }
-  /** An account, hold or request that does not exist, an id that something else took, or an amount out of bounds. */
+  /** What does not exist, or no more, an id that something else took, or an amount out of bounds. */
   | {
       readonly kind: "refused";
-      readonly problem: "unknown_account" | "unknown_request" | "id_taken" | "amount_invalid";
+      readonly problem: "unknown_account" | "unknown_request" | "id_taken" | "amount_invalid" | "lease_gone";
     };

@@ -3,6 +3,7 @@ import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
 import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
 import { tokenCount } from "./usage.js";
+import { returnLease } from "./leasing.js";
 import { charge, release } from "./settlement.js";
 
 /** How many holds one operation resolves at most, so that it never keeps the others waiting. */
@@ -12,6 +13,11 @@ export const RECOVER_HOLDS_MAX = 256;
 export function recover(book: Book, operation: RecoverOperation): LedgerResult {
   let settled = 0;
   let voided = 0;
+  // Their leases first, and whole: from here on nothing that a dead node sent finds one, or is given one.
+  for (const lease of book.leases.values())
+    if (lease.nodeId !== operation.nodeId && isGone(book, lease.nodeId, operation))
+      returnLease(book, lease.id, operation.nowMs);
+  forget(book, operation);
   for (const hold of orphans(book, operation)) {
     hold.recovered = true;
     if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n) {
@@ -32,7 +38,6 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
       voided += 1;
     }
   }
-  if (settled + voided < RECOVER_HOLDS_MAX) forget(book, operation);
   return { kind: "recovered", settled, voided };
 }
 

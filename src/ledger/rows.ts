@@ -1,5 +1,6 @@
 /** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
 import type { Usage, UsageSource } from "../api/index.js";
+import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { ChangeableRow } from "./changed-rows.js";
 import type { TableRow } from "./hold-table.js";
 
@@ -35,6 +36,8 @@ export interface Account extends ChangeableRow {
   debitedNanos: bigint;
   /** True where nothing new may be held of it. */
   readonly frozen: boolean;
+  /** True while too little is free for leases: each hold is exact. */
+  short: boolean;
   /** How many transfers it has, and the hash of the last, in hex: a buffer for each would cost the collector more. */
   chainSequence: number;
   chainHash: string;
@@ -67,6 +70,8 @@ export interface HoldTerms {
   readonly keyId: string;
   readonly model: string;
   readonly nodeId: string;
+  /** The lease that it was drawn from; empty where it is held of what was free. */
+  readonly leaseId: string;
   /** What was asked for. */
   readonly wantedNanos: bigint;
   /** What was granted. */
@@ -104,6 +109,22 @@ export interface HoldRow extends HoldTerms, ChangeableRow, TableRow<HoldRow> {
   operatorCostNanos: bigint | undefined;
   upstream: string;
   attempts: number;
+}
+
+/**
+ * Money that one node may admit requests against: of one account, for one key, on one UTC day. It is pending, for the
+ * account and for all that counts a hold of that key; a hold that is drawn from it takes over what it takes.
+ */
+export interface LeaseRow extends ChangeableRow {
+  readonly id: string;
+  readonly nodeId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly createTimeMs: number;
+  readonly counters: readonly BudgetRow[];
+  restNanos: bigint;
+  /** True once it is asked back. */
+  recalled: boolean;
 }
 
 export type Period = "day" | "month" | "total";
@@ -177,6 +198,11 @@ export interface UsageDay {
   operatorCostNanos: bigint;
   marginNanos: bigint;
   readonly usage: Usage;
+}
+
+/** True for what one amount may be. */
+export function isAmount(nanos: bigint): boolean {
+  return nanos >= 0n && nanos <= AMOUNT_NANOS_MAX;
 }
 
 /** What is free to spend, in nano-USD. */

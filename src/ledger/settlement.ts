@@ -1,15 +1,17 @@
 /** How a hold ends: charged once, or freed. The rest of a hold returns to its account, whatever happens. */
 import type { Book } from "./book.js";
+import { freeOf } from "./grant.js";
+import { openHold } from "./holding.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
 import { type HoldRow, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { type TransferContent, usageRecord } from "./transfer.js";
 
-type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog"> & Pick<UsageRow, "attemptLog">;
+type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog" | "terms"> & Pick<UsageRow, "attemptLog">;
 
 /** Settles a request, exactly once. */
 export function settle(book: Book, operation: SettleOperation): LedgerResult {
   const hold = book.holds.get(operation.requestId);
-  if (hold === undefined) return { kind: "refused", problem: "unknown_request" };
+  if (hold === undefined) return settleLate(book, operation);
   const charged = operation.usageSource !== SOURCE_NONE;
   if (hold.state === "held") {
     if (charged) charge(book, hold, operation);
@@ -18,6 +20,27 @@ export function settle(book: Book, operation: SettleOperation): LedgerResult {
   }
   if (!charged || !isFreed(hold)) return settled(hold, true);
   charge(book, hold, operation);
+  return settled(hold, false);
+}
+
+/**
+ * A request that its node admitted against a lease, and whose hold was lost on the way. Both are written now, of what
+ * is free: at most what the hold would have been, and what budgets leave. The operator pays the rest.
+ */
+function settleLate(book: Book, operation: SettleOperation): LedgerResult {
+  const { requestId, terms, costNanos } = operation;
+  const account = terms && book.accounts.get(terms.accountId);
+  if (terms === undefined || account === undefined) return { kind: "refused", problem: "unknown_request" };
+  const { accountId, keyId, model, nodeId, price, createTimeMs, expireTimeMs, amountNanos: mostNanos, budgets } = terms;
+  const counters = book.counters(keyId, accountId, createTimeMs);
+  const freeNanos = freeOf(account, terms, counters);
+  const charged = operation.usageSource !== SOURCE_NONE;
+  const amountNanos = charged ? least(least(costNanos, mostNanos), freeNanos) : 0n;
+  const asked = { requestId, accountId, keyId, model, nodeId, price, budgets, expireTimeMs } as const;
+  const said = { ...asked, kind: "hold", amountNanos: mostNanos, leastNanos: 0n, nowMs: createTimeMs } as const;
+  const hold = openHold(book, said, counters, amountNanos);
+  if (charged) charge(book, hold, operation, amountNanos);
+  else free(book, hold, operation);
   return settled(hold, false);
 }
 
@@ -32,13 +55,14 @@ function settled(hold: HoldRow, repeated: boolean): LedgerResult {
 
 /**
  * Charges the hold, then what else the account has available, never below zero; the operator pays the rest. What other
- * requests hold is theirs. A budget counts all of it, and refuses the next request where it is spent.
+ * requests hold is theirs. A budget counts all of it, and refuses the next request where it is spent. `mostNanos`
+ * bounds what the account pays.
  */
-export function charge(book: Book, hold: HoldRow, operation: Charge): void {
+export function charge(book: Book, hold: HoldRow, operation: Charge, mostNanos?: bigint): void {
   const held = hold.state === "held";
   const heldNanos = held ? hold.amountNanos : 0n;
   const account = book.account(hold.accountId);
-  const chargedNanos = least(operation.costNanos, available(account) + heldNanos);
+  const chargedNanos = least(operation.costNanos, mostNanos ?? available(account) + heldNanos);
   // No more than the operator's total still takes, so that a settlement never fails for its sake.
   const overageNanos = least(operation.costNanos - chargedNanos, book.roomFor("overage"));
   if (held) book.closedHolds.push(hold);

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import {
   type Account,
   type HoldTerms,
+  type LeaseRow,
   type Note,
   OPERATOR_DEBITS,
   OPERATOR_GRANTS,
@@ -15,6 +16,8 @@ import {
 import { usageText } from "./usage.js";
 
 export type TransferKind =
+  | "lease"
+  | "return"
   | "hold"
   | "settle"
   | "void"
@@ -30,6 +33,8 @@ export type CorrectionKind = Extract<TransferKind, "refund" | "debit" | "receiva
 
 /** The letter before the request's id, or the credit's, in a transfer's id. */
 const LETTERS = {
+  lease: "l",
+  return: "b",
   hold: "h",
   settle: "s",
   void: "v",
@@ -46,8 +51,10 @@ export interface TransferContent {
   readonly kind: TransferKind;
   /** The customer that it concerns. */
   readonly accountId: string;
-  /** The request that caused it, or the credit, refund or debit. */
+  /** The request that caused it, or the lease, credit, refund or debit. */
   readonly causeId: string;
+  /** True of a hold that was drawn from a lease: its money was pending before. */
+  readonly isLeased?: boolean | undefined;
   /** The sequence of the request's hold; zero for credits and debits. A hold's is its own. */
   readonly holdSequence: number;
   /** How the pending sums change: above zero where money is set aside, below where it is freed. */
@@ -134,7 +141,14 @@ export function linkTransfer(account: Account, sequence: number, said: TransferC
 export function holdRecord(hold: HoldTerms): string {
   const { wantedNanos, amountNanos, createTimeMs, expireTimeMs, price } = hold;
   const texts = `${spelled(hold.requestId)}${spelled(hold.accountId)}${spelled(hold.keyId)}${spelled(hold.model)}`;
-  return `${texts}${spelled(hold.nodeId)}${wantedNanos} ${amountNanos} ${createTimeMs} ${expireTimeMs} ${hexOf(price)}`;
+  const lease = hold.leaseId === "" ? "" : spelled(hold.leaseId);
+  const numbers = `${wantedNanos} ${amountNanos} ${createTimeMs} ${expireTimeMs}`;
+  return `${texts}${spelled(hold.nodeId)}${lease}${numbers} ${hexOf(price)}`;
+}
+
+/** What the transfers of a lease prove of it, beside the amount. */
+export function leaseRecord({ nodeId, keyId }: Pick<LeaseRow, "nodeId" | "keyId">): string {
+  return `${spelled(nodeId)}${spelled(keyId)}`;
 }
 
 /** What the transfer that ended a request proves of its usage: all of it. */

@@ -15,6 +15,7 @@ export interface BookAccountColumns {
   readonly debits_posted: bigint;
   readonly credits_posted: bigint;
   readonly debited_nanos: bigint;
+  readonly short: bigint;
   readonly chain_sequence: bigint;
   readonly chain_hash: Uint8Array;
 }
@@ -29,6 +30,7 @@ export function toBookAccount(row: BookAccountColumns): Account {
     creditsPosted: row.credits_posted,
     debitedNanos: row.debited_nanos,
     frozen: row.frozen_time_ms !== null,
+    short: row.short === 1n,
     chainSequence: Number(row.chain_sequence),
     chainHash: hexOf(row.chain_hash),
     changed: false,

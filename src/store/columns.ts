@@ -29,6 +29,7 @@ export interface AccountColumns {
   readonly debits_posted: bigint;
   readonly credits_posted: bigint;
   readonly debited_nanos: bigint;
+  readonly short: bigint;
   readonly chain_sequence: bigint;
   readonly chain_hash: Uint8Array;
   readonly frozen_time_ms: bigint | null;
@@ -58,6 +59,10 @@ export interface TransferColumns {
   readonly actor: string | null;
 }
 
+/** What is left of all leases of an account. */
+export const LEASED = `(SELECT CAST(COALESCE(SUM(rest_nanos), 0) AS bigint) FROM lease
+  WHERE lease.account_id = account.id)`;
+
 /** The account that a transfer debits, and the one that it credits, as `transfer.ts` says it of one in memory. */
 export const DEBIT_ACCOUNT = `CASE kind WHEN 'credit' THEN '${OPERATOR_GRANTS}'
   WHEN 'overage' THEN '${OPERATOR_OVERAGE}' WHEN 'refund' THEN '${OPERATOR_REFUNDS}'
@@ -77,6 +82,7 @@ export interface TermsColumns {
   readonly key_id: string;
   readonly model: string;
   readonly node_id: string;
+  readonly lease_id: string | null;
   readonly wanted_nanos: bigint;
   readonly amount_nanos: bigint;
   readonly price: Uint8Array;
@@ -138,6 +144,7 @@ export function toTerms(row: TermsColumns): HoldTerms {
     keyId: row.key_id,
     model: row.model,
     nodeId: row.node_id,
+    leaseId: row.lease_id ?? "",
     wantedNanos: row.wanted_nanos,
     amountNanos: row.amount_nanos,
     price: row.price,

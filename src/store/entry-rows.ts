@@ -1,6 +1,7 @@
 /** Transfers as they concern one account or one request: what is asked of a database, and what its rows say. */
-import { type Transfer, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
-import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
+import assert from "node:assert";
+import { type Transfer, type TransferKind, creditAccount, debitAccount, transferId } from "../ledger/transfer.js";
+import { CREDIT_ACCOUNT, DEBIT_ACCOUNT, LEASED, TRANSFERS, type TransferColumns, toTransfer } from "./columns.js";
 import type { EntrySpan, EntrySum } from "./statement.js";
 import type { EntryRow } from "./store.js";
 
@@ -8,7 +9,9 @@ import type { EntryRow } from "./store.js";
 const AVAILABLE = `CASE account_id WHEN ${CREDIT_ACCOUNT} THEN posted_nanos
   WHEN ${DEBIT_ACCOUNT} THEN -pending_nanos - posted_nanos ELSE 0 END`;
 const HELD = `CASE account_id WHEN ${DEBIT_ACCOUNT} THEN pending_nanos ELSE 0 END`;
-const IN_SPAN = `transfer.account_id = :accountId AND transfer.account_sequence >= :first
+/** A lease is no entry: what it has left is available, whoever has it. */
+const ENTRIES = "transfer.kind NOT IN ('lease', 'return')";
+const IN_SPAN = `transfer.account_id = :accountId AND ${ENTRIES} AND transfer.account_sequence >= :first
   AND transfer.account_sequence < :end ORDER BY transfer.account_sequence LIMIT :count`;
 
 /** A request's transfers, each found by its place: an overage is the one behind its settlement. */
@@ -39,7 +42,7 @@ export interface BalanceColumns {
 export type SpanParameters = EntrySpan & { readonly accountId: string; readonly count: number };
 
 /** Newest first. */
-export const NEWEST_ENTRIES = `${TRANSFERS} WHERE transfer.account_id = :accountId
+export const NEWEST_ENTRIES = `${TRANSFERS} WHERE transfer.account_id = :accountId AND ${ENTRIES}
   AND transfer.account_sequence < :before ORDER BY transfer.account_sequence DESC LIMIT :count`;
 
 /** Oldest first. */
@@ -49,8 +52,8 @@ export const SPAN = `${TRANSFERS} WHERE ${IN_SPAN}`;
 export const SPAN_SUM = `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
   FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${IN_SPAN}) AS entry`;
 
-export const POINT = `SELECT credits_posted - debits_posted - debits_pending AS available, debits_pending AS held,
-  chain_sequence AS newest FROM account WHERE id = ?`;
+export const POINT = `SELECT credits_posted - debits_posted - debits_pending + ${LEASED} AS available,
+  debits_pending - ${LEASED} AS held, chain_sequence AS newest FROM account WHERE id = ?`;
 
 export const TIME_OF = "SELECT create_time_ms FROM transfer WHERE account_id = ? AND account_sequence = ?";
 
@@ -65,7 +68,8 @@ export function toSum(row: SumColumns | undefined): EntrySum {
 
 export function toEntry(row: TransferColumns): EntryRow {
   const transfer = toTransfer(row);
-  const { kind, sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
+  const kind = entryKind(transfer.kind);
+  const { sequence, accountSequence, accountId, pendingNanos, postedNanos, createTimeMs } = transfer;
   const isDebited = debitAccount(transfer) === accountId;
   return {
     id: transferId(transfer),
@@ -83,6 +87,12 @@ export function toEntry(row: TransferColumns): EntryRow {
     reason: row.reason ?? "",
     actor: row.actor ?? "",
   };
+}
+
+/** The kinds that an account's holder sees. */
+function entryKind(kind: TransferKind): EntryRow["kind"] {
+  assert(kind !== "lease" && kind !== "return", "a lease is no entry");
+  return kind;
 }
 
 /** An overage concerns the account, but the operator pays it. */

@@ -6,7 +6,8 @@ import { TOKEN_COLUMNS } from "./token-columns.js";
 const ACCOUNTS = `
 WITH side AS (
   SELECT id, debits_pending AS dp, debits_posted AS dq, credits_posted AS cq, debited_nanos AS d FROM account
-  UNION ALL SELECT account_id, -pending_nanos, -iif(kind IN ('settle', 'debit'), posted_nanos, 0),
+  UNION ALL SELECT account_id, -iif(lease_id IS NULL, pending_nanos, 0),
+    -iif(kind IN ('settle', 'debit'), posted_nanos, 0),
     -iif(kind IN ('credit', 'refund'), posted_nanos, 0), -iif(kind = 'debit', posted_nanos, 0) FROM transfer
 )
 SELECT 'The account ' || id || ' does not equal its transfers: it is off by ' ||
@@ -50,10 +51,12 @@ WHERE hold.sequence IS NULL
 
 const PENDING = `
 WITH open AS (
-  SELECT account_id, SUM(amount_nanos) AS nanos FROM open_hold JOIN hold ON hold.sequence = hold_sequence
-  GROUP BY account_id
+  SELECT account_id, SUM(nanos) AS nanos FROM (
+    SELECT account_id, amount_nanos AS nanos FROM open_hold JOIN hold ON hold.sequence = hold_sequence
+    UNION ALL SELECT account_id, rest_nanos FROM lease
+  ) AS part GROUP BY account_id
 )
-SELECT 'The account ' || id || ' has ' || debits_pending || ' pending, but its open holds are ' ||
+SELECT 'The account ' || id || ' has ' || debits_pending || ' pending, but its open holds and leases are ' ||
   COALESCE(nanos, 0) || '.'
 FROM account LEFT JOIN open ON account_id = id
 WHERE debits_pending <> COALESCE(nanos, 0)`;
@@ -84,12 +87,28 @@ WHERE hold.sequence IS NULL OR h <> 1
   OR v <> (COALESCE(release.kind = 'void', 0) OR (${STATE} = 'voided' AND release.kind IS NULL))
   OR x <> COALESCE(release.kind = 'expire', 0)`;
 
+/** A lease has what it was granted, less what holds took of it, until it is returned. */
+const LEASES = `
+WITH side AS (
+  SELECT id, rest_nanos AS rest, 1 AS open FROM lease
+  UNION ALL SELECT credit_id, -pending_nanos, iif(kind = 'lease', -1, 1) FROM transfer
+    WHERE kind IN ('lease', 'return')
+  UNION ALL SELECT lease_id, pending_nanos, 0 FROM transfer WHERE lease_id IS NOT NULL
+)
+SELECT 'The lease ' || id || ' does not equal its transfers.' FROM side GROUP BY id
+HAVING SUM(rest) <> 0 OR SUM(open) <> 0
+UNION ALL SELECT 'The lease ' || lease.id || ' is not what its transfer says.' FROM lease
+LEFT JOIN transfer ON credit_id = lease.id AND kind = 'lease'
+WHERE transfer.sequence IS NULL OR transfer.account_id <> lease.account_id OR transfer.node_id <> lease.node_id
+  OR transfer.key_id <> lease.key_id OR transfer.create_time_ms <> lease.create_time_ms`;
+
 /** What a transfer's hash does not cover must not be there: each row carries its own record or none. */
 const RECORDS = `
 SELECT 'The transfer ' || sequence || ' carries a part of a record that is not its own.' FROM transfer
-WHERE (reason IS NULL AND credit_id IS NOT NULL AND kind <> 'credit')
+WHERE (reason IS NULL AND credit_id IS NOT NULL AND kind NOT IN ('credit', 'lease', 'return'))
   OR (reason IS NOT NULL AND credit_id IS NULL)
-  OR (request_id IS NULL AND coalesce(key_id, model, node_id, wanted_nanos, price, expire_time_ms) IS NOT NULL)
+  OR (request_id IS NULL AND coalesce(model, wanted_nanos, price, expire_time_ms, lease_id) IS NOT NULL)
+  OR (request_id IS NULL AND kind NOT IN ('lease', 'return') AND coalesce(key_id, node_id) IS NOT NULL)
   OR (usage_source IS NULL
     AND coalesce(overage_nanos, operator_cost_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")})
       IS NOT NULL)`;
@@ -119,6 +138,7 @@ WITH RECURSIVE line AS (
     -iif(open_hold.hold_sequence IS NULL, 0, amount_nanos) AS pending, -COALESCE(charged_nanos, 0) AS spent
   FROM hold LEFT JOIN open_hold ON open_hold.hold_sequence = hold.sequence
   LEFT JOIN usage ON usage.hold_sequence = hold.sequence
+  UNION ALL SELECT key_id, account_id, create_time_ms / 1000, -rest_nanos, 0 FROM lease
 ), owned AS (
   SELECT key_id AS owner_id, second, pending, spent FROM spent
   UNION ALL SELECT maker_id, second, pending, spent FROM spent JOIN line USING (key_id)
@@ -170,7 +190,8 @@ export const CHECKS: readonly { readonly name: string; readonly sql: string }[] 
   { name: "totals against transfers", sql: TOTALS },
   { name: "accounts below zero", sql: BELOW_ZERO },
   { name: "open holds", sql: OPEN },
-  { name: "pending against open holds", sql: PENDING },
+  { name: "pending against open holds and leases", sql: PENDING },
+  { name: "leases against transfers", sql: LEASES },
   { name: "holds against transfers", sql: HOLDS },
   { name: "records of transfers", sql: RECORDS },
   { name: "refunds against charges", sql: REFUNDS },

@@ -84,7 +84,7 @@ export function bookOf(customers: readonly string[], limits: Limits = NO_LIMITS)
   for (const id of customers) {
     const sums = { debitsPending: 0n, debitsPosted: 0n, creditsPosted: 0n, debitedNanos: 0n };
     const chain = { chainSequence: 0, chainHash: CHAIN_START.hash };
-    const account: Account = { id, ...limits, ...sums, ...chain, frozen: false };
+    const account: Account = { id, ...limits, ...sums, ...chain, frozen: false, short: false };
     book.accounts.set(id, account);
   }
   return book;

@@ -84,6 +84,11 @@ export class PlainLedger {
         return this.#beat(operation);
       case "recover":
         return this.#recover(operation);
+      // Its lives have no leases: those of `running-ledger.ts` have.
+      case "lease":
+      case "return":
+      case "recall":
+        throw new Error(`this ledger knows no ${operation.kind}`);
       default:
         return operation satisfies never;
     }

@@ -1,9 +1,9 @@
 /** An endless random life of a ledger from one seed: what two nodes, five keys and a jumping clock could do next. */
 import { UsageSource } from "../../src/api/index.js";
-import type { KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
+import type { HoldOperation, KeyBudget, LeaseOperation, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
-import type { Limits } from "./running-ledger.js";
+import type { Limits } from "./running-budgets.js";
 
 export const LIFE_ACCOUNTS = ["acme", "other", "third"] as const;
 /** How far back a life still names its requests. */
@@ -30,6 +30,7 @@ export class RandomLife {
   #credits = 0;
   #refunds = 0;
   #debits = 0;
+  readonly #leases: Omit<LeaseOperation, "kind" | "nowMs">[] = [];
 
   constructor(random: () => number) {
     this.#random = random;
@@ -50,6 +51,11 @@ export class RandomLife {
     this.#nowMs += this.#advanceMs();
     const roll = this.whole(1_000);
     if (openCount > OPEN_MAX) return roll < 950 ? this.#settle() : this.#recover();
+    if (roll < 35) return this.#lease();
+    if (roll < 50) return { kind: "return", leaseId: this.#leased().leaseId, nowMs: this.#nowMs };
+    if (roll < 51) return { kind: "recall", accountId: this.#account(), nowMs: this.#nowMs };
+    if (roll < 53) return this.#lateSettle();
+    if (roll < 130) return this.#leasedHold();
     if (roll < 330) return this.#hold();
     if (roll < 780) return this.#settle();
     if (roll < 870) return this.#checkpoint();
@@ -84,6 +90,18 @@ export class RandomLife {
     if (!again) this.#made += 1;
     const amountNanos = BigInt(this.whole(this.whole(10) === 0 ? 1_000 : 40));
     const share = BigInt(this.whole(3));
+    return holdOf({
+      ...this.#owner(),
+      requestId: again ? this.#requestId() : `r${this.#made}`,
+      nodeId: this.#node(),
+      amountNanos,
+      leastNanos: (amountNanos * share) / 2n,
+      nowMs: this.#nowMs,
+      expireTimeMs: this.#nowMs + 1 + this.whole(120_000),
+    });
+  }
+
+  #owner(): Pick<HoldOperation, "accountId" | "keyId" | "budgets"> {
     const keyId = `key_${this.whole(5)}`;
     const budgets: KeyBudget[] = [];
     for (const makerId of [undefined, ...makersOf(keyId)]) {
@@ -91,17 +109,44 @@ export class RandomLife {
       if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)), makerId });
       if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)), makerId });
     }
-    return holdOf({
-      requestId: again ? this.#requestId() : `r${this.#made}`,
-      accountId: this.#account(),
-      keyId,
-      nodeId: this.#node(),
-      amountNanos,
-      leastNanos: (amountNanos * share) / 2n,
-      budgets,
-      nowMs: this.#nowMs,
-      expireTimeMs: this.#nowMs + 1 + this.whole(120_000),
-    });
+    return { accountId: this.#account(), keyId, budgets };
+  }
+
+  /** Small requests, so that now and then there is enough for so many of them. */
+  #lease(): LedgerOperation {
+    const leaseId = `l${this.#leases.length + 1}`;
+    const { keyId, budgets, accountId, nodeId } = holdOf({ ...this.#owner(), nodeId: this.#node() });
+    const requestNanos = BigInt(this.whole(3));
+    const lease = { leaseId, nodeId, accountId, keyId, budgets, requestNanos, amountNanos: BigInt(this.whole(60)) };
+    this.#leases.push(lease);
+    return { kind: "lease", ...lease, nowMs: this.#nowMs };
+  }
+
+  /** One of the last leases; the first of all where there is none yet. */
+  #leased(): Omit<LeaseOperation, "kind" | "nowMs"> {
+    const found = this.#leases[this.#leases.length - 1 - this.whole(Math.min(8, this.#leases.length))];
+    const none = { leaseId: "l0", nodeId: "node_1", accountId: "acme", keyId: "key_0", budgets: [] };
+    return found ?? { ...none, requestNanos: 1n, amountNanos: 1n };
+  }
+
+  /** Mostly by the node and key of the lease, and small enough. */
+  #leasedHold(): LedgerOperation {
+    const { leaseId, nodeId, accountId, keyId, budgets } = this.#leased();
+    this.#made += 1;
+    const amountNanos = BigInt(this.whole(6));
+    const who = { accountId, keyId, budgets, nodeId: this.whole(20) === 0 ? this.#node() : nodeId };
+    const times = { nowMs: this.#nowMs, expireTimeMs: this.#nowMs + 60_000 };
+    return holdOf({ requestId: `r${this.#made}`, leaseId, amountNanos, leastNanos: amountNanos, ...who, ...times });
+  }
+
+  /** The settlement of a request whose hold was lost. */
+  #lateSettle(): LedgerOperation {
+    this.#made += 1;
+    const { accountId, keyId, budgets, nodeId, model, price } = holdOf({ ...this.#owner(), nodeId: this.#node() });
+    const times = { createTimeMs: this.#nowMs, expireTimeMs: this.#nowMs + 60_000 };
+    const terms = { accountId, keyId, budgets, nodeId, model, price, ...times, amountNanos: BigInt(this.whole(40)) };
+    const given = { requestId: `r${this.#made}`, nowMs: this.#nowMs, terms };
+    return this.whole(6) === 0 ? voidOf(given) : settleOf({ ...given, costNanos: BigInt(this.whole(60)) });
   }
 
   #settle(): LedgerOperation {
@@ -143,7 +188,8 @@ export class RandomLife {
   }
 
   #beat(): LedgerOperation {
-    return { kind: "beat", nodeId: this.#node(), nowMs: this.#nowMs, isLast: this.whole(6) === 0 };
+    const isFirst = this.whole(3) === 0 ? false : undefined;
+    return { kind: "beat", nodeId: this.#node(), nowMs: this.#nowMs, isLast: this.whole(6) === 0, isFirst };
   }
 
   #recover(): LedgerOperation {

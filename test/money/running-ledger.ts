@@ -7,6 +7,7 @@ import {
   type CheckpointOperation,
   type DebitOperation,
   type HoldOperation,
+  type LeaseOperation,
   isHeldByOthers,
   type LedgerOperation,
   type LedgerResult,
@@ -16,19 +17,23 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
-import { makersOf } from "./key-line.js";
-
-export interface Limits {
-  readonly day: bigint;
-  readonly month: bigint;
-  readonly total: bigint;
-  readonly request: bigint;
-}
+import { dayOf, type Limits, type Owner, RunningBudgets } from "./running-budgets.js";
 
 export interface Sums {
   granted: bigint;
   held: bigint;
   spent: bigint;
+}
+
+interface Lease {
+  readonly id: string;
+  readonly nodeId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly day: string;
+  readonly names: readonly string[];
+  rest: bigint;
+  recalled: boolean;
 }
 
 interface Request {
@@ -43,42 +48,38 @@ interface Request {
   overage: bigint;
   noteCost: bigint;
   noteTokens: bigint;
+  /** The most that it pays, where its hold came late. */
+  most?: bigint;
 }
 
-const LENGTHS = { day: 10, month: 7, total: 0 } as const;
-const PERIODS = ["day", "month", "total"] as const;
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-const days = new Map<number, string>();
-
-function dayOf(timeMs: number): string {
-  const number = Math.floor(timeMs / 86_400_000);
-  const known = days.get(number) ?? new Date(timeMs).toISOString().slice(0, 10);
-  days.set(number, known);
-  return known;
-}
+const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
 
 export class RunningLedger {
   readonly accounts = new Map<string, Sums>();
-  readonly limits = new Map<string, Limits>();
   /** What the operator paid. */
   overage = 0n;
   readonly open = new Map<string, Request>();
+  readonly leases = new Map<string, Lease>();
+  /** Accounts with too little for leases. */
+  readonly #short = new Set<string>();
   readonly #requests = new Map<string, Request>();
   readonly #credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
   readonly #refunds = new Map<string, { requestId: string; amount: bigint }>();
   readonly #debits = new Map<string, { accountId: string; taken: bigint; missing: bigint }>();
   readonly #beats = new Map<string, number>();
-  /** Held and spent together, by owner, period and bucket. */
-  readonly #used = new Map<string, bigint>();
-  /** What of that is spent. */
-  readonly #spent = new Map<string, bigint>();
+  readonly #budgets = new RunningBudgets();
   readonly #windowMax: number;
 
   /** Requests that ended are forgotten once so many came after them. */
   constructor(accounts: readonly string[], windowMax: number) {
     for (const id of accounts) this.accounts.set(id, { granted: 0n, held: 0n, spent: 0n });
     this.#windowMax = windowMax;
+  }
+
+  get limits(): Map<string, Limits> {
+    return this.#budgets.limits;
   }
 
   /** A start of the process ends all leases: nobody else can be alive. */
@@ -100,6 +101,12 @@ export class RunningLedger {
         return this.#refund(operation);
       case "debit":
         return this.#debit(operation);
+      case "lease":
+        return this.#lease(operation);
+      case "return":
+        return { kind: "returned", amountNanos: this.#giveBack(operation.leaseId) };
+      case "recall":
+        return { kind: "recalled", leases: this.#recall(this.#leasesOf(operation.accountId)) };
       case "beat":
         return this.#beat(operation);
       case "recover":
@@ -118,16 +125,47 @@ export class RunningLedger {
     }
     const sums = this.accounts.get(hold.accountId);
     if (sums === undefined) return { kind: "refused", problem: "unknown_account" };
+    const lease = hold.leaseId === undefined ? undefined : this.leases.get(hold.leaseId);
+    if (hold.leaseId !== undefined) {
+      const isOwn = lease?.nodeId === hold.nodeId && lease.accountId === hold.accountId && lease.keyId === hold.keyId;
+      if (lease === undefined || !isOwn || lease.day !== dayOf(hold.nowMs) || lease.rest < hold.amountNanos)
+        return { kind: "refused", problem: "lease_gone" };
+      lease.rest -= hold.amountNanos;
+      return this.#open(hold, hold.amountNanos, true);
+    }
+    const leases = this.#leasesOf(hold.accountId);
+    const granted = this.#grant(hold, []);
+    if (granted !== hold.amountNanos && leases.length > 0) {
+      // As if every lease were back.
+      const whole = this.#grant(hold, leases);
+      if (typeof whole !== "bigint") return whole;
+      const enough = typeof granted === "bigint" && (granted === whole || leases.every(({ recalled }) => recalled));
+      if (!enough) {
+        this.#short.add(hold.accountId);
+        const named = this.#recall(leases.filter(({ recalled }) => !recalled));
+        const neededNanos = hold.leastNanos;
+        const none: Shortage = { kind: "balance_too_low", availableNanos: 0n, heldNanos: 0n, neededNanos };
+        return { kind: "recalling", shortage: typeof granted === "bigint" ? none : granted, leases: named };
+      }
+    }
+    return typeof granted === "bigint" ? this.#open(hold, granted, false) : granted;
+  }
+
+  /** What is free for a hold, as if these leases were back. */
+  #grant(hold: HoldOperation, back: readonly Lease[]): bigint | Shortage {
+    const sums = this.accounts.get(hold.accountId)!;
     const { leastNanos: neededNanos } = hold;
-    const availableNanos = sums.granted - sums.held - sums.spent;
+    const leasedNanos = rests(this.#leasesOf(hold.accountId)) - rests(back);
+    const availableNanos = sums.granted - sums.held - sums.spent - leasedNanos;
     let passing: Shortage | undefined;
     if (availableNanos < neededNanos) {
-      passing = { kind: "balance_too_low", availableNanos, heldNanos: sums.held, neededNanos };
+      passing = { kind: "balance_too_low", availableNanos, heldNanos: sums.held + leasedNanos, neededNanos };
       if (!isHeldByOthers(passing)) return passing;
     }
     let granted = least(availableNanos, hold.amountNanos);
-    for (const limit of this.#limitsOf(hold)) {
-      const { owner, makerId, period, limitNanos, used, spent } = limit;
+    for (const limit of this.#budgets.limitsOf(hold)) {
+      const { owner, makerId, period, limitNanos, spent, name } = limit;
+      const used = limit.used - rests(back.filter(({ names }) => names.includes(name)));
       const remainingNanos = used > limitNanos ? 0n : limitNanos - used;
       if (remainingNanos < neededNanos) {
         const heldNanos = (spent > limitNanos ? 0n : limitNanos - spent) - remainingNanos;
@@ -138,55 +176,18 @@ export class RunningLedger {
       }
       granted = least(granted, remainingNanos);
     }
-    if (passing !== undefined) return passing;
+    return passing ?? granted;
+  }
+
+  #open(hold: HoldOperation, granted: bigint, isLeased: boolean): LedgerResult {
     const none = { byRecovery: false, paid: 0n, refunded: 0n, overage: 0n, noteCost: 0n, noteTokens: 0n };
-    const request: Request = { hold, granted, names: this.#namesOf(hold), state: "held", ...none };
+    const request: Request = { hold, granted, names: this.#budgets.namesOf(hold), state: "held", ...none };
     this.#requests.set(hold.requestId, request);
     this.open.set(hold.requestId, request);
-    sums.held += granted;
-    this.#use(request, granted);
+    this.accounts.get(hold.accountId)!.held += granted;
+    if (!isLeased) this.#budgets.use(request, granted);
     this.#forget();
     return { kind: "held", amountNanos: granted };
-  }
-
-  *#limitsOf(hold: HoldOperation) {
-    for (const { period, limitNanos, makerId } of hold.budgets) {
-      const used = this.#usedOf("key", makerId ?? hold.keyId, hold, period);
-      yield { owner: "key" as const, makerId, period, limitNanos, ...used };
-    }
-    const limits = this.limits.get(hold.accountId);
-    if (limits === undefined) return;
-    const account = { owner: "account", makerId: undefined } as const;
-    if (limits.request > 0n)
-      yield { ...account, period: "request" as const, limitNanos: limits.request, used: 0n, spent: 0n };
-    for (const period of PERIODS)
-      if (limits[period] > 0n)
-        yield {
-          ...account,
-          period,
-          limitNanos: limits[period],
-          ...this.#usedOf("account", hold.accountId, hold, period),
-        };
-  }
-
-  #name(owner: "key" | "account", id: string, hold: HoldOperation, period: keyof typeof LENGTHS): string {
-    return `${owner} ${id} ${dayOf(hold.nowMs).slice(0, LENGTHS[period])}`;
-  }
-
-  #namesOf(hold: HoldOperation): string[] {
-    const names = PERIODS.map((period) => this.#name("account", hold.accountId, hold, period));
-    for (const id of [hold.keyId, ...makersOf(hold.keyId)])
-      for (const period of PERIODS) names.push(this.#name("key", id, hold, period));
-    return names;
-  }
-
-  #usedOf(owner: "key" | "account", id: string, hold: HoldOperation, period: keyof typeof LENGTHS) {
-    const name = this.#name(owner, id, hold, period);
-    return { used: this.#used.get(name) ?? 0n, spent: this.#spent.get(name) ?? 0n };
-  }
-
-  #use({ names }: Request, nanos: bigint): void {
-    for (const name of names) this.#used.set(name, (this.#used.get(name) ?? 0n) + nanos);
   }
 
   #checkpoint({ requestId, costNanos, usage }: CheckpointOperation): LedgerResult {
@@ -201,7 +202,7 @@ export class RunningLedger {
   }
 
   #settle(settle: SettleOperation): LedgerResult {
-    const request = this.#requests.get(settle.requestId);
+    const request = this.#requests.get(settle.requestId) ?? this.#late(settle);
     if (request === undefined) return { kind: "refused", problem: "unknown_request" };
     const nothing = settle.usageSource === UsageSource.USAGE_SOURCE_NONE;
     const late = request.byRecovery && request.state !== "settled";
@@ -213,21 +214,84 @@ export class RunningLedger {
 
   #free(request: Request, state: "voided" | "expired"): void {
     this.accounts.get(request.hold.accountId)!.held -= request.granted;
-    this.#use(request, -request.granted);
+    this.#budgets.use(request, -request.granted);
     this.open.delete(request.hold.requestId);
     request.state = state;
   }
 
   #charge(request: Request, cost: bigint): void {
     if (request.state === "held") this.#free(request, "voided");
-    const sums = this.accounts.get(request.hold.accountId)!;
-    request.paid = least(cost, sums.granted - sums.held - sums.spent);
+    const { accountId } = request.hold;
+    const sums = this.accounts.get(accountId)!;
+    const free = sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
+    request.paid = least(cost, request.most ?? free);
     request.overage = cost - request.paid;
     request.state = "settled";
     sums.spent += request.paid;
     this.overage += request.overage;
-    this.#use(request, request.paid);
-    for (const name of request.names) this.#spent.set(name, (this.#spent.get(name) ?? 0n) + request.paid);
+    this.#budgets.use(request, request.paid);
+    this.#budgets.spend(request, request.paid);
+  }
+
+  /** A request whose hold was lost on its way: held now, as far as its cost and what is free go. */
+  #late({ requestId, terms, costNanos, usageSource }: SettleOperation): Request | undefined {
+    if (terms === undefined || !this.accounts.has(terms.accountId)) return undefined;
+    const { createTimeMs: nowMs, amountNanos } = terms;
+    const isFree = usageSource === UsageSource.USAGE_SOURCE_NONE;
+    const most = isFree ? 0n : least(least(costNanos, amountNanos), this.#spare(terms.accountId, { ...terms, nowMs }));
+    this.#open({ ...terms, kind: "hold", requestId, leastNanos: 0n, nowMs }, most, false);
+    const request = this.#requests.get(requestId);
+    if (request !== undefined) request.most = most;
+    return request;
+  }
+
+  #spare(accountId: string, owner: Owner): bigint {
+    const sums = this.accounts.get(accountId)!;
+    let free = sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
+    for (const { period, limitNanos, used } of this.#budgets.limitsOf(owner))
+      if (period !== "request") free = least(free, used > limitNanos ? 0n : limitNanos - used);
+    return free;
+  }
+
+  #leasesOf(accountId: string): Lease[] {
+    return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
+  }
+
+  #lease(asked: LeaseOperation): LedgerResult {
+    const { leaseId: id, nodeId, accountId, keyId, amountNanos, requestNanos } = asked;
+    const requestCostMaxNanos = this.#budgets.limits.get(accountId)?.request ?? 0n;
+    const known = this.leases.get(id);
+    if (known !== undefined) {
+      const max = this.#budgets.limits.get(known.accountId)?.request ?? 0n;
+      return { kind: "leased", amountNanos: known.rest, requestCostMaxNanos: max };
+    }
+    if (!this.accounts.has(accountId)) return { kind: "refused", problem: "unknown_account" };
+    if (requestNanos <= 0n || amountNanos < requestNanos) return { kind: "refused", problem: "amount_invalid" };
+    if (!this.#beats.has(nodeId)) return { kind: "lease_refused" };
+    const free = this.#spare(accountId, asked);
+    if (free < requestNanos * (this.#short.has(accountId) ? 16n : 8n)) {
+      this.#short.add(accountId);
+      return { kind: "lease_refused" };
+    }
+    this.#short.delete(accountId);
+    const rest = least(amountNanos, free / 2n);
+    const names = this.#budgets.namesOf(asked);
+    this.leases.set(id, { id, nodeId, accountId, keyId, day: dayOf(asked.nowMs), names, rest, recalled: false });
+    this.#budgets.use({ names }, rest);
+    return { kind: "leased", amountNanos: rest, requestCostMaxNanos };
+  }
+
+  #giveBack(leaseId: string): bigint {
+    const lease = this.leases.get(leaseId);
+    if (lease === undefined) return 0n;
+    this.leases.delete(leaseId);
+    this.#budgets.use(lease, -lease.rest);
+    return lease.rest;
+  }
+
+  #recall(leases: readonly Lease[]): { leaseId: string; nodeId: string }[] {
+    for (const lease of leases) lease.recalled = true;
+    return leases.map(({ id, nodeId }) => ({ leaseId: id, nodeId }));
   }
 
   #credit(creditId: string, accountId: string, amount: bigint): LedgerResult {
@@ -240,13 +304,13 @@ export class RunningLedger {
       this.#credits.set(creditId, { accountId, amount });
       sums.granted += amount;
     }
-    const availableNanos = sums.granted - sums.held - sums.spent;
+    const availableNanos = this.#available(accountId);
     return { kind: "credited", availableNanos, repeated: known !== undefined };
   }
 
   #available(accountId: string): bigint {
     const sums = this.accounts.get(accountId)!;
-    return sums.granted - sums.held - sums.spent;
+    return sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
   }
 
   #refund({ refundId, requestId, amountNanos: wanted }: RefundOperation): LedgerResult {
@@ -287,8 +351,10 @@ export class RunningLedger {
     this.accounts.get(debit.accountId)!.granted -= debit.taken;
   }
 
-  #beat({ nodeId, isLast }: BeatOperation): LedgerResult {
+  #beat({ nodeId, isLast, isFirst }: BeatOperation): LedgerResult {
+    if (isFirst === false && !this.#beats.has(nodeId)) return { kind: "gone" };
     const beats = (this.#beats.get(nodeId) ?? 0) + 1;
+    if (isLast) for (const lease of this.leases.values()) if (lease.nodeId === nodeId) this.#giveBack(lease.id);
     if (isLast) this.#beats.delete(nodeId);
     else this.#beats.set(nodeId, beats);
     const others = [...this.#beats].filter(([other]) => other !== nodeId);
@@ -300,6 +366,8 @@ export class RunningLedger {
       const beats = this.#beats.get(node);
       return beats !== undefined && !silent.some((seen) => seen.nodeId === node && seen.beats === beats);
     };
+    for (const lease of this.leases.values())
+      if (lease.nodeId !== nodeId && !lives(lease.nodeId)) this.#giveBack(lease.id);
     let [settled, voided] = [0, 0];
     for (const request of this.open.values()) {
       const { requestId, nodeId: holder } = request.hold;

@@ -138,7 +138,7 @@ test.each([
   ["UPDATE account SET debits_posted = 1000 WHERE id = 'acme'", "The account acme is below zero"],
   [
     "UPDATE account SET debits_pending = 9 WHERE id = 'acme'",
-    "The account acme has 9 pending, but its open holds are 10",
+    "The account acme has 9 pending, but its open holds and leases are 10",
   ],
   ["UPDATE account SET name = 'Acme, Inc.' WHERE id = 'acme'", "The account acme was changed: its digest"],
   ["UPDATE account SET budget_day_nanos = 1 WHERE id = 'acme'", "The account acme was changed: its digest"],

@@ -18,8 +18,8 @@ const MAKERS_MAX = 8;
 const KEYS_MAX = 50_000;
 
 const ACCOUNTS = `SELECT id, budget_day_nanos, budget_month_nanos, budget_total_nanos, request_cost_max_nanos,
-  frozen_time_ms, debits_pending, debits_posted, credits_posted, debited_nanos, chain_sequence, chain_hash
-  FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
+  frozen_time_ms, debits_pending, debits_posted, credits_posted, debited_nanos, short, chain_sequence,
+  chain_hash FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
 
 const STATEMENTS = {
   /** What never changes of a request: who it is of. */
@@ -80,7 +80,7 @@ export class BookReader {
   }
 
   async #read(session: Session, operations: readonly LedgerOperation[], locks: boolean): Promise<Book> {
-    const book = new Book();
+    const book = new Book({ keepsLeases: false });
     const [owners, orphans] = await Promise.all([
       this.#owners(session, requestIdsOf(operations)),
       this.#orphans(session, operations),
@@ -181,7 +181,10 @@ function requestIdsOf(operations: readonly LedgerOperation[]): string[] {
 }
 
 function accountIdsOf(operations: readonly LedgerOperation[]): string[] {
-  return operations.flatMap((operation) => ("accountId" in operation ? [operation.accountId] : []));
+  return operations.flatMap((operation) => {
+    if (operation.kind === "settle") return operation.terms === undefined ? [] : [operation.terms.accountId];
+    return "accountId" in operation ? [operation.accountId] : [];
+  });
 }
 
 function countedOf(operations: readonly LedgerOperation[], requests: readonly OwnerColumns[]): Counted[] {
@@ -190,9 +193,12 @@ function countedOf(operations: readonly LedgerOperation[], requests: readonly Ow
     accountId: row.account_id,
     timeMs: Number(row.create_time_ms),
   }));
-  for (const operation of operations)
+  for (const operation of operations) {
     if (operation.kind === "hold")
       counted.push({ keyId: operation.keyId, accountId: operation.accountId, timeMs: operation.nowMs });
+    else if (operation.kind === "settle" && operation.terms !== undefined)
+      counted.push({ ...operation.terms, timeMs: operation.terms.createTimeMs });
+  }
   return counted;
 }
 

@@ -41,6 +41,7 @@ CREATE TABLE account (
   debits_posted bigint NOT NULL DEFAULT 0,
   credits_posted bigint NOT NULL DEFAULT 0 CHECK (credits_posted - debits_posted - debits_pending >= 0),
   debited_nanos bigint NOT NULL DEFAULT 0 CHECK (debited_nanos BETWEEN 0 AND debits_posted),
+  short bigint NOT NULL DEFAULT 0 CHECK (short IN (0, 1)),
   chain_sequence bigint NOT NULL DEFAULT 0,
   chain_hash bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex') CHECK (length(chain_hash) = 32)
 ) WITH (fillfactor = 50);
@@ -71,6 +72,7 @@ CREATE TABLE transfer (
   wanted_nanos bigint,
   price bytea,
   expire_time_ms bigint,
+  lease_id ${ID},
   usage_source bigint,
   overage_nanos bigint CHECK (overage_nanos >= 0),
   operator_cost_nanos bigint CHECK (operator_cost_nanos >= 0),
@@ -83,6 +85,8 @@ ${TOKENS.replaceAll(" NOT NULL", "")}
   CHECK (CASE kind
     WHEN 'hold' THEN request_id IS NOT NULL AND pending_nanos BETWEEN 0 AND wanted_nanos
       AND usage_source IS NULL AND credit_id IS NULL
+    WHEN 'lease' THEN credit_id IS NOT NULL AND pending_nanos >= 0 AND request_id IS NULL AND usage_source IS NULL
+    WHEN 'return' THEN credit_id IS NOT NULL AND pending_nanos <= 0 AND request_id IS NULL AND usage_source IS NULL
     WHEN 'settle' THEN usage_source IS NOT NULL AND request_id IS NULL AND credit_id IS NULL
     WHEN 'void' THEN request_id IS NULL AND credit_id IS NULL
     WHEN 'credit' THEN credit_id IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
@@ -101,7 +105,8 @@ CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id I
 CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
 ${appendOnly("transfer", "transfers")}
 CREATE VIEW hold AS SELECT sequence, account_sequence, request_id, account_id, key_id, model, node_id, wanted_nanos,
-  pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms FROM transfer WHERE request_id IS NOT NULL;
+  pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms, lease_id
+  FROM transfer WHERE request_id IS NOT NULL;
 CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
   operator_cost_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")},
   create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
@@ -112,6 +117,17 @@ CREATE TABLE open_hold (
   expire_time_ms bigint NOT NULL
 );
 CREATE INDEX open_hold_node ON open_hold (node_id, hold_sequence);
+
+CREATE TABLE lease (
+  id ${ID} PRIMARY KEY,
+  node_id ${ID} NOT NULL,
+  account_id ${ID} NOT NULL,
+  key_id ${ID} NOT NULL,
+  create_time_ms bigint NOT NULL,
+  rest_nanos bigint NOT NULL CHECK (rest_nanos >= 0),
+  recalled bigint NOT NULL CHECK (recalled IN (0, 1))
+);
+CREATE INDEX lease_account ON lease (account_id);
 
 CREATE TABLE checkpoint (
   hold_sequence bigint PRIMARY KEY,

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import {
   ACCOUNT,
+  BALANCE,
+  type BalanceColumns,
   ACCOUNTS,
   accountValues,
   CORRECTED,
@@ -62,6 +64,7 @@ const accounts = {
   insert: sql(INSERT_ACCOUNT),
   update: sql(UPDATE_ACCOUNT),
   get: sql(ACCOUNT),
+  balance: sql(BALANCE),
   // Its settings and its sums do not change at once: a batch of the ledger has its row meanwhile.
   locked: sql(`${ACCOUNT} FOR UPDATE`),
   list: sql(ACCOUNTS),
@@ -98,7 +101,7 @@ export function accountCalls(database: Postgres): AccountCalls {
     balance: (id) =>
       database.transact(
         async (session) => {
-          const [row] = await session.rows<AccountColumns>(accounts.get, [id]);
+          const [row] = await session.rows<BalanceColumns>(accounts.balance, [id]);
           return row && toBalance(row, await session.rows<CorrectedColumns>(accounts.corrected, [id]));
         },
         { snapshot: true },

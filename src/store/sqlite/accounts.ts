@@ -2,6 +2,8 @@
 import {
   ACCOUNT,
   ACCOUNTS,
+  BALANCE,
+  type BalanceColumns,
   accountValues,
   CORRECTED,
   type CorrectedColumns,
@@ -23,12 +25,14 @@ export class SqliteAccounts {
   readonly #get;
   readonly #list;
   readonly #corrected;
+  readonly #balance;
 
   constructor(database: Sqlite) {
     this.#insert = database.prepare(INSERT_ACCOUNT);
     this.#update = database.prepare(UPDATE_ACCOUNT);
     this.#corrected = database.prepare<[string], CorrectedColumns>(CORRECTED);
     this.#get = database.prepare<[string], AccountColumns>(ACCOUNT);
+    this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
     this.#list = database.prepare<[string, number], AccountColumns>(ACCOUNTS);
   }
 
@@ -62,7 +66,7 @@ export class SqliteAccounts {
   }
 
   balance(accountId: string): BalanceRow | undefined {
-    const row = this.#get.get(accountId);
+    const row = this.#balance.get(accountId);
     return row && toBalance(row, this.#corrected.all(accountId));
   }
 

@@ -8,6 +8,8 @@ import type { KeyBudget, LedgerOperation, LedgerResult, SettleOperation } from "
 
 /** What stands for a cost that nobody knows. */
 const UNKNOWN_NANOS = -1n;
+/** What stands for a hold that waits for its grant. */
+const NO_LEASE = "";
 /** What stands for the key's own budget where the id of a maker does. */
 const OWN = "";
 
@@ -73,11 +75,15 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
     case "hold": {
       const { requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs } = operation;
       flat.push(Tag.Hold, requestId, accountId, keyId, model, amountNanos, leastNanos, nodeId, nowMs, expireTimeMs);
-      flat.push(asText(operation.price), operation.budgets.length);
+      flat.push(asText(operation.price), operation.leaseId ?? NO_LEASE, operation.budgets.length);
       for (const { period, limitNanos, makerId } of operation.budgets) flat.push(period, limitNanos, makerId ?? OWN);
       return;
     }
     case "settle":
+      if (operation.terms !== undefined) {
+        flat.push(Tag.Other, operation);
+        return;
+      }
       flat.push(Tag.Settle, operation.usageSource, operation.attemptLog);
       flattenDelivery(operation, flat);
       return;
@@ -90,7 +96,7 @@ function flattenOperation(operation: LedgerOperation, flat: FlatValue[]): void {
   }
 }
 
-type Delivery = Omit<SettleOperation, "kind" | "usageSource" | "attemptLog">;
+type Delivery = Omit<SettleOperation, "kind" | "usageSource" | "attemptLog" | "terms">;
 
 function flattenDelivery(
   { requestId, usage, costNanos, operatorCostNanos, upstream, attempts, nowMs }: Delivery,
@@ -152,6 +158,7 @@ function readHold(reader: FlatReader): LedgerOperation {
   const [amountNanos, leastNanos] = [reader.bigint(), reader.bigint()];
   const [nodeId, nowMs, expireTimeMs] = [reader.string(), reader.number(), reader.number()];
   const price = asBytes(reader.string());
+  const leaseId = reader.string();
   const budgets: KeyBudget[] = [];
   for (let left = reader.number(); left > 0; left -= 1) {
     const [period, limitNanos, makerId] = [reader.period(), reader.bigint(), reader.string()];
@@ -170,6 +177,7 @@ function readHold(reader: FlatReader): LedgerOperation {
     expireTimeMs,
     price,
     budgets,
+    leaseId: leaseId === NO_LEASE ? undefined : leaseId,
   };
 }
 

@@ -28,6 +28,16 @@ WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 /** Keys make each other no longer lines than these; a longer one is not ours. */
 const MAKERS_MAX = 8;
 
+interface LeaseColumns {
+  readonly id: string;
+  readonly node_id: string;
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly create_time_ms: bigint;
+  readonly rest_nanos: bigint;
+  readonly recalled: bigint;
+}
+
 interface CounterColumns {
   readonly pending_nanos: bigint;
   readonly spent_nanos: bigint;
@@ -45,6 +55,7 @@ export class BookReader {
   readonly #account;
   readonly #budget;
   readonly #maker;
+  readonly #leases;
 
   constructor(database: Sqlite) {
     this.#head = database.prepare<[], Pick<TransferColumns, "sequence" | "hash">>(
@@ -64,13 +75,14 @@ export class BookReader {
     this.#holders = database.prepare<[], string>("SELECT DISTINCT node_id FROM open_hold").pluck();
     this.#openHolds = database.prepare<[string], string>(OPEN_HOLDS).pluck();
     this.#maker = database.prepare<[string], string | null>("SELECT maker_id FROM key WHERE id = ?").pluck();
+    this.#leases = database.prepare<[], LeaseColumns>("SELECT * FROM lease");
     this.#account = database.prepare<[string], AccountColumns>("SELECT * FROM account WHERE id = ?");
     this.#budget = database.prepare<[string, string, string, string], CounterColumns>(
       "SELECT pending_nanos, spent_nanos FROM budget WHERE owner = ? AND owner_id = ? AND period = ? AND bucket = ?",
     );
   }
 
-  /** A book that stands where the database does, with nothing in it but the operator's totals and the nodes. */
+  /** A book that stands where the database does, with nothing in it but totals, nodes and leases. */
   start(): Book {
     const book = new Book();
     const head = this.#head.get();
@@ -78,6 +90,7 @@ export class BookReader {
     book.newestRequestId = this.#newestRequest.get() ?? "";
     for (const { id, beats } of this.#beats.all()) book.beats.set(id, Number(beats));
     for (const { kind, nanos } of this.#totals.all()) book.totals[kind].nanos = nanos;
+    for (const row of this.#leases.all()) this.#readLease(book, row);
     return book;
   }
 
@@ -89,7 +102,16 @@ export class BookReader {
           if (operation.requestId <= book.newestRequestId) this.#readRequest(book, operation.requestId);
           this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
           break;
+        case "lease":
+          this.#readOwners(book, operation.accountId, operation.keyId, operation.nowMs);
+          break;
         case "settle":
+          this.#readRequest(book, operation.requestId);
+          if (operation.terms !== undefined) {
+            const { accountId, keyId, createTimeMs } = operation.terms;
+            this.#readOwners(book, accountId, keyId, createTimeMs);
+          }
+          break;
         case "checkpoint":
           this.#readRequest(book, operation.requestId);
           break;
@@ -109,12 +131,30 @@ export class BookReader {
         case "recover":
           this.#readOrphans(book, operation);
           break;
+        // Nodes and leases are in every book.
+        case "return":
+        case "recall":
         case "beat":
           break;
         default:
           operation satisfies never;
       }
     }
+  }
+
+  #readLease(book: Book, row: LeaseColumns): void {
+    const createTimeMs = Number(row.create_time_ms);
+    book.leases.set(row.id, {
+      id: row.id,
+      nodeId: row.node_id,
+      accountId: row.account_id,
+      keyId: row.key_id,
+      createTimeMs,
+      counters: this.#readOwners(book, row.account_id, row.key_id, createTimeMs),
+      restNanos: row.rest_nanos,
+      recalled: row.recalled === 1n,
+      changed: false,
+    });
   }
 
   #readRequest(book: Book, requestId: string): void {

@@ -6,6 +6,7 @@ import {
   type BudgetRow,
   type HoldRow,
   KEY_PERIODS,
+  type LeaseRow,
   type Note,
   type UsageDay,
   type UsageRow,
@@ -43,14 +44,19 @@ const OPEN_HOLD_VALUES = 3;
 
 /** The statements of a commit, by what they write. */
 export const STATEMENTS = {
-  account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?,
+  account: `UPDATE account SET debits_pending = ?, debits_posted = ?, credits_posted = ?, debited_nanos = ?, short = ?,
     chain_sequence = ?, chain_hash = ? WHERE id = ?`,
   total: `INSERT INTO operator_total (kind, shard, nanos) VALUES (?, 0, ?)
     ON CONFLICT DO UPDATE SET nanos = nanos + excluded.nanos`,
   transfer: `INSERT INTO transfer (${TRANSFER}) VALUES (${placeholders(10)})`,
   noted: `INSERT INTO transfer (${TRANSFER}, reason, actor) VALUES (${placeholders(12)})`,
-  hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms)
-    VALUES (${placeholders(17)})`,
+  hold: `INSERT INTO transfer (${TRANSFER}, request_id, key_id, model, node_id, wanted_nanos, price, expire_time_ms,
+    lease_id) VALUES (${placeholders(18)})`,
+  lease: `INSERT INTO transfer (${TRANSFER}, node_id, key_id) VALUES (${placeholders(12)})`,
+  leaseRow: `INSERT INTO lease (id, node_id, account_id, key_id, create_time_ms, rest_nanos, recalled)
+    VALUES (${placeholders(7)}) 
+    ON CONFLICT DO UPDATE SET rest_nanos = excluded.rest_nanos, recalled = excluded.recalled`,
+  endLease: "DELETE FROM lease WHERE id = ?",
   usage: `INSERT INTO transfer (${TRANSFER}, usage_source, overage_nanos, operator_cost_nanos, upstream, attempts,
     ${TOKENS}, attempt_log) VALUES (${placeholders(25)})`,
   openHold: openHolds(1),
@@ -93,6 +99,9 @@ export class BookWriter {
       transfer: prepare("transfer"),
       noted: prepare("noted"),
       hold: prepare("hold"),
+      lease: prepare("lease"),
+      leaseRow: prepare("leaseRow"),
+      endLease: prepare("endLease"),
       changes: database.prepare<[], bigint>("SELECT total_changes()").pluck(),
       checkpoint: prepare("checkpoint"),
       dropCheckpoint: prepare("dropCheckpoint"),
@@ -114,6 +123,7 @@ export class BookWriter {
     const { beats, endNode, total } = this.#statements;
     this.#writeTransfers(book);
     this.#writeHolds(book);
+    this.#writeLeases(book);
     for (const sums of book.usageDays) this.#addDay(sums);
     this.#writeKnown(book);
     this.#writeBudgets(book.changedBudgets);
@@ -139,7 +149,8 @@ export class BookWriter {
     for (const row of book.changedAccounts) {
       const { debitsPending, debitsPosted, creditsPosted, debitedNanos, chainSequence } = row;
       const hash = this.#bytesOf(row.chainHash);
-      account.write(debitsPending, debitsPosted, creditsPosted, debitedNanos, chainSequence, hash, row.id);
+      const sums = [debitsPending, debitsPosted, creditsPosted, debitedNanos] as const;
+      account.write(...sums, Number(row.short), chainSequence, hash, row.id);
       count += 1n;
     }
     assert((changes.get() ?? 0n) - before === count, "a hold that was open or an account is gone");
@@ -147,8 +158,8 @@ export class BookWriter {
   }
 
   /** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
-  #writeTransfers({ transfers, createdHolds, usages, notes }: Book): void {
-    let [holds, ends, noted] = [0, 0, 0];
+  #writeTransfers({ transfers, createdHolds, usages, notes, leaseMoves }: Book): void {
+    let [holds, ends, noted, moves] = [0, 0, 0, 0];
     for (const row of transfers) {
       const hold = createdHolds[holds];
       const usage = usages[ends];
@@ -158,10 +169,12 @@ export class BookWriter {
       } else if (usage?.sequence === row.sequence) {
         ends += 1;
         this.#writeUsage(row, usage);
+      } else if (leaseMoves[moves]?.sequence === row.sequence) {
+        this.#writeLease(row, leaseMoves[moves++]?.lease);
       } else this.#writeTransfer(row, notes[noted]?.sequence === row.sequence ? notes[noted++] : undefined);
     }
     const written = holds === createdHolds.length && ends === usages.length && noted === notes.length;
-    assert(written, "a record has no transfer");
+    assert(written && moves === leaseMoves.length, "a record has no transfer");
   }
 
   #writeBudgets(rows: Iterable<BudgetRow>): void {
@@ -193,6 +206,19 @@ export class BookWriter {
     else this.#statements.noted.write(...values, note.reason, note.actor);
   }
 
+  #writeLease(row: Transfer, lease: Pick<LeaseRow, "nodeId" | "keyId"> | undefined): void {
+    const { sequence, kind, accountId, accountSequence, holdSequence, causeId, pendingNanos, createTimeMs } = row;
+    const said = [sequence, kind, accountId, accountSequence, holdSequence, causeId, pendingNanos, row.postedNanos];
+    this.#statements.lease.write(...said, createTimeMs, this.#bytesOf(row.hash), lease?.nodeId, lease?.keyId);
+  }
+
+  #writeLeases({ changedLeases, endedLeases }: Book): void {
+    const { leaseRow, endLease } = this.#statements;
+    for (const { id, nodeId, accountId, keyId, createTimeMs, restNanos, recalled } of changedLeases)
+      leaseRow.write(id, nodeId, accountId, keyId, createTimeMs, restNanos, Number(recalled));
+    for (const { id } of endedLeases) endLease.write(id);
+  }
+
   #writeHold(row: Transfer, hold: HoldRow): void {
     this.#statements.hold.write(
       row.sequence,
@@ -212,6 +238,7 @@ export class BookWriter {
       hold.wantedNanos,
       hold.price,
       hold.expireTimeMs,
+      hold.leaseId === "" ? null : hold.leaseId,
     );
   }
 

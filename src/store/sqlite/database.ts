@@ -57,6 +57,8 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       // A book of its own, which nobody writes.
       const book = reader.start();
       reader.read(book, asked);
+      // What leases hold comes back as soon as anybody lacks it.
+      for (const lease of book.leases.values()) decide(book, { kind: "return", leaseId: lease.id, nowMs: 0 });
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
     balance: (accountId) => accounts.balance(accountId),

@@ -29,6 +29,7 @@ CREATE TABLE account (
   debits_posted INTEGER NOT NULL DEFAULT 0,
   credits_posted INTEGER NOT NULL DEFAULT 0 CHECK (credits_posted - debits_posted - debits_pending >= 0),
   debited_nanos INTEGER NOT NULL DEFAULT 0 CHECK (debited_nanos BETWEEN 0 AND debits_posted),
+  short INTEGER NOT NULL DEFAULT 0 CHECK (short IN (0, 1)),
   chain_sequence INTEGER NOT NULL DEFAULT 0,
   chain_hash BLOB NOT NULL DEFAULT (zeroblob(32)) CHECK (length(chain_hash) = 32)
 ) STRICT, WITHOUT ROWID;
@@ -77,6 +78,7 @@ CREATE TABLE transfer (
   wanted_nanos INTEGER,
   price BLOB,
   expire_time_ms INTEGER,
+  lease_id TEXT,
   usage_source INTEGER,
   overage_nanos INTEGER CHECK (overage_nanos >= 0),
   operator_cost_nanos INTEGER CHECK (operator_cost_nanos >= 0),
@@ -88,6 +90,8 @@ CREATE TABLE transfer (
   CHECK (CASE kind
     WHEN 'hold' THEN request_id IS NOT NULL AND pending_nanos BETWEEN 0 AND wanted_nanos
       AND usage_source IS NULL AND credit_id IS NULL
+    WHEN 'lease' THEN credit_id IS NOT NULL AND pending_nanos >= 0 AND request_id IS NULL AND usage_source IS NULL
+    WHEN 'return' THEN credit_id IS NOT NULL AND pending_nanos <= 0 AND request_id IS NULL AND usage_source IS NULL
     WHEN 'settle' THEN usage_source IS NOT NULL AND request_id IS NULL AND credit_id IS NULL
     WHEN 'void' THEN request_id IS NULL AND credit_id IS NULL
     WHEN 'credit' THEN credit_id IS NOT NULL AND request_id IS NULL AND usage_source IS NULL
@@ -105,7 +109,8 @@ CREATE INDEX transfer_correction ON transfer (account_id, kind, hold_sequence) W
 CREATE UNIQUE INDEX transfer_request ON transfer (request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX transfer_usage ON transfer (hold_sequence) WHERE usage_source IS NOT NULL;
 CREATE VIEW hold AS SELECT sequence, account_sequence, request_id, account_id, key_id, model, node_id, wanted_nanos,
-  pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms FROM transfer WHERE request_id IS NOT NULL;
+  pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms, lease_id
+  FROM transfer WHERE request_id IS NOT NULL;
 CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
   operator_cost_nanos, upstream, attempts, attempt_log, input_tokens, cache_read_tokens, cache_write_tokens,
   cache_write_1h_tokens, output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
@@ -118,6 +123,16 @@ CREATE TABLE open_hold (
   node_id TEXT NOT NULL,
   expire_time_ms INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE lease (
+  id TEXT PRIMARY KEY,
+  node_id TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  create_time_ms INTEGER NOT NULL,
+  rest_nanos INTEGER NOT NULL CHECK (rest_nanos >= 0),
+  recalled INTEGER NOT NULL CHECK (recalled IN (0, 1))
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checkpoint (
   hold_sequence INTEGER PRIMARY KEY,${TOKEN_COLUMNS}

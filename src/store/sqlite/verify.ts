@@ -3,6 +3,7 @@ import {
   CHAIN_START,
   type Transfer,
   holdRecord,
+  leaseRecord,
   noteRecord,
   transferHash,
   transferId,
@@ -117,6 +118,8 @@ function isProven(previous: string, said: Transfer, row: ChainColumns): boolean 
 function recordOf(row: ChainColumns): string {
   const terms = row.recorded_id === null ? "" : holdRecord(toTerms(row));
   if (row.reason !== null) return `${terms}${noteRecord({ reason: row.reason, actor: row.actor ?? "" })}`;
+  if (row.kind === "lease" || row.kind === "return")
+    return `${terms}${leaseRecord({ nodeId: row.node_id, keyId: row.key_id })}`;
   if (row.usage_source === null) return terms;
   const usage = usageRecord({
     usageSource: Number(row.usage_source),

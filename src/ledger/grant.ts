@@ -1,0 +1,98 @@
+/** What a hold or a lease may be granted: what the balance and the budgets leave. */
+import assert from "node:assert";
+import { type HoldOperation, isHeldByOthers, type LeaseOperation, type Shortage } from "./operation.js";
+import { available } from "./rows.js";
+import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
+
+/**
+ * What the balance and the budgets leave of an amount, or what leaves too little: first of all what running calls alone
+ * would not mend by ending, else the first that they would.
+ */
+export function grantOf(account: Account, operation: HoldOperation, counters: readonly BudgetRow[]): bigint | Shortage {
+  const { leastNanos: neededNanos, amountNanos: wantedNanos, budgets } = operation;
+  const availableNanos = available(account);
+  let amountNanos = least(wantedNanos, availableNanos);
+  let passing: Shortage | undefined;
+  if (availableNanos < neededNanos) {
+    const heldNanos = account.debitsPending;
+    passing = { kind: "balance_too_low", availableNanos, heldNanos, neededNanos };
+    if (!isHeldByOthers(passing)) return passing;
+  }
+  const mostNanos = account.requestCostMaxNanos;
+  for (const { period, limitNanos, makerId } of budgets) {
+    const used = counterOf(counters, "key", makerId ?? operation.keyId, period);
+    const remainingNanos = left(limitNanos, used);
+    if (remainingNanos < neededNanos) {
+      const short = budgetShortage("key", period, limitNanos, used, neededNanos);
+      const shortage = makerId === undefined ? short : { ...short, makerId };
+      if (!isHeldByOthers(shortage)) return shortage;
+      passing ??= shortage;
+    }
+    amountNanos = least(amountNanos, remainingNanos);
+  }
+  if (mostNanos > 0n && mostNanos < neededNanos)
+    return budgetShortage("account", "request", mostNanos, { pendingNanos: 0n, spentNanos: 0n }, neededNanos);
+  if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
+  for (const { period, limitNanos } of account.budgets) {
+    const used = usedByAccount(account, counters, period);
+    const remainingNanos = left(limitNanos, used);
+    if (remainingNanos < neededNanos) {
+      const shortage = budgetShortage("account", period, limitNanos, used, neededNanos);
+      if (!isHeldByOthers(shortage)) return shortage;
+      passing ??= shortage;
+    }
+    amountNanos = least(amountNanos, remainingNanos);
+  }
+  return passing ?? amountNanos;
+}
+
+function budgetShortage(
+  owner: BudgetOwner,
+  period: Period | "request",
+  limitNanos: bigint,
+  used: Used,
+  neededNanos: bigint,
+): Shortage {
+  const remainingNanos = left(limitNanos, used);
+  const heldNanos = left(limitNanos, { pendingNanos: 0n, spentNanos: used.spentNanos }) - remainingNanos;
+  return { kind: "budget_exceeded", owner, period, limitNanos, remainingNanos, heldNanos, neededNanos };
+}
+
+type Used = Pick<BudgetRow, "pendingNanos" | "spentNanos">;
+
+function counterOf(counters: readonly BudgetRow[], owner: BudgetOwner, id: string, period: Period): Used {
+  const row = counters.find(
+    (counter) => counter.ownerId === id && counter.period === period && counter.owner === owner,
+  );
+  assert(row !== undefined, `the counter of the ${owner} ${id} for its ${period} was not loaded`);
+  return row;
+}
+
+function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {
+  const freeNanos = limitNanos - pendingNanos - spentNanos;
+  return freeNanos > 0n ? freeNanos : 0n;
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+/** What is free of the balance and of all budgets, whatever one request may cost. */
+export function freeOf(
+  account: Account,
+  { keyId, budgets }: Pick<LeaseOperation, "keyId" | "budgets">,
+  counters: readonly BudgetRow[],
+): bigint {
+  let freeNanos = available(account);
+  for (const { period, limitNanos, makerId } of budgets)
+    freeNanos = least(freeNanos, left(limitNanos, counterOf(counters, "key", makerId ?? keyId, period)));
+  for (const { period, limitNanos } of account.budgets)
+    freeNanos = least(freeNanos, left(limitNanos, usedByAccount(account, counters, period)));
+  return freeNanos;
+}
+
+/** What an account holds and has spent in a period: of its total its sums tell, of others a counter. */
+function usedByAccount(account: Account, counters: readonly BudgetRow[], period: Period): Used {
+  if (period !== "total") return counterOf(counters, "account", account.id, period);
+  return { pendingNanos: account.debitsPending, spentNanos: account.debitsPosted - account.debitedNanos };
+}

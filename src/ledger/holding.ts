@@ -1,0 +1,146 @@
+/** How money is set aside for a request: exactly, of what is free, or of a lease of the node that asks. */
+import type { Book } from "./book.js";
+import { grantOf } from "./grant.js";
+import { leaseFor, recallAll, withoutLeases } from "./leasing.js";
+import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
+import { NO_USAGE } from "../api/usage.js";
+import { type BudgetRow, type HoldRow, type LeaseRow, isAmount } from "./rows.js";
+import { type TransferContent, holdRecord } from "./transfer.js";
+
+/** Holds money for a request, once. */
+export function hold(book: Book, operation: HoldOperation): LedgerResult {
+  const { amountNanos: wantedNanos, leastNanos, accountId, leaseId } = operation;
+  if (!isAmount(wantedNanos) || leastNanos < 0n || leastNanos > wantedNanos) return refused("amount_invalid");
+  const known = book.holds.get(operation.requestId);
+  if (known !== undefined) {
+    // Only a hold that is still open may be answered again: a resolved one would let a second call run unpaid.
+    return isSameHold(known, operation) ? { kind: "held", amountNanos: known.amountNanos } : refused("id_taken");
+  }
+  const account = book.accounts.get(accountId);
+  if (account === undefined) return refused("unknown_account");
+  if (leaseId !== undefined) {
+    const lease = leaseFor(book, operation, leaseId);
+    // The node admitted it already. What was frozen or lowered since is in force once its lease is back.
+    if (lease === undefined) return refused("lease_gone");
+    openHold(book, operation, lease.counters, wantedNanos, lease);
+    return { kind: "held", amountNanos: wantedNanos };
+  }
+  if (account.frozen) return { kind: "account_frozen" };
+  const counters = book.counters(operation.keyId, accountId, operation.nowMs);
+  const grant = grantOf(account, operation, counters);
+  if (grant !== wantedNanos) {
+    const leases = book.leasesOf(accountId);
+    if (leases.length > 0) {
+      const refusal = whileLeased(book, operation, { grant, counters, leases });
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  if (typeof grant !== "bigint") return grant;
+  openHold(book, operation, counters, grant);
+  return { kind: "held", amountNanos: grant };
+}
+
+interface Leased {
+  /** What is free without what is leased. */
+  readonly grant: bigint | Shortage;
+  readonly counters: readonly BudgetRow[];
+  readonly leases: readonly LeaseRow[];
+}
+
+/**
+ * Nobody is refused, or given less, for money that lies in a lease: the leases are asked for first, and the account is
+ * in shortage from now on. What is refused whatever the leases hold is refused at once. Undefined: the grant stands.
+ */
+function whileLeased(book: Book, operation: HoldOperation, leased: Leased): LedgerResult | undefined {
+  const { grant, counters, leases } = leased;
+  const account = book.account(operation.accountId);
+  const back = withoutLeases(account, counters, leases);
+  const whole = grantOf(back.account, operation, back.counters);
+  if (typeof whole !== "bigint") return whole;
+  // Who could be given all that there is, or is given enough while the leases are on their way, need not wait.
+  if (typeof grant === "bigint" && (grant === whole || leases.every(({ recalled }) => recalled))) return undefined;
+  const others = leases.filter(({ recalled }) => !recalled);
+  book.setShort(account, true);
+  const heldNanos = leases.reduce((sum, { restNanos }) => sum + restNanos, 0n);
+  return { kind: "recalling", shortage: shortageOf(grant, operation, heldNanos), leases: recallAll(book, others) };
+}
+
+function shortageOf(grant: bigint | Shortage, { leastNanos }: HoldOperation, heldNanos: bigint): Shortage {
+  if (typeof grant !== "bigint") return grant;
+  return { kind: "balance_too_low", availableNanos: grant, heldNanos, neededNanos: leastNanos };
+}
+
+/** Sets money aside for a request: of what is free, or of a lease, which has less for the next one then. */
+export function openHold(
+  book: Book,
+  operation: HoldOperation,
+  counters: readonly BudgetRow[],
+  amountNanos: bigint,
+  lease?: LeaseRow,
+): HoldRow {
+  const { requestId, accountId } = operation;
+  const row: HoldRow = {
+    sequence: book.nextSequence,
+    counters,
+    requestId,
+    accountId,
+    keyId: operation.keyId,
+    model: operation.model,
+    nodeId: operation.nodeId,
+    leaseId: lease?.id ?? "",
+    wantedNanos: operation.amountNanos,
+    amountNanos,
+    price: operation.price,
+    createTimeMs: operation.nowMs,
+    expireTimeMs: operation.expireTimeMs,
+    state: "held",
+    recovered: false,
+    noted: false,
+    endTimeMs: null,
+    chargedNanos: 0n,
+    overageNanos: 0n,
+    refundedNanos: 0n,
+    usage: NO_USAGE,
+    costNanos: 0n,
+    operatorCostNanos: undefined,
+    upstream: "",
+    attempts: 0,
+    chained: undefined,
+    older: undefined,
+    newer: undefined,
+    changed: false,
+  };
+  book.addHold(row);
+  // What was leased is counted already, and stays pending: only its name changes.
+  if (lease === undefined) book.count(row, amountNanos, 0n);
+  else book.drawLease(lease, amountNanos);
+  const content: TransferContent = {
+    kind: "hold",
+    accountId,
+    causeId: requestId,
+    isLeased: lease !== undefined,
+    holdSequence: row.sequence,
+    pendingNanos: amountNanos,
+    postedNanos: 0n,
+    createTimeMs: operation.nowMs,
+  };
+  book.transfer(content, holdRecord(row));
+  return row;
+}
+
+function isSameHold(known: HoldRow, operation: HoldOperation): boolean {
+  return (
+    known.state === "held" &&
+    known.accountId === operation.accountId &&
+    known.keyId === operation.keyId &&
+    known.model === operation.model &&
+    known.nodeId === operation.nodeId &&
+    known.wantedNanos === operation.amountNanos &&
+    known.amountNanos >= operation.leastNanos &&
+    Buffer.compare(known.price, operation.price) === 0
+  );
+}
+
+function refused(problem: (LedgerResult & { kind: "refused" })["problem"]): LedgerResult {
+  return { kind: "refused", problem };
+}

@@ -1,0 +1,30 @@
+/**
+ * The protocol of leases, searched breadth first: every world that so many steps can reach holds, and each mistake in
+ * the protocol is found. `npm run leases:check` goes on without a bound on the steps, and with more accidents.
+ */
+import { describe, expect, test } from "vitest";
+import { MUTATIONS } from "./mutations.js";
+import { REAL, SCENARIOS, startOf } from "./scenarios.js";
+import { search } from "./search.js";
+
+const IS_LARGE = process.env["TOLLGATE_LEASES"] === "large";
+const DEPTH_MAX = Number(process.env["TOLLGATE_LEASES_DEPTH"] ?? (IS_LARGE ? 12 : 5));
+const TIMEOUT_MS = IS_LARGE ? 7_200_000 : 120_000;
+
+describe("every way through", () => {
+  test.each(SCENARIOS)("$name", { timeout: TIMEOUT_MS }, (scenario) => {
+    const { problem, steps, worlds } = search(startOf(scenario, IS_LARGE), REAL, { depthMax: DEPTH_MAX });
+    if (IS_LARGE) process.stdout.write(`${worlds} worlds, ${DEPTH_MAX} steps: ${scenario.name}\n`);
+    expect(problem, steps.join("\n")).toBeUndefined();
+    expect(worlds).toBeGreaterThan(100);
+  });
+});
+
+describe("a mistake is found:", () => {
+  test.each(MUTATIONS)("$name", { timeout: TIMEOUT_MS }, ({ scenario: name, protocol, finds }) => {
+    const scenario = SCENARIOS.find((one) => one.name === name);
+    if (scenario === undefined) throw new Error(`no scenario is called ${name}`);
+    const { problem, worlds } = search(startOf(scenario, false), protocol, { worldsMax: 20_000 });
+    expect(problem, `after ${worlds} worlds`).toMatch(finds);
+  });
+});
