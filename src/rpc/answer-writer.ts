@@ -2,10 +2,19 @@
 import type { ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import type { Cancellation } from "../api/cancellation.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
+import type { StreamGenerateResponse } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { BlockedReader, BlockedReaders } from "./blocked-readers.js";
 import type { GrpcConnection } from "./listener.js";
 import { writeMetadata } from "./metadata.js";
+
+/**
+ * What a call is given before its reader took all of it. The library's own mark counts messages, of which each may hold
+ * all that one read of an upstream brought.
+ */
+const GIVEN_BYTES_MAX = 128 * 1024;
+/** About what a message takes beside its bytes, and each of its events. */
+const FRAME_BYTES = 256;
 
 type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
 
@@ -14,6 +23,19 @@ export class AnswerWriter implements Sink<unknown>, BlockedReader {
   readonly #call: ServerWritableStream<unknown, unknown>;
   readonly #readers: BlockedReaders;
   readonly #gone: Cancellation;
+  /** Given since the call had nothing left to send. */
+  #givenBytes = 0;
+  #isFull = false;
+  #onDrain: (() => void) | undefined;
+  /** Called for each message that went out. */
+  readonly #taken = (): void => {
+    if (this.#call.writableLength > 0) return;
+    this.#givenBytes = 0;
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    this.#readers.moved(this);
+    this.#onDrain?.();
+  };
 
   constructor(call: ServerWritableStream<unknown, unknown>, readers: BlockedReaders, gone: Cancellation) {
     this.#call = call;
@@ -26,16 +48,17 @@ export class AnswerWriter implements Sink<unknown>, BlockedReader {
   }
 
   data(message: unknown): boolean {
-    const keepsUp = this.#call.write(message);
-    if (!keepsUp) this.#readers.behind(this);
+    this.#givenBytes += bytesOf(message);
+    const keepsUp = this.#call.write(message, this.#taken) && this.#givenBytes < GIVEN_BYTES_MAX;
+    if (!keepsUp) {
+      this.#isFull = true;
+      this.#readers.behind(this);
+    }
     return keepsUp;
   }
 
   onDrain(callback: () => void): void {
-    this.#call.on("drain", () => {
-      this.#readers.moved(this);
-      callback();
-    });
+    this.#onDrain = callback;
   }
 
   /** The call's work is over. */
@@ -46,6 +69,12 @@ export class AnswerWriter implements Sink<unknown>, BlockedReader {
   cut(): void {
     this.#gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
   }
+}
+
+/** About what a message takes until it is sent. */
+function bytesOf(message: unknown): number {
+  const { source, events } = message as Partial<StreamGenerateResponse>;
+  return FRAME_BYTES * (1 + (events?.length ?? 0)) + (source?.length ?? 0);
 }
 
 /** The end of an answer that its reader may never take. The library can end a call, but only a connection frees it. */

@@ -5,7 +5,7 @@
 import { appendFileSync } from "node:fs";
 import { subscribe } from "node:diagnostics_channel";
 
-const BYTES_MAX = 1_048_576;
+const BYTES_MAX = Number(process.env["ANSWER_BYTES_KEPT_MAX"] ?? 1_048_576);
 const file = process.env["ANSWERS_KEPT_IN"];
 /** What was written to a socket since its last answer ended. */
 const written = new WeakMap();
