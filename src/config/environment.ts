@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./address.js";
 import { ConfigError } from "./config-error.js";
+import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
 import { suggest } from "./suggestion.js";
 import type { TlsPaths } from "./tls.js";
 
@@ -36,6 +37,10 @@ export interface Environment {
   readonly core: string | undefined;
   /** How the core is trusted, and what is shown to it; undefined where it speaks no TLS. */
   readonly coreTls: TlsPaths | undefined;
+  /** Where nodes share limits and changes of keys; undefined where this node is alone. */
+  readonly redis: RedisUrl | undefined;
+  /** The authority of Redis' certificate, absolute; undefined: those that Node knows. */
+  readonly redisCa: string | undefined;
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
@@ -82,6 +87,10 @@ const proxies = z.string().transform((text, context) => {
   return blocks.every((block) => block !== undefined) ? blocks : refuse(context, PROXIES_RULE);
 });
 
+const redis = z.string().transform((text, context) => {
+  return parseRedisUrl(text) ?? refuse(context, REDIS_RULE);
+});
+
 /** A whole number in its bounds. */
 function numberOf(least: number, most: number, rule: string): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
@@ -104,7 +113,8 @@ const SCHEMA = z.object({
   TOLLGATE_DATA: z.string().default("data"),
   TOLLGATE_WITNESS: z.string().optional(),
   TOLLGATE_DATABASE_URL: z.undefined(NOT_YET).optional(),
-  TOLLGATE_REDIS_URL: z.undefined(NOT_YET).optional(),
+  TOLLGATE_REDIS_URL: redis.optional(),
+  TOLLGATE_REDIS_CA: z.string().optional(),
   TOLLGATE_CORE: core.optional(),
   TOLLGATE_CORE_CA: z.string().optional(),
   TOLLGATE_CORE_CERT: z.string().optional(),
@@ -169,6 +179,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
             key: path(values.TOLLGATE_CORE_KEY),
           }
         : undefined,
+    redis: values.TOLLGATE_REDIS_URL,
+    redisCa: path(values.TOLLGATE_REDIS_CA),
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,

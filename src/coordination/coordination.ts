@@ -1,4 +1,5 @@
 /** What nodes share and may lose: windows of requests and tokens, leases of running requests, revisions of keys. */
+import { GatewayError } from "../errors.js";
 
 /** The limits of one subject; 0 means none. */
 export interface AdmissionLimits {
@@ -18,9 +19,30 @@ export interface Demand {
 
 export interface AdmissionRequest {
   readonly requestId: string;
-  /** Of different subjects, at least one. */
+  /** Whose request it is. What a shared driver keeps of one account lies together. */
+  readonly accountId: string;
+  /** What the caller was remembered under. Absent: nobody compares it. */
+  readonly revisions?: Revisions | undefined;
+  /**
+   * Taken together before the others, of different subjects. Where only the others are refused, these stay taken, as if
+   * they had been asked for alone.
+   */
+  readonly first?: readonly Demand[] | undefined;
+  /** Of different subjects; taken together. */
   readonly demands: readonly Demand[];
 }
+
+/**
+ * The words under which a caller was read from the store: those of its key, of the keys that made it, and of its
+ * account. A word changes with each change of what it stands for, and never comes again.
+ */
+export interface Revisions {
+  readonly names: readonly string[];
+  readonly words: readonly string[];
+}
+
+/** Those of a caller that has none: no word is empty, so that it counts as changed. */
+export const NO_REVISIONS: Revisions = { names: ["none"], words: [""] };
 
 /** How a window stands. */
 export interface WindowState {
@@ -40,6 +62,8 @@ export function tighter(one: WindowState | undefined, other: WindowState | undef
 export type AdmissionResult =
   | {
       readonly admitted: true;
+      /** True where this node decided by its own share of the limits, because the nodes do not reach each other. */
+      readonly degraded?: boolean | undefined;
       /** When the tokens were reserved; a correction changes that bucket. */
       readonly admittedAtMs: number;
       /** Of all subjects, the window that leaves least. */
@@ -48,6 +72,9 @@ export type AdmissionResult =
     }
   | {
       readonly admitted: false;
+      readonly degraded?: boolean | undefined;
+      /** True where what was asked for first is taken. */
+      readonly firstTaken: boolean;
       /** Whose limit it is: of all that refuse, the one that refuses longest. */
       readonly subject: string;
       readonly limit: "requests_per_minute" | "tokens_per_minute" | "concurrency";
@@ -59,19 +86,61 @@ export type AdmissionResult =
       readonly remaining: number;
     };
 
+export type Admitted = Extract<AdmissionResult, { admitted: true }>;
+
+/** The request's caller changed since it was remembered: it must be read from the store again. Nothing was taken. */
+export class CallerChanged extends GatewayError {
+  constructor() {
+    super("ERROR_REASON_OVERLOADED", { problem: "the key changes faster than it is looked up" });
+  }
+}
+
+/** What concerns several nodes, or may be missed where they do not reach each other. */
+export interface CoordinationState {
+  /** What nodes share: `process` where there is one node, else `redis`. */
+  readonly driver: string;
+  /** Why this node decides by its own share; undefined where it does not. */
+  readonly degraded: string | undefined;
+  /** The nodes that were known last. */
+  readonly nodeCount: number;
+}
+
+/** An upstream asked to wait: for one model of its, and for one account's requests, or everybody's. */
+export interface CoolDown {
+  readonly upstream: string;
+  readonly model: string;
+  readonly durationMs: number;
+  /** Undefined: everybody's. */
+  readonly accountId: string | undefined;
+}
+
 /** All methods may be asynchronous on a shared driver; the in-process one answers at once. */
 export interface Coordination {
-  /** Checks the limits of all subjects and takes all of them, or none. */
+  /**
+   * True where other nodes share it: what a caller was remembered under is compared with each request, which is then
+   * one question together with its limits.
+   */
+  readonly isShared: boolean;
+  state(): CoordinationState;
+  /** Checks the limits of all subjects and takes them. Rejects with CallerChanged. */
   admit(request: AdmissionRequest): AdmissionResult | Promise<AdmissionResult>;
   /** What `admit` would answer now. Takes nothing. */
   peek(request: AdmissionRequest): AdmissionResult | Promise<AdmissionResult>;
   /** Gives back a subject's tokens that were not used, or takes those that were used above the reservation. */
-  correct(subject: string, admittedAtMs: number, reserved: number, used: number): void;
+  correct(accountId: string, subject: string, admitted: Admitted, reserved: number, used: number): void;
   /** Frees the request's slot of a subject. */
-  release(subject: string, requestId: string): void;
-  /** Tells every node that a key changed. */
-  publishRevision(keyId: string, revision: number): Promise<void>;
-  /** Calls back for each key that changed anywhere. */
-  onRevision(callback: (keyId: string, revision: number) => void): void;
+  release(accountId: string, subject: string, requestId: string): void;
+  /**
+   * The words that stand now for these names. Ask for them before the store is read; undefined where nobody knows them.
+   */
+  revisionsOf(accountId: string, names: readonly string[]): Promise<Revisions | undefined>;
+  /** Tells every node that a key or an account changed. Rejects where it could not be told. */
+  publishRevision(accountId: string, name: string): Promise<void>;
+  /** Calls back for each key and each account that changed anywhere; undefined: any of them may have. */
+  onRevision(callback: (name: string | undefined) => void): void;
+  /** Tells the other nodes that an upstream asked to wait. What does not reach them they learn by themselves. */
+  publishCoolDown(coolDown: CoolDown): void;
+  /** Calls back for each wait that another node was asked for. */
+  onCoolDown(callback: (coolDown: CoolDown) => void): void;
   close(): Promise<void>;
 }

@@ -3,12 +3,16 @@ import { GatewayError } from "../errors.js";
 import {
   type AdmissionRequest,
   type AdmissionResult,
+  type Admitted,
   type Coordination,
+  type CoordinationState,
   type Demand,
+  type Revisions,
   tighter,
   type WindowState,
 } from "./coordination.js";
 import { Leases } from "./leases.js";
+import { type Reached, reachedOf, type WindowReading, type WindowStates } from "./verdict.js";
 import { BUCKET_MS, Window } from "./window.js";
 
 export interface InProcessOptions {
@@ -38,8 +42,8 @@ const SUBJECTS_MAX = 50_000;
 const IDLE_PROBES = 2;
 /** A full table is searched for idle subjects at most so often. */
 const FULL_SWEEP_MS = 1_000;
-/** When a slot comes free nobody knows; a second is a polite guess. */
-const SLOT_RETRY_MS = 1_000;
+const STATE: CoordinationState = { driver: "process", degraded: undefined, nodeCount: 1 };
+const NO_DEMANDS: readonly Demand[] = [];
 
 /** Makes the coordination of a single node. Its clock may jump, but time here never goes back. */
 export function createInProcessCoordination(options: InProcessOptions): InProcessCoordination {
@@ -70,15 +74,12 @@ class Subject {
 /** One that has not been seen: nothing is taken, and nothing is ever put in. */
 const NO_SUBJECT = Object.freeze(new Subject());
 
-/** The limit that refuses. */
-type Reached = Omit<Extract<AdmissionResult, { admitted: false }>, "admitted" | "requests" | "tokens">;
-type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
-
 class InProcess implements InProcessCoordination {
+  readonly isShared = false;
   readonly #clock: () => number;
   readonly #subjectsMax: number;
   readonly #subjects = new Map<string, Subject>();
-  readonly #callbacks: ((keyId: string, revision: number) => void)[] = [];
+  readonly #callbacks: ((name: string) => void)[] = [];
   readonly #timer: NodeJS.Timeout | undefined;
   #nowMs = 0;
   #beatMs = 0;
@@ -96,27 +97,43 @@ class InProcess implements InProcessCoordination {
     return this.#subjects.size;
   }
 
+  state(): CoordinationState {
+    return STATE;
+  }
+
   admit(request: AdmissionRequest): AdmissionResult {
-    const nowMs = this.#now();
-    const { requestId, demands } = request;
-    const refusal = this.#refusal(request, nowMs);
-    if (refusal !== undefined) return refusal;
-    this.#makeRoom(demands, nowMs);
-    for (const demand of demands) this.#subjectOf(demand.subject).take(demand, requestId, nowMs);
-    return { admitted: true, admittedAtMs: nowMs, ...this.#states(demands, nowMs) };
+    return this.#decide(request, true);
   }
 
   peek(request: AdmissionRequest): AdmissionResult {
-    const nowMs = this.#now();
-    const refusal = this.#refusal(request, nowMs);
-    return refusal ?? { admitted: true, admittedAtMs: nowMs, ...this.#states(request.demands, nowMs) };
+    return this.#decide(request, false);
   }
 
-  correct(subject: string, admittedAtMs: number, reserved: number, used: number): void {
+  #decide({ requestId, first = NO_DEMANDS, demands }: AdmissionRequest, takes: boolean): AdmissionResult {
+    const nowMs = this.#now();
+    const refusedFirst = this.#longest(first, requestId, nowMs);
+    if (refusedFirst !== undefined)
+      return { admitted: false, firstTaken: false, ...refusedFirst, ...this.#states(first, nowMs) };
+    if (takes) this.#take(first, requestId, nowMs);
+    const all = first.length === 0 ? demands : [...first, ...demands];
+    const refused = this.#longest(demands, requestId, nowMs);
+    if (refused !== undefined)
+      return { admitted: false, firstTaken: takes && first.length > 0, ...refused, ...this.#states(all, nowMs) };
+    if (takes) this.#take(demands, requestId, nowMs);
+    return { admitted: true, admittedAtMs: nowMs, ...this.#states(all, nowMs) };
+  }
+
+  #take(demands: readonly Demand[], requestId: string, nowMs: number): void {
+    if (demands.length === 0) return;
+    this.#makeRoom(demands, nowMs);
+    for (const demand of demands) this.#subjectOf(demand.subject).take(demand, requestId, nowMs);
+  }
+
+  correct(_accountId: string, subject: string, { admittedAtMs }: Admitted, reserved: number, used: number): void {
     this.#subjects.get(subject)?.tokens?.correct(this.#now(), admittedAtMs, used - reserved);
   }
 
-  release(subject: string, requestId: string): void {
+  release(_accountId: string, subject: string, requestId: string): void {
     this.#subjects.get(subject)?.leases?.release(requestId);
   }
 
@@ -124,13 +141,26 @@ class InProcess implements InProcessCoordination {
     this.#beatMs = this.#now();
   }
 
-  publishRevision(keyId: string, revision: number): Promise<void> {
-    for (const callback of this.#callbacks) callback(keyId, revision);
+  /** Nobody but this process changes anything, and `publishRevision` tells it at once. */
+  revisionsOf(): Promise<Revisions | undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  publishRevision(_accountId: string, name: string): Promise<void> {
+    for (const callback of this.#callbacks) callback(name);
     return Promise.resolve();
   }
 
-  onRevision(callback: (keyId: string, revision: number) => void): void {
+  onRevision(callback: (name: string) => void): void {
     this.#callbacks.push(callback);
+  }
+
+  publishCoolDown(): void {
+    // Nobody else is there.
+  }
+
+  onCoolDown(): void {
+    // Nobody else is there.
   }
 
   close(): Promise<void> {
@@ -145,40 +175,31 @@ class InProcess implements InProcessCoordination {
   }
 
   /** Of all limits that refuse, the one that refuses longest: to wait for another would be in vain. */
-  #refusal({ requestId, demands }: AdmissionRequest, nowMs: number): AdmissionResult | undefined {
+  #longest(demands: readonly Demand[], requestId: string, nowMs: number): Reached | undefined {
     let longest: Reached | undefined;
     for (const demand of demands) {
       const reached = this.#reached(demand, requestId, nowMs);
       if (reached !== undefined && (longest === undefined || reached.retryAfterMs > longest.retryAfterMs))
         longest = reached;
     }
-    return longest && { admitted: false, ...longest, ...this.#states(demands, nowMs) };
+    return longest;
   }
 
   /** The limit of one subject that refuses longest. */
-  #reached({ subject: name, limits, tokens }: Demand, requestId: string, nowMs: number): Reached | undefined {
-    const subject = this.#subjects.get(name) ?? NO_SUBJECT;
+  #reached(demand: Demand, requestId: string, nowMs: number): Reached | undefined {
+    const { limits, tokens } = demand;
+    const subject = this.#subjects.get(demand.subject) ?? NO_SUBJECT;
     const requestsWaitMs = waitOf(subject.requests, nowMs, limits.requestsPerMinute, 1);
     const tokensWaitMs = waitOf(subject.tokens, nowMs, limits.tokensPerMinute, tokens);
     const leased = subject.leases?.count(nowMs, this.#beatMs) ?? 0;
     const slotMissing =
       limits.concurrency > 0 && leased >= limits.concurrency && subject.leases?.has(requestId) !== true;
-    const retryAfterMs = Math.max(requestsWaitMs, tokensWaitMs, slotMissing ? SLOT_RETRY_MS : 0);
-    if (retryAfterMs === 0) return undefined;
-    const remaining = (window: Window | undefined, limit: number): number =>
-      stateOf(window, nowMs, limit)?.remaining ?? 0;
-    const reached = (limit: Reached["limit"], limitValue: number, remaining: number): Reached => {
-      return { subject: name, limit, limitValue, remaining, retryAfterMs };
-    };
-    if (retryAfterMs === requestsWaitMs)
-      return reached(
-        "requests_per_minute",
-        limits.requestsPerMinute,
-        remaining(subject.requests, limits.requestsPerMinute),
-      );
-    if (retryAfterMs === tokensWaitMs)
-      return reached("tokens_per_minute", limits.tokensPerMinute, remaining(subject.tokens, limits.tokensPerMinute));
-    return reached("concurrency", limits.concurrency, Math.max(0, limits.concurrency - leased));
+    if (requestsWaitMs === 0 && tokensWaitMs === 0 && !slotMissing) return undefined;
+    return reachedOf(demand, {
+      requests: readingOf(subject.requests, nowMs, limits.requestsPerMinute, requestsWaitMs),
+      tokens: readingOf(subject.tokens, nowMs, limits.tokensPerMinute, tokensWaitMs),
+      leased: slotMissing ? leased : 0,
+    });
   }
 
   #states(demands: readonly Demand[], nowMs: number): WindowStates {
@@ -239,4 +260,14 @@ function waitOf(window: Window | undefined, nowMs: number, limit: number, amount
 function stateOf(window: Window | undefined, nowMs: number, limit: number): WindowState | undefined {
   if (limit === 0) return undefined;
   return window === undefined ? { limit, remaining: limit, resetMs: 0 } : window.state(nowMs, limit);
+}
+
+function readingOf(
+  window: Window | undefined,
+  nowMs: number,
+  limit: number,
+  waitMs: number,
+): WindowReading | undefined {
+  const state = stateOf(window, nowMs, limit);
+  return state && { state, waitMs };
 }

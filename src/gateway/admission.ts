@@ -63,7 +63,7 @@ async function reserveByCount(
   { caller }: GatewayCall,
   admission: Admission,
 ): Promise<Plan> {
-  const tokens = refusal instanceof GatewayError && refusal.reason === "ERROR_REASON_RATE_LIMITED";
+  const tokens = refusal instanceof GatewayError && refusal.metadata["limit"] === "tokens_per_minute";
   const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
   if (plan === undefined) throw refusal;
   await admission.reserve(plan.tokens, model.id);

@@ -46,6 +46,7 @@ export async function generate(
   // A wait costs more than most of the steps that could need one.
   const admission = admitting instanceof Promise ? await admitting : admitting;
   let usedTokens = 0;
+  let isReserved = false;
   let hold: Hold | undefined;
   try {
     const reading = read();
@@ -54,6 +55,7 @@ export async function generate(
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);
     const reserving = reserve(asked, model, call, admission);
+    isReserved = true;
     const admitted = reserving instanceof Promise ? await reserving : reserving;
     const opened = await openHold(asked, model, admitted, call, steps, deadline);
     const { plan } = opened;
@@ -89,6 +91,11 @@ export async function generate(
     usedTokens = totalTokens(outcome.usage);
     record({ call, model, meter, outcome, chargedNanos, failure, startMs }, steps);
     if (failure !== undefined) throw failure;
+  } catch (error) {
+    // Before its tokens were known: its limits of requests, which nodes share, may not have been asked yet.
+    const entering = isReserved ? undefined : admission.enter();
+    if (entering !== undefined) await entering;
+    throw error;
   } finally {
     giveBack(hold, admission, usedTokens, call, steps);
   }

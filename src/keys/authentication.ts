@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { GatewayError } from "../errors.js";
+import type { Coordination, Revisions } from "../coordination/coordination.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { namesOf, type Standing, standingOf } from "./standing.js";
@@ -17,13 +18,14 @@ interface Entry {
 }
 
 /** So long an answer of the store is believed, where no word of a change reaches this node. */
-const ENTRY_TTL_MS = 30_000;
+export const ENTRY_TTL_MS = 30_000;
 const UNKNOWN_TTL_MS = 10_000;
 /** Lookups at once. More are refused, because a flood of made-up secrets must not fill the store's queue. */
 const LOOKUPS_MAX = 1_024;
 
 export interface AuthenticationOptions {
   readonly store: Pick<Store, "keys" | "accounts">;
+  readonly coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly peppers: Peppers;
   /** Hears that a key was found by a digest of the root secret before. It must not throw. */
   readonly onPrevious: (row: KeyRow, digest: Buffer, secret: string) => void;
@@ -43,6 +45,7 @@ export interface AuthenticationOptions {
  */
 export class Authentication {
   readonly #store: Pick<Store, "keys" | "accounts">;
+  readonly #coordination: Pick<Coordination, "isShared" | "revisionsOf">;
   readonly #peppers: Peppers;
   readonly #onPrevious: AuthenticationOptions["onPrevious"];
   readonly #nowMs: () => number;
@@ -60,6 +63,7 @@ export class Authentication {
 
   constructor(options: AuthenticationOptions) {
     this.#store = options.store;
+    this.#coordination = options.coordination;
     this.#peppers = options.peppers;
     this.#onPrevious = options.onPrevious;
     this.#nowMs = options.nowMs;
@@ -102,10 +106,28 @@ export class Authentication {
    */
   forget(name: string): void {
     this.#generation += 1;
+    this.#forgetUnknown();
+    for (const secret of this.#secretsByName.get(name) ?? []) this.#entries.delete(secret);
+  }
+
+  /**
+   * Forgets a caller that was found to have changed. It counts as no change: whoever looks it up meanwhile compares
+   * what it finds as well, and many that find the same must not undo each other's look-ups.
+   */
+  forgetCaller(secret: string, caller: Caller): void {
+    if (this.#entries.peek(secret)?.standing.caller === caller) this.#entries.delete(secret);
+  }
+
+  /** Counts a change of which nobody knows whom it concerns. What is remembered is compared with each request. */
+  forgetUnknown(): void {
+    this.#generation += 1;
+    this.#forgetUnknown();
+  }
+
+  #forgetUnknown(): void {
     // Calls from now on must not join a lookup that may have read the key as it was.
     this.#lookups.clear();
     this.#unknown.clear();
-    for (const secret of this.#secretsByName.get(name) ?? []) this.#entries.delete(secret);
   }
 
   #startLookup(secret: string, nowMs: number): Promise<Caller> {
@@ -125,18 +147,32 @@ export class Authentication {
 
   async #lookUp(secret: string): Promise<Caller> {
     const generation = this.#generation;
-    const { row, digest } = await findKey(this.#store.keys, this.#peppers.digestsOf(secret));
+    const digests = this.#peppers.digestsOf(secret);
+    const known = this.#entries.peek(secret)?.standing;
+    const revisions = this.#coordination.isShared ? await this.#revisionsOf(digests, known) : undefined;
+    const { row, digest } = await findKey(this.#store.keys, digests);
     const nowMs = this.#monotonicMs();
     const entryEndMs = row === undefined ? undefined : secretEndMs(row, digest);
     if (row === undefined || entryEndMs === undefined) {
       if (generation === this.#generation) this.#unknown.set(secret, nowMs);
       throw invalidKey(secret);
     }
-    const standing = await standingOf(row, this.#store, this.#entries.peek(secret)?.standing);
+    const standing = await standingOf(row, this.#store, known);
+    standing.caller.revisions = revisions;
     const entry: Entry = { standing, endMs: Math.min(entryEndMs, standing.endMs), checkedMs: nowMs };
     if (generation === this.#generation) this.#remember(secret, entry);
     if (this.#peppers.isPrevious(digest)) this.#onPrevious(row, digest, secret);
     return callerNow(entry, secret, this.#nowMs());
+  }
+
+  /** The revisions under which what is read from the store from now on may be remembered. */
+  async #revisionsOf(digests: readonly Buffer[], known: Standing | undefined): Promise<Revisions | undefined> {
+    let standing = known;
+    if (standing === undefined) {
+      const { row } = await findKey(this.#store.keys, digests);
+      standing = row && (await standingOf(row, this.#store));
+    }
+    return standing && this.#coordination.revisionsOf(standing.caller.accountId, namesOf(standing));
   }
 
   #remember(secret: string, entry: Entry): void {

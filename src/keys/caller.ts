@@ -1,6 +1,7 @@
 /** Who calls: an account's key, and what it may do. */
 import type { AccountLimits } from "./account-limits.js";
 import type { Key, KeySettings } from "../api/index.js";
+import type { Revisions } from "../coordination/coordination.js";
 
 /** The scopes that a key can have. An operator key has all of them. */
 export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "operator"] as const;
@@ -17,6 +18,11 @@ export interface Caller {
   readonly accountLimits: AccountLimits | undefined;
   /** Why its account is frozen; undefined where it is not. */
   readonly freezeReason: string | undefined;
+  /**
+   * Under which revisions it was read from the store; undefined where nodes do not share any. Whoever reads the same
+   * anew writes the new ones here.
+   */
+  revisions: Revisions | undefined;
   /** The key that made this one, within whose settings it is used; undefined where an operator made it. */
   readonly maker: Caller | undefined;
   /** True for the caller's own key, and for each that made it or its maker. */

@@ -4,11 +4,12 @@ import type { Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
 import { standingOf } from "./standing.js";
 
-/** What changed: a key, with all that it made, or an account. */
-export type Change = { readonly keyId: string } | { readonly accountId: string };
+/** What changed: a key, with all that it made, or an account; or nobody knows what, and it may be any. */
+export type Change = { readonly keyId: string } | { readonly accountId: string } | { readonly any: true };
 
 /** True where the change concerns the caller. */
 export function concerns(change: Change, caller: Caller): boolean {
+  if ("any" in change) return true;
   return "keyId" in change ? caller.isUnder(change.keyId) : caller.accountId === change.accountId;
 }
 

@@ -1,5 +1,6 @@
 /** A caller and a key, made of a key's row. */
 import { Key, KeySettings } from "../api/index.js";
+import type { Revisions } from "../coordination/coordination.js";
 import type { KeyRow } from "../store/store.js";
 import type { AccountLimits } from "./account-limits.js";
 import { AddressSet } from "./address.js";
@@ -37,6 +38,7 @@ class KeyCaller implements Caller {
   readonly freezeReason: string | undefined;
   readonly keyId: string;
   readonly accountId: string;
+  revisions: Revisions | undefined;
   readonly #scopes: ReadonlySet<string>;
   readonly #models: GlobSet | undefined;
   readonly #modelsDenied: GlobSet;

@@ -1,9 +1,10 @@
 /** The keys of all accounts: who calls, and how keys are made, changed and ended. */
+import { LRUCache } from "lru-cache";
 import { type Key, KeySettings } from "../api/index.js";
-import type { Coordination } from "../coordination/coordination.js";
+import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import type { KeyRow, PageRequest, Store } from "../store/store.js";
-import { Authentication, findKey } from "./authentication.js";
+import { Authentication, ENTRY_TTL_MS, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
 import { type Change, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
@@ -46,6 +47,7 @@ export interface KeyPage {
   readonly nextPageToken: string;
 }
 
+const PENDING_MAX = 10_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
 /** A change is tried so often against other changes of the same key. */
@@ -75,6 +77,8 @@ export class Keys {
   readonly #authentication: Authentication;
   readonly #changeCallbacks: ((change: Change) => void)[] = [];
   readonly #watches: Watches;
+  /** Changes that other nodes were not told of, while they may believe what they remember. */
+  readonly #pending = new LRUCache<string, true>({ max: PENDING_MAX, ttl: ENTRY_TTL_MS });
 
   constructor(options: KeysOptions) {
     this.#store = options.store;
@@ -87,6 +91,7 @@ export class Keys {
     this.#onPublishError = options.onPublishError ?? (() => undefined);
     this.#authentication = new Authentication({
       store: options.store,
+      coordination: options.coordination,
       peppers: this.#peppers,
       onPrevious: (row, digest, secret) => this.#rotation.rewrite(row, digest, secret),
       nowMs: options.nowMs,
@@ -96,8 +101,9 @@ export class Keys {
     this.#watches = new Watches(options.store, options.nowMs);
     this.onChange((change) => this.#watches.changed(change));
     options.coordination.onRevision((name) => {
-      this.#authentication.forget(name);
-      const change = name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
+      if (name === undefined) this.#authentication.forgetUnknown();
+      else this.#authentication.forget(name);
+      const change = changeOf(name);
       for (const callback of this.#changeCallbacks) callback(change);
     });
   }
@@ -119,6 +125,27 @@ export class Keys {
    */
   authenticate(secret: string | undefined): Caller | Promise<Caller> {
     return this.#authentication.authenticate(secret);
+  }
+
+  /** True where other nodes change keys too: what is remembered of a caller is compared before it is used. */
+  get isShared(): boolean {
+    return this.#coordination.isShared;
+  }
+
+  /** False where the caller changed since it was remembered. */
+  async isCurrent({ accountId, revisions = NO_REVISIONS }: Caller): Promise<boolean> {
+    try {
+      await this.#coordination.peek({ requestId: "", accountId, revisions, demands: [] });
+      return true;
+    } catch (error) {
+      if (error instanceof CallerChanged) return false;
+      throw error;
+    }
+  }
+
+  /** Forgets this caller, which changed, where it is still the one that is remembered of the secret. */
+  forget(secret: string | undefined, caller: Caller): void {
+    if (secret !== undefined) this.#authentication.forgetCaller(secret, caller);
   }
 
   /**
@@ -204,13 +231,19 @@ export class Keys {
     return this.#watches.watch(caller, signal);
   }
 
-  /** Tells every node that an account was frozen or unfrozen, or that its limits changed. */
-  async publishAccount(accountId: string): Promise<void> {
-    try {
-      await this.#coordination.publishRevision(`${ACCOUNT}${accountId}`, 0);
-    } catch (error) {
-      this.#onPublishError(error, accountId);
-    }
+  /** Tells every node that an account was frozen or unfrozen, or that its limits changed. Never rejects. */
+  publishAccount(accountId: string): Promise<void> {
+    return this.#tell(accountId, `${ACCOUNT}${accountId}`);
+  }
+
+  /** True where other nodes may not know the last change of the key for up to 30 seconds. */
+  isPending(keyId: string): boolean {
+    return this.#pending.has(keyId);
+  }
+
+  /** As `isPending`, of an account. */
+  isAccountPending(accountId: string): boolean {
+    return this.#pending.has(`${ACCOUNT}${accountId}`);
   }
 
   /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */
@@ -316,13 +349,24 @@ export class Keys {
   /** Only after the commit: a node that hears of a change asks the store and must find it there. */
   async #publish(row: KeyRow): Promise<void> {
     this.#authentication.forget(row.id);
+    await this.#tell(row.accountId, row.id);
+  }
+
+  async #tell(accountId: string, name: string): Promise<void> {
     try {
-      await this.#coordination.publishRevision(row.id, row.revision);
+      await this.#coordination.publishRevision(accountId, name);
+      this.#pending.delete(name);
     } catch (error) {
       // The change is durable, so that an error would say the wrong thing.
-      this.#onPublishError(error, row.id);
+      this.#pending.set(name, true);
+      this.#onPublishError(error, name);
     }
   }
+}
+
+function changeOf(name: string | undefined): Change {
+  if (name === undefined) return { any: true };
+  return name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
 }
 
 function requireAlive(row: KeyRow): void {

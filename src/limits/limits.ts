@@ -7,8 +7,11 @@ import type { CallMetadata } from "../api/channel.js";
 import {
   type AdmissionLimits,
   type AdmissionResult,
+  type Admitted,
   type Coordination,
   type Demand,
+  NO_REVISIONS,
+  type Revisions,
   tighter,
   type WindowState,
 } from "../coordination/coordination.js";
@@ -36,6 +39,8 @@ export interface LimitedCaller {
   readonly maker: LimitedCaller | undefined;
   /** Undefined where the account has none. */
   readonly accountLimits: AccountLimits | undefined;
+  /** What it was remembered under, where nodes share limits; undefined where nobody knows. */
+  readonly revisions?: Revisions | undefined;
 }
 
 /**
@@ -43,8 +48,16 @@ export interface LimitedCaller {
  * taken once it was read.
  */
 export interface Admission {
-  /** The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set. */
+  /**
+   * The headers `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, of the limits that are set, and
+   * `x-tollgate-degraded` where this node decided by its own share of them.
+   */
   readonly head: CallMetadata;
+  /**
+   * Where nodes share limits, the question for the first half waits for `reserve` and goes with it. A request that
+   * fails before that asks here first: throws or rejects with RATE_LIMITED, which comes before what it failed with.
+   */
+  enter(): Promise<void> | undefined;
   /**
    * Takes an upper bound of its tokens, and what is limited for the model. Throws or rejects with RATE_LIMITED, and
    * then takes nothing.
@@ -65,7 +78,6 @@ export interface Admission {
 type Refusal = Extract<AdmissionResult, { admitted: false }>;
 type WindowStates = Pick<AdmissionResult, "requests" | "tokens">;
 type Way = "admit" | "peek";
-type Admitted = Extract<AdmissionResult, { admitted: true }>;
 
 interface Subject {
   /** As a refusal says whose limit it is; windows and slots go by it. */
@@ -82,10 +94,12 @@ interface CallerLimits {
 
 const NO_HEAD: CallMetadata = Object.freeze({});
 const NOTHING: readonly Demand[] = [];
-const NOTHING_ENTERED: WindowStates = { requests: undefined, tokens: undefined };
+const NOTHING_ENTERED: Admitted = { admitted: true, admittedAtMs: 0, requests: undefined, tokens: undefined };
 const NO_LIMITS: CallerLimits = { entry: [], tokens: [], models: [] };
+const DEGRADED_HEADER = "x-tollgate-degraded";
 const UNLIMITED: Admission = Object.freeze({
   head: NO_HEAD,
+  enter: () => undefined,
   reserve: () => undefined,
   correct: () => undefined,
   release: () => undefined,
@@ -125,6 +139,7 @@ export class Limits {
 
   /**
    * Takes one request and its slots, all or none, before anything of it is read. Throws or rejects with RATE_LIMITED.
+   * Where nodes share limits they are taken with its tokens, in one question to what they share.
    */
   admit(caller: LimitedCaller, requestId: string): Admission | Promise<Admission> {
     return this.#enter(caller, requestId, "admit");
@@ -139,7 +154,7 @@ export class Limits {
   check(caller: LimitedCaller): Promise<void> | undefined {
     const { entry: demands } = this.#limitsOf(caller);
     if (demands.length === 0) return undefined;
-    const result = this.#coordination.peek({ requestId: "", demands });
+    const result = this.#coordination.peek({ requestId: "", accountId: caller.accountId, demands });
     if (result instanceof Promise) return result.then(requireAdmitted);
     requireAdmitted(result);
     return undefined;
@@ -148,15 +163,12 @@ export class Limits {
   #enter(caller: LimitedCaller, requestId: string, way: Way): Admission | Promise<Admission> {
     const coordination = this.#coordination;
     const limits = this.#limitsOf(caller);
-    if (limits === NO_LIMITS) return UNLIMITED;
-    const { entry: demands } = limits;
-    if (demands.length === 0) return new LimitedAdmission(coordination, way, requestId, limits, NOTHING_ENTERED);
-    const entered = (result: AdmissionResult): Admission => {
-      if (!result.admitted) throw refusalOf(result);
-      return new LimitedAdmission(coordination, way, requestId, limits, result);
-    };
-    const result = coordination[way]({ requestId, demands });
-    return result instanceof Promise ? result.then(entered) : entered(result);
+    const { isShared } = coordination;
+    if (limits === NO_LIMITS && !isShared) return UNLIMITED;
+    const admission = new LimitedAdmission(coordination, way, requestId, caller, limits);
+    if (isShared) return admission;
+    const entering = admission.enter();
+    return entering === undefined ? admission : entering.then(() => admission);
   }
 
   #limitsOf(caller: LimitedCaller): CallerLimits {
@@ -204,39 +216,84 @@ class LimitedAdmission implements Admission {
   #reserved: { readonly result: Admitted; readonly demands: readonly Demand[] } | undefined;
   /** What is used in all, once that was said. */
   #used: number | undefined;
-  #released: boolean;
+  #released = false;
   #head: CallMetadata | undefined;
   readonly #coordination: Coordination;
   readonly #way: Way;
   readonly #requestId: string;
+  readonly #caller: LimitedCaller;
   readonly #limits: CallerLimits;
-  readonly #entered: WindowStates;
+  /** True once the first half was asked for. */
+  #isAsked = false;
+  /** How the windows of the first half stand, once it was taken. */
+  #entered: AdmissionResult | undefined;
 
-  constructor(coordination: Coordination, way: Way, requestId: string, limits: CallerLimits, entered: WindowStates) {
+  constructor(coordination: Coordination, way: Way, requestId: string, caller: LimitedCaller, limits: CallerLimits) {
     this.#coordination = coordination;
     this.#way = way;
     this.#requestId = requestId;
+    this.#caller = caller;
     this.#limits = limits;
-    this.#entered = entered;
-    this.#released = way === "peek";
   }
 
   get head(): CallMetadata {
-    this.#head ??= factsOf(this.#states(this.#reserved?.result), "header");
+    this.#head ??= this.#headNow();
     return this.#head;
+  }
+
+  #headNow(): CallMetadata {
+    const result = this.#reserved?.result;
+    const facts = factsOf(this.#states(result), "header");
+    return (result ?? this.#entered)?.degraded === true ? { ...facts, [DEGRADED_HEADER]: "limits" } : facts;
+  }
+
+  enter(): Promise<void> | undefined {
+    if (this.#isAsked) return undefined;
+    this.#isAsked = true;
+    const { entry } = this.#limits;
+    if (entry.length === 0 && !this.#coordination.isShared) {
+      this.#entered = NOTHING_ENTERED;
+      return undefined;
+    }
+    const result = this.#ask(NOTHING);
+    if (result instanceof Promise) return result.then((settled) => this.#settleEntry(settled));
+    this.#settleEntry(result);
+    return undefined;
+  }
+
+  #settleEntry(result: AdmissionResult): void {
+    if (!result.admitted) throw refusalOf(result);
+    this.#entered = result;
   }
 
   reserve(tokens: number, model: string): Promise<void> | undefined {
     assert(tokens >= 0, "a bound of tokens is a number from 0");
+    this.#isAsked = true;
     const demands = this.#demands(Math.ceil(tokens), model);
-    if (demands.length === 0) return undefined;
-    const result = this.#coordination[this.#way]({ requestId: this.#requestId, demands });
+    if (demands.length === 0 && this.#entered !== undefined) return undefined;
+    const result = this.#ask(demands);
     if (result instanceof Promise) return result.then((settled) => this.#reserve(settled, demands));
     this.#reserve(result, demands);
     return undefined;
   }
 
-  #demands(tokens: number, model: string): Demand[] {
+  /** Asks for the demands, and with them for the first half where that was not asked for yet. */
+  #ask(demands: readonly Demand[]): AdmissionResult | Promise<AdmissionResult> {
+    const { accountId, revisions } = this.#caller;
+    const request = { requestId: this.#requestId, accountId };
+    if (this.#entered !== undefined) return this.#coordination[this.#way]({ ...request, demands });
+    const first = this.#limits.entry;
+    const compares = this.#coordination.isShared && this.#way === "admit";
+    return this.#coordination[this.#way]({
+      ...request,
+      first,
+      demands,
+      ...(compares ? { revisions: revisions ?? NO_REVISIONS } : {}),
+    });
+  }
+
+  #demands(tokens: number, model: string): readonly Demand[] {
+    if (this.#limits === NO_LIMITS) return NOTHING;
     const demands = this.#limits.tokens.map((subject) => demandOf(subject, tokens));
     for (const { limit, subject } of this.#limits.models)
       if (limit.matches(model)) demands.push(demandOf(subject, tokens));
@@ -244,14 +301,19 @@ class LimitedAdmission implements Admission {
   }
 
   #reserve(result: AdmissionResult, demands: readonly Demand[]): void {
-    if (!result.admitted) throw refusalOf({ ...result, ...this.#states(result) });
+    if (!result.admitted) {
+      const refusal = { ...result, ...this.#states(result) };
+      if (result.firstTaken) this.#entered = result;
+      throw refusalOf(refusal);
+    }
+    this.#entered ??= result;
     this.#reserved = { result, demands };
     this.#head = undefined;
   }
 
   /** Of the entry and what was reserved, the tightest windows. */
   #states(reserved: WindowStates | undefined): WindowStates {
-    const requests = tighter(this.#entered.requests, reserved?.requests);
+    const requests = tighter(this.#entered?.requests, reserved?.requests);
     return { requests, tokens: reserved?.tokens };
   }
 
@@ -259,23 +321,24 @@ class LimitedAdmission implements Admission {
     assert(usedTokens >= 0 && Number.isFinite(usedTokens), "used tokens are a number from 0");
     if (this.#reserved === undefined || this.#way === "peek") return;
     const used = Math.ceil(usedTokens);
-    for (const { subject, limits, tokens } of this.#reserved.demands) {
+    const { result, demands } = this.#reserved;
+    for (const { subject, limits, tokens } of demands) {
       const counted = this.#used ?? tokens;
       if (limits.tokensPerMinute > 0 && used !== counted)
-        this.#coordination.correct(subject, this.#reserved.result.admittedAtMs, counted, used);
+        this.#coordination.correct(this.#caller.accountId, subject, result, counted, used);
     }
     this.#used = used;
   }
 
   release(): void {
-    if (this.#released) return;
+    if (this.#released || this.#entered === undefined || this.#way === "peek") return;
     this.#released = true;
     for (const demand of this.#limits.entry) this.#release(demand);
     for (const demand of this.#reserved?.demands ?? NOTHING) this.#release(demand);
   }
 
   #release({ subject, limits }: Demand): void {
-    if (limits.concurrency > 0) this.#coordination.release(subject, this.#requestId);
+    if (limits.concurrency > 0) this.#coordination.release(this.#caller.accountId, subject, this.#requestId);
   }
 }
 
@@ -299,6 +362,7 @@ function refusalOf(refusal: Refusal): GatewayError {
     remaining: String(refusal.remaining),
     reset_ms: String(Math.ceil(refusal.retryAfterMs)),
     owner: refusal.subject,
+    ...(refusal.degraded === true ? { degraded: "limits" } : {}),
     ...factsOf(refusal),
   });
 }
@@ -315,6 +379,7 @@ function factsOf(result: WindowStates, key: "name" | "header" = "name"): Record<
 
 function headOf(facts: Readonly<Record<string, string>>): CallMetadata {
   const head: Record<string, string> = {};
+  if (facts["degraded"] !== undefined) head[DEGRADED_HEADER] = facts["degraded"];
   for (const { name, header } of FACTS) {
     const value = facts[name];
     if (value !== undefined) head[header] = value;

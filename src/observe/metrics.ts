@@ -1,5 +1,5 @@
 /** What Prometheus reads. No label names a key or an account. */
-import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { Tally, Timing } from "./tally.js";
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -25,6 +25,13 @@ export interface SettingsInForce {
   /** The first digits of its hash. */
   readonly version: string;
   readonly acceptTimeMs: number;
+}
+
+/** What nodes share, and how this node stands to it. */
+export interface CoordinationGauges {
+  readonly driver: string;
+  readonly degraded: string | undefined;
+  readonly nodeCount: number;
 }
 
 /** Adds to one count of a model. */
@@ -57,6 +64,25 @@ export class Metrics {
   readAsides: () => readonly UpstreamAside[] = () => [];
   /** Undefined where there is no file; read when Prometheus asks. */
   readSettings: () => SettingsInForce | undefined = () => undefined;
+  /** Undefined where this node shares nothing; read when Prometheus asks. */
+  readCoordination: () => CoordinationGauges | undefined = () => undefined;
+  readonly redisSeconds = new Histogram({
+    name: "tollgate_redis_seconds",
+    help: "Time of commands to Redis.",
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25],
+    registers: [this.registry],
+  });
+  readonly redisTroubles = this.#counter(
+    "tollgate_redis_troubles_total",
+    "Times that Redis was found slow or unreachable, and this node went by its own share of the limits.",
+    ["trouble"],
+  );
+  readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Commands to Redis that failed.", []);
+  readonly decidedAlone = this.#counter(
+    "tollgate_decided_alone_total",
+    "Admissions by this node's own share of the limits, while Redis was away.",
+    [],
+  );
   readonly unknownMembers = new Tally(
     "tollgate_unknown_members_total",
     "Members of requests that the gateway does not know.",
@@ -107,6 +133,14 @@ export class Metrics {
     this.registry.registerMetric(this.refusedAsOurs);
     this.#asides();
     this.#settings();
+    this.#gauge("tollgate_redis_away", "1 while this node goes by its own share of the limits.", () =>
+      this.readCoordination()?.degraded === undefined ? 0 : 1,
+    );
+    this.#gauge(
+      "tollgate_nodes",
+      "Nodes that share limits, as last known.",
+      () => this.readCoordination()?.nodeCount ?? 1,
+    );
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);

@@ -105,6 +105,20 @@ export class Ejection {
     return true;
   }
 
+  /** Another node met it: set aside here as there, and said to nobody. Where it is already, for all that either is. */
+  impose(
+    cause: EjectionCause,
+    { nowMs, latestToken }: { readonly nowMs: number; readonly latestToken: number },
+    durationMs: number,
+    accountId: string | undefined,
+  ): void {
+    const isAside = nowMs < this.#untilMs;
+    if (!isAside) this.#sinceToken = latestToken;
+    this.#accountId = !isAside || this.#accountId === accountId ? accountId : undefined;
+    this.#cause = cause;
+    this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(durationMs, this.rule.mostMs));
+  }
+
   /** True of what began before it was set aside. */
   isStale(token: number): boolean {
     return token <= this.#sinceToken;

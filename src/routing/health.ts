@@ -202,6 +202,11 @@ export class TargetHealth {
     if (isAside) this.#probes.reset();
   }
 
+  /** On another node its limit was reached. */
+  imposeRateLimit(nowMs: number, durationMs: number, accountId: string | undefined): void {
+    this.#rate.impose("rate_limited", { nowMs, latestToken: this.upstream.latestToken }, durationMs, accountId);
+  }
+
   /** It refused what only an operator can mend: our credential, our account, or the name of the model. */
   refuse(evidence: Evidence, cause: "credential" | "no_funds" | "access" | "model_unknown"): void {
     const { upstream } = this;

@@ -15,6 +15,7 @@ import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { PENDING } from "./pending.js";
 import { periodOf } from "./period.js";
 
 type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys">;
@@ -29,9 +30,10 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       checkOwner(caller, required("id", id), "account", id);
       return { account: accountOf(await ledger.account(id)) };
     },
-    async updateAccount({ id, settings, updateMask = [], etag }) {
+    async updateAccount({ id, settings, updateMask = [], etag }, { head }) {
       const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), etag);
       await keys.publishAccount(id);
+      if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
     async listAccounts(request, { caller }) {
@@ -53,14 +55,16 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       const { debitedNanos, receivableNanos, availableNanos, repeated } = await ledger.corrections.debit(asked);
       return { debitedNanos, receivableNanos, availableNanos, repeatedDebit: repeated };
     },
-    async freezeAccount({ id, reason, endStreams }, { caller }) {
+    async freezeAccount({ id, reason, endStreams }, { caller, head }) {
       const account = await ledger.freeze(required("id", id), { reason, endsStreams: endStreams, actor: caller.keyId });
       await keys.publishAccount(id);
+      if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
-    async unfreezeAccount({ id }) {
+    async unfreezeAccount({ id }, { head }) {
       const account = await ledger.unfreeze(required("id", id));
       await keys.publishAccount(id);
+      if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
     async getBalance({ id }, { caller }) {

@@ -10,6 +10,7 @@ import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { Admitted } from "./admitted.js";
+import { CallerChanged } from "../coordination/coordination.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
 import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
@@ -59,6 +60,8 @@ export type PermissionOf = (path: string) => MethodPermission | undefined;
 interface OpenRoute extends Route {
   /** True where an answer is logged as an act of its caller. */
   readonly isChange: boolean;
+  /** True where the limits are asked when it runs. */
+  readonly beginsRequest: boolean;
   /** True where a call ends only with its caller or with the process. */
   readonly isEndless: boolean;
   readonly permission: MethodPermission;
@@ -93,6 +96,7 @@ export class Dispatcher {
         permission,
         isChange: isChangePath(route.path),
         isEndless: route.path === ENDLESS,
+        beginsRequest: beginsRequest(route.path),
       });
     }
   }
@@ -242,16 +246,16 @@ export class Dispatcher {
   }
 
   #run<Value>(
-    { permission, isEndless }: OpenRoute,
+    route: OpenRoute,
     call: ServerCall,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
   ): Promise<Value> {
     if (this.#draining !== undefined) throw stopping();
     const lifetime = new Lifetime(call.signal, call.timeoutMs);
-    lifetime.isEndless = isEndless;
+    lifetime.isEndless = route.isEndless;
     this.#running.add(lifetime);
-    return lifetime.race(this.#admitted(permission, call, lifetime, head, work), this.#ended);
+    return lifetime.race(this.#admitted(route, call, lifetime, head, work), this.#ended);
   }
 
   /**
@@ -259,7 +263,7 @@ export class Dispatcher {
    * changed since: its key may have been revoked, or have expired, while the message came.
    */
   #admitted<Value>(
-    permission: MethodPermission,
+    { permission, beginsRequest }: OpenRoute,
     call: ServerCall,
     lifetime: Lifetime,
     head: Head,
@@ -280,6 +284,10 @@ export class Dispatcher {
     };
     try {
       signal.throwIfAborted();
+      if (this.#core.keys.isShared) {
+        const secret = credentialOf(call.metadata);
+        return this.#enterCompared(secret, begin, beginsRequest && !mayComeAgain(call.metadata));
+      }
       if (admitted?.holds(this.#core.keys.changeCount) === true) return begin(admitted.caller);
       return this.#enter(credentialOf(call.metadata), begin);
     } catch (error) {
@@ -305,6 +313,32 @@ export class Dispatcher {
       if (lookups > 1) return this.#enter(secret, begin, lookups - 1);
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "keys change faster than they are looked up" });
     });
+  }
+
+  /**
+   * As `#enter` where other nodes change keys too. What is remembered of a caller is compared with what all nodes know,
+   * here or, where `begin` asks for the limits, with that question. One that changed is read again and begins anew.
+   */
+  async #enterCompared<Value>(
+    secret: string | undefined,
+    begin: (caller: Caller) => Promise<Value>,
+    limitsCompare: boolean,
+  ): Promise<Value> {
+    const { keys } = this.#core;
+    for (let count = 1; ; count++) {
+      const authenticating = keys.authenticate(secret);
+      const caller = authenticating instanceof Promise ? await authenticating : authenticating;
+      try {
+        if (!limitsCompare && !(await keys.isCurrent(caller))) throw new CallerChanged();
+        return await begin(caller);
+      } catch (error) {
+        // What was refused before the limits were asked may be allowed since, or the account be frozen no more.
+        const isForbidden = limitsCompare && error instanceof GatewayError && error.http === 403;
+        const isOld = error instanceof CallerChanged || (isForbidden && !(await keys.isCurrent(caller)));
+        if (!isOld || count >= LOOKUPS_MAX) throw error;
+        keys.forget(secret, caller);
+      }
+    }
   }
 
   #refuse(thrown: unknown, path: string, head: Head): Refused {

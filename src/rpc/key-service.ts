@@ -6,6 +6,7 @@ import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { PENDING } from "./pending.js";
 
 export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof KeyServiceService> {
   return {
@@ -24,17 +25,22 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
       const page = await keys.list(accountFilter(caller, request.accountId), pageOf(request));
       return { keys: page.keys.filter((key) => maySee(caller, key)), nextPageToken: page.nextPageToken };
     },
-    async updateKey({ id, settings, updateMask = [], etag }, { caller }) {
+    async updateKey({ id, settings, updateMask = [], etag }, { caller, head }) {
       const permit = requireMayChange.bind(undefined, caller);
-      return { key: await keys.update(required("id", id), settings, updateMask, { permit, etag }) };
+      const key = await keys.update(required("id", id), settings, updateMask, { permit, etag });
+      if (keys.isPending(id)) head(PENDING);
+      return { key };
     },
-    async revokeKey({ id }, { caller }) {
+    async revokeKey({ id }, { caller, head }) {
       requireMaySee(caller, await keys.get(required("id", id)));
-      return { key: await keys.revoke(id) };
+      const key = await keys.revoke(id);
+      if (keys.isPending(id)) head(PENDING);
+      return { key };
     },
-    async rotateKey({ id, graceSeconds }, { caller }) {
+    async rotateKey({ id, graceSeconds }, { caller, head }) {
       const permit = requireMayRotate.bind(undefined, caller);
       const { key, secret } = await keys.rotate(required("id", id), graceSeconds, permit);
+      if (keys.isPending(id)) head(PENDING);
       return { key, secret };
     },
     async getCaller(_request, { caller }) {

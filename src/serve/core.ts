@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
-import { createInProcessCoordination } from "../coordination/in-process.js";
 import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
@@ -16,6 +15,7 @@ import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
+import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
@@ -28,6 +28,8 @@ import { leaveMark, markPath } from "../store/ledger-mark.js";
 import { openSqliteStore } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
+import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
+import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
@@ -83,14 +85,15 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const { store, derived } = await openDataDirectory(options);
-  const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
+  const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
   const nodeId = randomUUID();
   const ledger = startLedger(store, nodeId, options);
   await ledger.start();
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
-  const load = createLoadOptions(process.env, nowMs, telling(log, healthLog.note.bind(healthLog)));
+  coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
+  const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const node = new ThisNode({ id: nodeId, version: options.version, startTimeMs: nowMs(), routing, ledger });
   const settings = createSettings(routes, { keys, ledger }, node, options);
@@ -245,6 +248,14 @@ function createReplays(ledger: Ledger, { answerRoots }: Derived, { environment, 
     onBytes: (bytes) => metrics.answerBytes.set({ place: "memory" }, bytes),
     onLost,
   });
+}
+
+/** Tells operators of an upstream's health, and the other nodes what they too must heed. */
+function onHealth(healthLog: HealthLog, coordination: Coordination): LoadOptions["onHealth"] {
+  return (upstream, model, change) => {
+    healthLog.note(upstream, model, change);
+    shareCoolDown(coordination, upstream, model, change);
+  };
 }
 
 function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLog: HealthLog): Routing {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
 import { formatAddress, parseAddress } from "../../src/config/address.js";
+import { REDIS_RULE } from "../../src/config/redis-url.js";
 import { readEnvironment } from "../../src/config/environment.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-environment-"));
@@ -23,6 +24,8 @@ const DEFAULTS = {
   dataDirectory: join(directory, "data"),
   witnessPath: undefined,
   core: undefined,
+  redis: undefined,
+  redisCa: undefined,
   operatorKey: undefined,
   secret: undefined,
   secretPrevious: undefined,
@@ -163,8 +166,8 @@ describe("a bad environment stops the start with one line", () => {
       line: "TOLLGATE_DATABASE_URL is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA",
     },
     {
-      env: { TOLLGATE_REDIS_URL: "redis://:hunter2@h" },
-      line: "TOLLGATE_REDIS_URL is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA",
+      env: { TOLLGATE_REDIS_URL: "http://:hunter2@h" },
+      line: `TOLLGATE_REDIS_URL ${REDIS_RULE}`,
     },
   ])("$line", ({ env, line }) => {
     const error = refusalOf(() => readEnvironment(env, directory));

@@ -1,37 +1,62 @@
-/** A world for the tests of coordination: one node whose clock the test drives. */
-import { afterEach, beforeEach } from "vitest";
-import type { AdmissionResult, Demand } from "../../src/coordination/coordination.js";
-import {
-  createInProcessCoordination,
-  type InProcessCoordination,
-  type InProcessOptions,
-} from "../../src/coordination/in-process.js";
+/** A world for the tests of coordination: one node of each driver, whose clock the test drives. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import type { AdmissionRequest, AdmissionResult, Admitted, Demand } from "../../src/coordination/coordination.js";
+import { type Beating, type Driver, DRIVERS } from "./drivers.js";
 
 export const START_MS = 1_800_000_000_000;
 export const NO_LIMITS = { requestsPerMinute: 0, tokensPerMinute: 0, concurrency: 0 };
+export const ACCOUNT = "acme";
 
 export let clock = { nowMs: START_MS };
-export let coordination: InProcessCoordination;
+export let coordination: Beating;
 let requestCount = 0;
 
-/** Gives each test of the file a coordination of its own. */
-export function freshForEachTest(options: Partial<InProcessOptions> = {}): void {
-  beforeEach(() => {
-    clock = { nowMs: START_MS };
-    coordination = createInProcessCoordination({ nowMs: () => clock.nowMs, heartbeatMs: 0, ...options });
-  });
-  afterEach(() => coordination.close());
+/** Runs the tests once for each driver, each test with a coordination of its own; where one is missing, it is named. */
+export function onEachDriver(define: (driver: Driver) => void): void {
+  for (const driver of DRIVERS) {
+    describe(`(${driver.name})`, () => {
+      let shared: Awaited<ReturnType<Driver["begin"]>> | undefined;
+      beforeAll(async () => {
+        if (driver.missing === undefined) shared = await driver.begin();
+      });
+      beforeEach(async (context) => {
+        context.skip(driver.missing !== undefined, driver.missing);
+        if (shared === undefined) return;
+        clock = { nowMs: START_MS };
+        const { nowMs } = { nowMs: () => clock.nowMs };
+        coordination = await shared.open({ nowMs });
+      });
+      afterEach(async () => {
+        if (driver.missing === undefined) await coordination.close();
+      });
+      afterAll(() => shared?.close());
+      define(driver);
+    });
+  }
 }
 
-export function admit(
+export async function admit(
   limits: Partial<typeof NO_LIMITS>,
   some: Partial<Demand & { requestId: string }> = {},
-): AdmissionResult {
-  const { requestId = `r${requestCount++}`, ...demand } = some;
-  const full = { subject: "key_1", tokens: 0, limits: { ...NO_LIMITS, ...limits }, ...demand };
-  const result = coordination.admit({ requestId, demands: [full] });
-  if (result instanceof Promise) throw new Error("in one process, the answer comes at once");
-  return result;
+): Promise<AdmissionResult> {
+  const { requestId = newRequestId(), ...demand } = some;
+  return ask({ requestId, demands: [demandOf(limits, demand)] });
+}
+
+/** A demand of `key_1`, unless it names another subject. */
+export function demandOf(limits: Partial<typeof NO_LIMITS>, some: Partial<Demand> = {}): Demand {
+  return { subject: "key_1", tokens: 0, limits: { ...NO_LIMITS, ...limits }, ...some };
+}
+
+export async function ask(
+  request: Omit<AdmissionRequest, "accountId" | "requestId"> & { requestId?: string },
+  act: "admit" | "peek" = "admit",
+): Promise<AdmissionResult> {
+  return coordination[act]({ requestId: newRequestId(), accountId: ACCOUNT, ...request });
+}
+
+export function newRequestId(): string {
+  return `r${requestCount++}`;
 }
 
 export function refused(result: AdmissionResult): Extract<AdmissionResult, { admitted: false }> {
@@ -39,7 +64,7 @@ export function refused(result: AdmissionResult): Extract<AdmissionResult, { adm
   return result;
 }
 
-export function admitted(result: AdmissionResult): Extract<AdmissionResult, { admitted: true }> {
+export function admitted(result: AdmissionResult): Admitted {
   if (!result.admitted) throw new Error(`refused by ${result.limit}`);
   return result;
 }

@@ -140,7 +140,7 @@ export async function openFaultyCore(
     grpcAddress: edges.grpcAddress,
     requestId: () => `req_${latestId}`,
     remains: () => {
-      const peeked = coordination.peek({ requestId: "probe", demands: [demand] });
+      const peeked = coordination.peek({ requestId: "probe", accountId: "acme", demands: [demand] });
       assert(!(peeked instanceof Promise));
       const attempts = upstreams().reduce((sum, { health }) => sum + health.running, 0);
       return { slots: peeked.admitted ? 0 : 1, requests: metrics.running, attempts, drains };

@@ -256,13 +256,13 @@ describe("revoke", () => {
     const coordination: Coordination = {
       ...world.coordination,
       onRevision: () => undefined,
-      publishRevision: async (keyId, revision) => {
+      publishRevision: async (accountId, keyId) => {
         const row = await world.store.keys.get(keyId);
-        told.push([keyId, revision, row?.revision, row?.revokeTimeMs]);
+        told.push([accountId, keyId, row?.revision, row?.revokeTimeMs]);
       },
     };
     await world.node({ coordination }).revoke(key.id);
-    expect(told).toEqual([[key.id, 2, 2, world.clock.nowMs]]);
+    expect(told).toEqual([["acme", key.id, 2, world.clock.nowMs]]);
   });
 
   test("succeeds and reports where the other nodes cannot be told", async () => {

@@ -268,12 +268,17 @@ test("a question is refused exactly where a request is, with the same facts, and
 
 test("a shared driver that answers later refuses and admits alike", async () => {
   const later: Coordination = {
+    isShared: false,
+    state: () => coordination.state(),
+    revisionsOf: (...asked) => coordination.revisionsOf(...asked),
     admit: (request) => Promise.resolve(coordination.admit(request)),
     peek: (request) => Promise.resolve(coordination.peek(request)),
     correct: (...corrected) => coordination.correct(...corrected),
     release: (...released) => coordination.release(...released),
     publishRevision: (...published) => coordination.publishRevision(...published),
     onRevision: (callback) => coordination.onRevision(callback),
+    publishCoolDown: () => undefined,
+    onCoolDown: () => undefined,
     close: () => coordination.close(),
   };
   limits = new Limits({ coordination: later });

@@ -25,6 +25,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/pricing/",
     "src/limits/",
     "src/observe/",
+    // A caller that changed on another node begins anew.
+    "src/coordination/coordination.ts",
     // The forms of its rows and pages; no driver.
     "src/store/store.ts",
   ],

@@ -1,0 +1,23 @@
+/** A wait that an upstream asked for, as nodes tell each other of it. */
+import { z } from "zod";
+import type { CoolDown } from "./coordination.js";
+
+/** What another node says holds others back no longer than what an upstream's own answer may. */
+const DURATION_MS_MAX = 60_000;
+
+const SCHEMA = z.object({
+  upstream: z.string().max(256),
+  model: z.string().max(256),
+  durationMs: z.number().min(0).max(DURATION_MS_MAX),
+  accountId: z.string().max(256).optional(),
+});
+
+/** Undefined where it is none: whoever may publish in Redis may send anything. */
+export function parseCoolDown(text: string): CoolDown | undefined {
+  try {
+    const { accountId, ...rest } = SCHEMA.parse(JSON.parse(text));
+    return { ...rest, accountId };
+  } catch {
+    return undefined;
+  }
+}

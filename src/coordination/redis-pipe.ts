@@ -1,0 +1,112 @@
+/** Sends what a node asks of Redis: all that one turn of the event loop asks for goes as one command. */
+import type { Breaker } from "./breaker.js";
+import type { Client } from "./redis-client.js";
+import { SCRIPT, SCRIPT_SHA } from "./redis-script.js";
+
+/** The answer to one part; undefined where none came in time, and then nobody knows whether it had an effect. */
+export type Answer = readonly unknown[] | number | undefined;
+
+/** A command holds at most so many parts, so that Redis is never busy with one for long. */
+const PARTS_MAX = 128;
+
+interface Part {
+  readonly answer: (answer: Answer) => void;
+}
+
+/** What goes together: parts whose keys lie in one slot. */
+interface Batch {
+  readonly keys: string[];
+  readonly args: (string | number)[];
+  readonly parts: Part[];
+}
+
+export interface RedisPipeOptions {
+  readonly client: Client;
+  readonly breaker: Breaker;
+  readonly monotonicMs: () => number;
+  /** The time that windows go by, for tests; 0: the server's own. */
+  readonly serverMs: () => number;
+  /** When an answer is late. */
+  readonly slowMs: number;
+  /** Hears how long an answer took. */
+  readonly onAnswer: (tookMs: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class RedisPipe {
+  readonly #options: RedisPipeOptions;
+  readonly #batches = new Map<string, Batch>();
+  #isScheduled = false;
+
+  constructor(options: RedisPipeOptions) {
+    this.#options = options;
+  }
+
+  /** Sends one part with this turn's others of its slot. `answer` runs once, in a later turn. */
+  send(slot: string, keys: readonly string[], args: readonly (string | number)[], answer: Part["answer"]): void {
+    let batch = this.#batches.get(slot);
+    if (batch === undefined) this.#batches.set(slot, (batch = { keys: [], args: [], parts: [] }));
+    for (const key of keys) batch.keys.push(key);
+    for (const arg of args) batch.args.push(arg);
+    batch.parts.push({ answer });
+    if (batch.parts.length >= PARTS_MAX) {
+      this.#batches.delete(slot);
+      this.#run(batch);
+    }
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    const batches = [...this.#batches.values()];
+    this.#batches.clear();
+    for (const batch of batches) this.#run(batch);
+  }
+
+  #run({ keys, args, parts }: Batch): void {
+    const { breaker, monotonicMs, slowMs, onAnswer, onFailure } = this.#options;
+    const sinceMs = monotonicMs();
+    let isOver = false;
+    const end = (answers: readonly Answer[] | undefined): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      for (const [index, { answer }] of parts.entries()) answer(answers?.[index]);
+    };
+    const late = (): void => {
+      if (isOver) return;
+      breaker.late();
+      end(undefined);
+    };
+    // An answer that waits in the socket while this process was busy is read before it is called late.
+    const timer = setTimeout(() => setImmediate(late), slowMs);
+    this.#call(keys, args).then(
+      (answers) => {
+        const tookMs = monotonicMs() - sinceMs;
+        onAnswer(tookMs);
+        if (!isOver) breaker.quick();
+        end(answers);
+      },
+      (error: unknown) => {
+        breaker.failed();
+        onFailure(error);
+        end(undefined);
+      },
+    );
+  }
+
+  async #call(keys: readonly string[], args: readonly (string | number)[]): Promise<readonly Answer[]> {
+    const { client, serverMs } = this.#options;
+    if (client.status !== "ready") throw new Error(`no connection to Redis (${client.status})`);
+    const rest = [keys.length, ...keys, serverMs(), ...args];
+    try {
+      return (await client.call("EVALSHA", SCRIPT_SHA, ...rest)) as readonly Answer[];
+    } catch (error) {
+      // The one refusal after which nothing was done: the server does not know the script yet.
+      if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+      return (await client.call("EVAL", SCRIPT, ...rest)) as readonly Answer[];
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** What this node shares with others: in Redis where the environment names one, else nothing. */
+import { readFileSync } from "node:fs";
+import { ConfigError } from "../config/config-error.js";
+import type { Environment } from "../config/environment.js";
+import type { Coordination } from "../coordination/coordination.js";
+import { createInProcessCoordination } from "../coordination/in-process.js";
+import { createClient, type RedisSettings, RedisRefusal } from "../coordination/redis-client.js";
+import { type RedisEvents, startRedisCoordination } from "../coordination/redis.js";
+import type { Log } from "../observe/log.js";
+import type { Metrics } from "../observe/metrics.js";
+import { protectSecrets } from "../redaction.js";
+
+/** While Redis is away each command fails; a line says so at most this often. */
+const FAILURE_LINE_MS = 60_000;
+const monotonicMs = (): number => performance.now();
+
+/** Rejects with a ConfigError where Redis refuses for good. One that cannot be reached is tried again and again. */
+export async function startCoordination(environment: Environment, log: Log, metrics: Metrics): Promise<Coordination> {
+  const { redis } = environment;
+  if (redis === undefined) return createInProcessCoordination({ nowMs: monotonicMs });
+  protectSecrets([redis.password, redis.sentinelPassword].filter((secret) => secret !== undefined));
+  const settings: RedisSettings = {
+    ...redis,
+    tls: redis.isSecure
+      ? { ca: environment.redisCa === undefined ? undefined : readCa(environment.redisCa) }
+      : undefined,
+  };
+  try {
+    const coordination = await startRedisCoordination({
+      client: createClient(settings, "tollgate"),
+      listener: createClient(settings, "tollgate-listens"),
+      isCluster: redis.kind === "cluster",
+      monotonicMs,
+      events: eventsFor(log, metrics),
+    });
+    metrics.readCoordination = () => coordination.state();
+    return coordination;
+  } catch (error) {
+    if (error instanceof RedisRefusal) throw new ConfigError([error.message]);
+    throw error;
+  }
+}
+
+function readCa(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError([`TOLLGATE_REDIS_CA=${JSON.stringify(path)} must be a file that can be read`], {
+      cause: error,
+    });
+  }
+}
+
+function eventsFor(log: Log, metrics: Metrics): RedisEvents {
+  let toldMs = -Infinity;
+  return {
+    breaker: (trouble) => {
+      if (trouble === undefined) {
+        log.info({}, "Redis is well again: limits are shared");
+        return;
+      }
+      metrics.redisTroubles.inc({ trouble });
+      log.warn({ trouble }, "Redis is away: this node decides by its own share of the limits until it is well again");
+    },
+    answered: (tookMs) => metrics.redisSeconds.observe(tookMs / 1000),
+    failed: (err) => {
+      metrics.redisFailures.inc();
+      const nowMs = monotonicMs();
+      if (nowMs - toldMs < FAILURE_LINE_MS) return;
+      toldMs = nowMs;
+      log.warn({ err }, "Redis does not answer");
+    },
+    decidedAlone: () => metrics.decidedAlone.inc(),
+  };
+}

@@ -1,0 +1,70 @@
+/** An upstream that asks one node to wait is left alone by the others. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseCoolDown } from "../../src/coordination/cool-down.js";
+import type { EjectionChange } from "../../src/routing/ejection.js";
+import { UpstreamHealth } from "../../src/routing/health.js";
+import { shareCoolDown } from "../../src/serve/cool-downs.js";
+import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
+import { newPrefix, openRedis } from "./drivers.js";
+
+const WAIT = { timeout: 60_000, interval: 20 };
+
+test.each([
+  "",
+  "{}",
+  "[]",
+  '{"upstream":"a","model":"m","durationMs":1e9}',
+  '{"upstream":"a","model":1,"durationMs":1}',
+  '{"upstream":"a","model":"m","durationMs":-1}',
+])("'%s' is no wait of an upstream", (text) => {
+  expect(parseCoolDown(text)).toBeUndefined();
+});
+
+describe("a wait that another node met", () => {
+  test("concerns its account alone, until another account meets one too", () => {
+    const told: EjectionChange[] = [];
+    const health = new UpstreamHealth((_model, change) => told.push(change)).of("m");
+    health.imposeRateLimit(1_000, 5_000, "acme");
+    expect([health.admits(2_000, "acme"), health.admits(2_000, "other")]).toEqual([false, true]);
+    const token = health.begin(2_000, "other");
+    health.rateLimited({ nowMs: 2_000, token, accountId: "other" }, 3_000);
+    expect([health.admits(2_001, "acme"), health.admits(2_001, "third")]).toEqual([false, false]);
+    expect(health.admits(6_001, "third")).toBe(true);
+    // What was imposed is said to nobody; what this node met itself is.
+    expect(told.map(({ accountId }) => accountId)).toEqual([undefined]);
+  });
+
+  test("lasts as long as was asked there, and a second one no shorter", () => {
+    const health = new UpstreamHealth().of("m");
+    health.imposeRateLimit(0, 5_000, undefined);
+    health.imposeRateLimit(0, 1_000, "acme");
+    expect([health.admits(4_999, "third"), health.admits(5_000, "third")]).toEqual([false, true]);
+  });
+});
+
+describe.skipIf(REDIS_MISSING !== undefined)(`over Redis ${REDIS_MISSING ?? ""}`, () => {
+  let server: Awaited<ReturnType<typeof sharedRedis>>;
+  beforeAll(async () => {
+    server = await sharedRedis();
+  });
+  afterAll(() => server.close());
+
+  test("a limit that is reached is told to the others, and nothing else that may lie at one node", async () => {
+    const prefix = newPrefix();
+    const [a, b] = [await openRedis(server.url, { prefix }), await openRedis(server.url, { prefix })];
+    const heard: unknown[] = [];
+    a.onCoolDown(() => heard.push("its own"));
+    b.onCoolDown((coolDown) => heard.push(coolDown));
+    const change = { isAside: true, durationMs: 2_000, accountId: undefined };
+    // The other may not listen yet.
+    const tell = (): number => {
+      for (const cause of ["failing", "credential", "no_funds", "rate_limited"] as const)
+        shareCoolDown(a, "fake", "m", { ...change, cause });
+      return heard.length;
+    };
+    await expect.poll(tell, WAIT).toBeGreaterThan(0);
+    const told = { upstream: "fake", model: "m", durationMs: 2_000, accountId: undefined };
+    for (const one of heard) expect(one).toEqual(told);
+    await Promise.all([a.close(), b.close()]);
+  });
+});

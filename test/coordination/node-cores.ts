@@ -1,0 +1,166 @@
+/** Several cores over one store, each with a Redis connection of its own: nodes, but for their processes. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CallMetadata, CallOptions } from "../../src/api/channel.js";
+import { Cancellation } from "../../src/api/cancellation.js";
+import { Generation, InferenceServiceService, KeyServiceService, KeySettings } from "../../src/api/index.js";
+import { parseSettings } from "../../src/config/file.js";
+import { createInProcessCoordination } from "../../src/coordination/in-process.js";
+import type { RedisCoordination, RedisOptions } from "../../src/coordination/redis.js";
+import { GatewayError } from "../../src/errors.js";
+import { createGateway } from "../../src/gateway/inference.js";
+import { Keys, type KeyWithSecret } from "../../src/keys/keys.js";
+import { Ledger } from "../../src/ledger/ledger.js";
+import { Limits } from "../../src/limits/limits.js";
+import { Metrics } from "../../src/observe/metrics.js";
+import { createLongBodies } from "../../src/reading/long-bodies.js";
+import { clientWires, embeddingWires } from "../../src/reading/readers.js";
+import { createModelCatalog, createUpstreamBoard } from "../../src/routing/catalog.js";
+import { connectUpstreams, loadTable } from "../../src/routing/load.js";
+import { Routing } from "../../src/routing/routing.js";
+import { createDispatcher } from "../../src/rpc/dispatch.js";
+import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
+import { createLoadOptions } from "../../src/serve/load-options.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { newPrefix, openRedis } from "./drivers.js";
+
+export const ACCOUNT = "acme";
+const SETTINGS = `
+upstreams:
+  sim: { family: sim }
+models:
+  sim-1: { targets: [{ upstream: sim }], context_tokens: 100000, output_tokens_max: 1000, price: free }
+`;
+const TIMEOUTS = {
+  totalMs: 60_000,
+  firstTokenMs: 60_000,
+  wholeMs: 60_000,
+  idleMs: 60_000,
+  lingerMs: 1_000,
+  drainMs: 1_000,
+};
+const nothing = (): undefined => undefined;
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** What a request met: the headers of its answer, or its refusal. */
+export type Outcome = { readonly head: CallMetadata } | { readonly error: GatewayError };
+
+export interface NodeCore {
+  readonly keys: Keys;
+  readonly coordination: RedisCoordination;
+  /** Runs one small request to a model that costs nothing. Never rejects. */
+  generate(secret: string): Promise<Outcome>;
+  /** Asks who the key is, which begins no request. Never rejects. */
+  whoAmI(secret: string): Promise<Outcome>;
+}
+
+export interface NodeCores {
+  readonly nodes: readonly NodeCore[];
+  readonly ledger: Ledger;
+  makeKey(settings?: Partial<KeySettings>): Promise<KeyWithSecret>;
+  close(): Promise<void>;
+}
+
+/** Opens so many nodes on the Redis at each URL, which may be a proxy before the same one. */
+export async function openNodeCores(urls: readonly string[], redis: Partial<RedisOptions> = {}): Promise<NodeCores> {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-nodes-"));
+  const store = await openSqliteStore({ directory });
+  const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs: Date.now });
+  await ledger.start();
+  await ledger.createAccount({ id: ACCOUNT, name: ACCOUNT });
+  const { routing, disconnect } = await openRouting();
+  const longBodies = createLongBodies();
+  const rootSecret = randomBytes(32);
+  const prefix = newPrefix();
+  const open = async (url: string): Promise<NodeCore> => {
+    const coordination = await openRedis(url, { prefix, ...redis });
+    const keys = new Keys({ store, coordination, rootSecret, nowMs: Date.now, randomBytes });
+    const limits = new Limits({ coordination });
+    const metrics = new Metrics();
+    const steps = { wires: clientWires, embeddingWires, longBodies, routing, limits, ledger, log: SILENT, metrics };
+    const gateway = createGateway({ ...steps, nowMs: Date.now });
+    const dispatcher = createDispatcher({
+      keys,
+      ledger,
+      store: { requests: ledger.requests },
+      gateway,
+      limits,
+      models: createModelCatalog(routing),
+      upstreams: createUpstreamBoard(routing),
+      requestIds: () => randomUUID().replaceAll("-", ""),
+      nowMs: Date.now,
+      frontTokens: [],
+      nodes: { list: () => Promise.resolve([]) },
+    });
+    const channel = createInProcessChannel(dispatcher);
+    const ask = async (call: (options: CallOptions) => Promise<Outcome>, secret: string): Promise<Outcome> => {
+      try {
+        return await call({ metadata: { authorization: `Bearer ${secret}` }, signal: new Cancellation() });
+      } catch (error) {
+        return { error: GatewayError.from(error) };
+      }
+    };
+    return {
+      keys,
+      coordination,
+      generate: (secret) =>
+        ask((options) => channel.unary(InferenceServiceService.generate, request(), options), secret),
+      whoAmI: (secret) => ask((options) => channel.unary(KeyServiceService.getCaller, {}, options), secret),
+    };
+  };
+  const nodes = await Promise.all(urls.map(open));
+  const maker = new Keys({
+    store,
+    coordination: createInProcessCoordination({ nowMs: Date.now }),
+    rootSecret,
+    nowMs: Date.now,
+    randomBytes,
+  });
+  return {
+    nodes,
+    ledger,
+    makeKey: (settings = {}) =>
+      maker.create({
+        accountId: ACCOUNT,
+        settings: { ...KeySettings.decode(new Uint8Array()), scopes: ["chat"], ...settings },
+      }),
+    close: async () => {
+      await Promise.all(nodes.map(({ coordination }) => coordination.close()));
+      await ledger.close();
+      await disconnect();
+      await longBodies.close();
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function request() {
+  const body = Buffer.from('{"model":"sim-1","messages":[{"role":"user","content":"hi"}]}');
+  const source = { wire: "openai-chat", body, headers: {} };
+  const input = { $case: "source", value: source } as const;
+  return { generation: { ...Generation.decode(new Uint8Array()), input, outputTokensMax: undefined }, acceptWire: "" };
+}
+
+async function openRouting() {
+  const options = createLoadOptions({}, Date.now, nothing);
+  const routing = new Routing({
+    nowMs: () => performance.now(),
+    random: () => 0,
+    timeouts: TIMEOUTS,
+    listed: () => undefined,
+    onAttempt: nothing,
+    onUnknownMember: nothing,
+    onDrain: nothing,
+  });
+  const settings = parseSettings(SETTINGS, {});
+  const upstreams = connectUpstreams(settings, new Map(), options);
+  const { table } = await loadTable(settings, upstreams, new Map(), options);
+  routing.replace(table);
+  const disconnect = async (): Promise<void> => {
+    for (const { upstream } of upstreams.values()) await upstream.close();
+  };
+  return { routing, disconnect };
+}

@@ -1,0 +1,128 @@
+/** Several nodes on one Redis: one limit is one limit, and what ends on one node has ended on all. */
+import { setImmediate } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KeySettings } from "../../src/api/index.js";
+import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
+import { type Beating, flush, newPrefix, openRedis } from "./drivers.js";
+import { type NodeCores, openNodeCores, type Outcome } from "./node-cores.js";
+import { mostInAnyMinute } from "./reference.js";
+
+/** 10,000 are tried by `npm run revocation`. */
+const TRIALS = Number(process.env["TOLLGATE_REVOCATION_TRIALS"] ?? 300);
+
+describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING ?? ""}`, () => {
+  let server: Awaited<ReturnType<typeof sharedRedis>>;
+  beforeAll(async () => {
+    server = await sharedRedis();
+  });
+  afterAll(() => server.close());
+
+  test("four nodes at four times the limit admit no more than it in any 60 seconds", async () => {
+    const clock = { nowMs: 1_800_000_000_000 };
+    const nowMs = () => clock.nowMs;
+    const prefix = newPrefix();
+    const open = (): Promise<Beating> => openRedis(server.url, { prefix, serverMs: nowMs });
+    const nodes = await Promise.all([open(), open(), open(), open()]);
+    const limits = { requestsPerMinute: 60, tokensPerMinute: 3_000, concurrency: 0 };
+    const taken: { atMs: number; tokens: number }[] = [];
+    let refusals = 0;
+    for (let second = 0; second < 200; second++) {
+      // Each node offers as much as the limit: a request each second, and bursts.
+      const asked = nodes.flatMap((node, index) =>
+        Array.from({ length: second % 50 === 0 ? 30 : 1 }, (_none, count) => {
+          const tokens = 20 + ((second + index + count) % 90);
+          const demands = [{ subject: "key_1", tokens, limits }];
+          const request = { requestId: `${second}.${index}.${count}`, accountId: "acme", demands };
+          return Promise.resolve(node.admit(request)).then((result) => ({ result, tokens }));
+        }),
+      );
+      for (const { result, tokens } of await Promise.all(asked))
+        if (result.admitted) taken.push({ atMs: result.admittedAtMs, tokens });
+        else refusals += 1;
+      clock.nowMs += 700 + ((second * 137) % 600);
+    }
+    expect(mostInAnyMinute(taken, () => 1)).toBeLessThanOrEqual(60);
+    expect(mostInAnyMinute(taken, ({ tokens }) => tokens)).toBeLessThanOrEqual(3_000);
+    expect(taken.length).toBeGreaterThan(100);
+    expect(refusals).toBeGreaterThan(600);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  describe("a change of a key or an account", () => {
+    let cores: NodeCores;
+    beforeAll(async () => {
+      cores = await openNodeCores([server.url, server.url, server.url], { tickMs: 500 });
+    });
+    afterAll(() => cores.close());
+
+    const begun = (): { a: NodeCores["nodes"][number]; others: NodeCores["nodes"] } => {
+      const [a, ...others] = cores.nodes;
+      if (a === undefined) throw new Error("there is no node");
+      return { a, others };
+    };
+
+    test(`a revoked key is refused by the next request on every node, ${TRIALS} trials`, async () => {
+      const { a, others } = begun();
+      const stale: string[] = [];
+      for (let trial = 0; trial < TRIALS; trial++) {
+        const { key, secret } = await cores.makeKey(trial % 2 === 0 ? {} : { requestsPerMinute: 100n });
+        for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
+        // Half of the trials meet what the word of the change has not reached yet.
+        await a.keys.revoke(key.id);
+        for (const [index, node] of others.entries()) {
+          const outcome = await (trial % 3 === 0 ? node.whoAmI(secret) : node.generate(secret));
+          if (reasonOf(outcome) !== "ERROR_REASON_KEY_REVOKED")
+            stale.push(`${trial} on ${index}: ${reasonOf(outcome)}`);
+        }
+      }
+      expect(stale).toEqual([]);
+    });
+
+    test("a frozen account is refused by the next request on every node, and unfrozen it is served", async () => {
+      const { a, others } = begun();
+      const { secret } = await cores.makeKey();
+      for (let trial = 0; trial < 20; trial++) {
+        for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
+        await cores.ledger.freeze("acme", { reason: "fraud", endsStreams: false, actor: "test" });
+        await a.keys.publishAccount("acme");
+        for (const node of others) expect(reasonOf(await node.generate(secret))).toBe("ERROR_REASON_ACCOUNT_FROZEN");
+        await cores.ledger.unfreeze("acme");
+        await a.keys.publishAccount("acme");
+      }
+    });
+
+    test("a maker's end ends what it made, and a lowered limit holds at once", async () => {
+      const { a, others } = begun();
+      const { key, secret } = await cores.makeKey({ requestsPerMinute: 50n });
+      for (const node of others) expect(await node.generate(secret)).toMatchObject({ head: limitHead("50") });
+      const lowered = { ...KeySettings.decode(new Uint8Array()), requestsPerMinute: 5n };
+      await a.keys.update(key.id, lowered, ["requests_per_minute"]);
+      for (const node of others) expect(await node.generate(secret)).toMatchObject({ head: limitHead("5") });
+    });
+
+    test("a lost Redis makes every caller be read again, and none be believed", async () => {
+      const { a, others } = begun();
+      const { key, secret } = await cores.makeKey();
+      for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
+      await flush(server.url);
+      for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
+      await a.keys.revoke(key.id);
+      await flush(server.url);
+      for (const node of others) expect(reasonOf(await node.generate(secret))).toBe("ERROR_REASON_KEY_REVOKED");
+    });
+
+    test("each node counts the others", async () => {
+      for (const { coordination } of cores.nodes) coordination.tick();
+      await setImmediate();
+      await expect.poll(() => cores.nodes.map(({ coordination }) => coordination.state().nodeCount)).toEqual([3, 3, 3]);
+    }, 60_000);
+  });
+});
+
+function reasonOf(outcome: Outcome): string {
+  return "error" in outcome ? (outcome.error.reason ?? String(outcome.error)) : "served";
+}
+
+function limitHead(limit: string) {
+  return { "x-ratelimit-limit-requests": limit };
+}
