@@ -10,6 +10,8 @@ export default defineConfig({
     // They end what hangs; a machine with other work beside may take several times its usual time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What is waited for comes within a second where nothing else runs.
+    expect: { poll: { timeout: 30_000 } },
     pool: "forks",
     maxWorkers: 2,
   },

@@ -14,6 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "tollgate-package-"));
 const children: ChildProcess[] = [];
 let files: readonly string[] = [];
 let installed = "";
+let tarballPath = "";
 
 beforeAll(() => {
   // The tests' own build is what would be built for it.
@@ -23,9 +24,10 @@ beforeAll(() => {
   const [first] = Array.isArray(packed) ? packed : Object.values(packed as object);
   const tarball = first as { readonly filename: string; readonly files: readonly { readonly path: string }[] };
   files = tarball.files.map(({ path }) => path);
+  tarballPath = join(folder, tarball.filename);
   const home = join(folder, "home");
   mkdirSync(home);
-  installed = npm(home, "install", "--no-audit", "--no-fund", "--prefer-offline", join(folder, tarball.filename));
+  installed = npm(home, "install", "--no-audit", "--no-fund", "--prefer-offline", tarballPath);
 });
 
 afterAll(async () => {
@@ -59,8 +61,11 @@ test("the package is built before it is packed, may be published, and builds not
   expect(Object.keys(manifest.scripts)).not.toContain("postinstall");
 });
 
-test("npx tollgate serve --demo answers a streamed request in an empty folder", async () => {
-  const told = await start("demo", "serve", "--demo");
+test("npx with an empty cache answers a streamed request in an empty folder", async () => {
+  const empty = join(folder, "empty");
+  mkdirSync(empty);
+  const npx = ["--yes", "--cache", join(folder, "cache"), "--package", tarballPath, "tollgate"];
+  const told = await start("demo", { cwd: empty, npx }, "serve", "--demo");
   const [, base = ""] = /Tollgate serves (\S+)/.exec(told) ?? [];
   const [, key = ""] = /client key\s+(\S+)/.exec(told) ?? [];
   const answer = await fetch(`${base}/v1/chat/completions`, {
@@ -73,7 +78,7 @@ test("npx tollgate serve --demo answers a streamed request in an empty folder", 
 });
 
 test("npx tollgate without a command serves, and says what to do next", async () => {
-  const told = await start("bare");
+  const told = await start("bare", { cwd: join(folder, "home"), npx: ["--no-install", "tollgate"] });
   for (const step of [
     "operator key",
     "npx tollgate account create",
@@ -92,11 +97,17 @@ function npm(directory: string, ...args: string[]): string {
   return stdout;
 }
 
+interface Way {
+  readonly cwd: string;
+  /** What npx is told before the program's own arguments. */
+  readonly npx: readonly string[];
+}
+
 /** Starts it with data of its own, and returns what it tells a person once it serves. */
-async function start(name: string, ...args: string[]): Promise<string> {
+async function start(name: string, { cwd, npx }: Way, ...args: string[]): Promise<string> {
   const addresses = { TOLLGATE_HTTP: "127.0.0.1:0", TOLLGATE_GRPC: "127.0.0.1:0", TOLLGATE_ADMIN: "127.0.0.1:0" };
-  const child = spawn("npx", ["--no-install", "tollgate", ...args], {
-    cwd: join(folder, "home"),
+  const child = spawn("npx", [...npx, ...args], {
+    cwd,
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], TOLLGATE_DATA: join(folder, name), ...addresses },

@@ -1,6 +1,6 @@
 /** Estimates tell what the request itself would meet, in every client's own words, and leave no trace. */
 import { credentials } from "@grpc/grpc-js";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
 import { expectEnvelope } from "../support/envelope.js";
 import { script } from "../support/fake-upstream.js";
@@ -171,7 +171,7 @@ describe.each(CASES)("a request that is refused by $name", ({ creditNanos = 1_00
       postChat(world.front, secret, chat(script({ hang: true }), { max_tokens: 1 }), { signal: stop.signal }).catch(
         () => undefined,
       );
-      await vi.waitFor(() => expect(world.upstream.requests.length).toBeGreaterThan(arrived));
+      await expect.poll(() => world.upstream.requests.length).toBeGreaterThan(arrived);
     }
     const told = await estimate(BODY, secret);
     const refused = await generateOverGrpc(client, Buffer.from(JSON.stringify(BODY)), secret);
@@ -216,7 +216,7 @@ describe("a request that would be admitted", () => {
       expect((await postChat(world.front, secret, chat(script({ usageIs })))).status).toBe(200);
     }
     // The settlement goes on after the answer.
-    await vi.waitFor(async () => expect((await estimate(BODY, secret))["expected_request_count"]).toBe("3"));
+    await expect.poll(async () => (await estimate(BODY, secret))["expected_request_count"]).toBe("3");
     const told = await estimate(BODY, secret);
     expect(told["expected_output_tokens"]).toBe("7");
     const expected = BigInt(String(told["input_tokens"])) * PRICE.inputNanos + 7n * PRICE.outputNanos;

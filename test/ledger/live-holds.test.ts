@@ -31,7 +31,7 @@ describe("recovery", () => {
     noted.checkpoint({ usage: usage(1n), costNanos: 1n, upstream: "sim", attempts: 1 });
     noted.checkpoint({ usage: usage(2n), costNanos: 2n, upstream: "sim", attempts: 1 });
     noted.checkpoint({ usage: usage(3n), costNanos: 3n, upstream: "sim", attempts: 1 });
-    await vi.waitFor(async () => expect(await store.requests.get("noted")).toMatchObject({ costNanos: 3n }));
+    await vi.waitFor(async () => expect(await store.requests.get("noted")).toMatchObject({ costNanos: 3n }), WAIT);
     await another("node_2", { onRecovered: recovered }).start();
     await beats(store);
     advance(14_999);

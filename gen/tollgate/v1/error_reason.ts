@@ -11,7 +11,7 @@
  *
  * Every refusal over gRPC carries a google.rpc.ErrorInfo with the domain `tollgate` and a reason, which is the name
  * below without ERROR_REASON_, such as KEY_INVALID; where waiting helps a google.rpc.RetryInfo comes along. Over HTTP
- * the header x-tollgate-reason says the same word, and so do JSON, logs and metrics. The `code` in the body of a refusal
+ * the header x-tollgate-reason says the same word, and so do JSON, logs and metrics. The `code` in a refusal's body
  * is the word that clients of its format know. The examples below are of the metadata.
  */
 export enum ErrorReason {

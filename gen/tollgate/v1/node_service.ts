@@ -19,13 +19,13 @@ import type {
 } from "@grpc/grpc-js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 
-/** Node is one core. */
+/** Node is one gateway of those that share a database. */
 export interface Node {
-  /** Made anew at each start. */
+  /** The node's id, which is made anew at each start. */
   id: string;
-  /** The version of its program. */
+  /** The version of the program that the node runs, such as 0.1.0. */
   version: string;
-  /** When it started, by its own clock. */
+  /** When the node started, by its own clock. */
   startTime?:
     | Date
     | undefined;
@@ -33,35 +33,35 @@ export interface Node {
   beatAgeMs: bigint;
   /** True for the node that answers. */
   answering: boolean;
-  /** Names the settings that are in force there: the first 12 hexadecimal digits of the file's SHA-256. Empty: no file. */
+  /** The name of the settings in force there: the first 12 hexadecimal digits of the file's SHA-256. Empty: no file. */
   settingsVersion: string;
-  /** When they were accepted. */
+  /** When the settings in force were accepted. Absent: there is no file. */
   settingsAcceptTime?:
     | Date
     | undefined;
-  /** The same digits of its own settings file, which differ where another node's newer one is in force. Empty: no file. */
+  /** The same digits of the node's own file, which differ where another node's newer one is in force. Empty: no file. */
   fileVersion: string;
-  /** Where it takes HTTP; empty where it does not. */
+  /** The address at which the node takes HTTP. Empty: it does not. */
   httpAddress: string;
-  /** Where it takes gRPC; empty where it does not. */
+  /** The address at which the node takes gRPC. Empty: it does not. */
   grpcAddress: string;
-  /** How many models it serves. */
+  /** The number of models that the node serves. */
   modelCount: bigint;
 }
 
-/** ListNodesRequest is the request of ListNodes. */
+/** ListNodesRequest is what ListNodes is asked. */
 export interface ListNodesRequest {
-  /** Maximum nodes per page, up to 1,000; 0 means all. */
+  /** Maximum nodes per page, up to 1,000; 0 means all. More is taken as 1,000. */
   pageSize: number;
-  /** next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response. Empty: the first page. */
   pageToken: string;
 }
 
 /** ListNodesResponse is a page of nodes. */
 export interface ListNodesResponse {
-  /** The nodes, by id. */
+  /** The nodes, in the order of their ids. */
   nodes: Node[];
-  /** page_token of the next page. Empty: this is the last. */
+  /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
 }
 
@@ -353,10 +353,19 @@ export const ListNodesResponse: MessageFns<ListNodesResponse> = {
   },
 };
 
-/** NodeService shows the nodes: the cores that share one database. A front end without a core is none. */
+/**
+ * NodeService shows the nodes: the gateways that share one database. A front end without a core of its own is none.
+ *
+ * Every method needs an operator's key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with
+ * KEY_MISSING, KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING.
+ */
 export type NodeServiceService = typeof NodeServiceService;
 export const NodeServiceService = {
-  /** ListNodes lists the nodes by id, with what each said of itself last. */
+  /**
+   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listNodes: {
     path: "/tollgate.v1.NodeService/ListNodes" as const,
     requestStream: false as const,
@@ -369,12 +378,20 @@ export const NodeServiceService = {
 } as const;
 
 export interface NodeServiceServer extends UntypedServiceImplementation {
-  /** ListNodes lists the nodes by id, with what each said of itself last. */
+  /**
+   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listNodes: handleUnaryCall<ListNodesRequest, ListNodesResponse>;
 }
 
 export interface NodeServiceClient extends Client {
-  /** ListNodes lists the nodes by id, with what each said of itself last. */
+  /**
+   * ListNodes lists the nodes in the order of their ids, with what each said of itself last.
+   *
+   * Refuses with PARAMETER_INVALID where the page size or the page token is none.
+   */
   listNodes(
     request: ListNodesRequest,
     callback: (error: ServiceError | null, response: ListNodesResponse) => void,
