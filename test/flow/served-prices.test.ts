@@ -104,7 +104,7 @@ test("what the operator pays is shown to operators alone", async () => {
     const [own, all] = [await tenant.call("GET", path), await management.call("GET", path)];
     expect([own.status, all.status]).toEqual([200, 200]);
     expect(JSON.stringify(own.body)).not.toMatch(/operator_cost|margin/);
-    expect(JSON.stringify(all.body)).toMatch(/"operator_cost_nanos":"\d+","margin_nanos":"\d+"/);
+    expect(JSON.stringify(all.body)).toMatch(/"operator_cost_nanos":"\d+",.*"margin_nanos":"\d+"/);
   }
 });
 

@@ -61,7 +61,7 @@ test.each([
   { name: "no key", headers: { authorization: "" }, status: 401 },
   { name: "an unknown key", headers: { authorization: "Bearer sk-bad" }, status: 401 },
 ])("with $name the answer comes before the body, and the connection goes", async ({ headers, status }) => {
-  it = await startServer({ slowMs: 100 });
+  it = await startServer({ slowMs: 2_000 });
   const client = await RawClient.open(it.port);
   client.write(rawPost("/toy/red/say", "", { ...headers, "content-length": "30" }));
   await until(() => client.text.includes("\r\n\r\n"), "the refusal");

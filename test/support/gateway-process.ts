@@ -9,7 +9,7 @@ import { misfitsIn, statusesIn } from "./answer-check.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
 const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
 
 export interface GatewayProcess {
