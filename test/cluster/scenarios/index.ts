@@ -1,0 +1,10 @@
+/** Every scenario, in the order in which all of them run. */
+import type { Scenario } from "../scenario.js";
+import { balance } from "./balance.js";
+import { freeze, revoke } from "./endings.js";
+import { faults } from "./faults.js";
+import { latency } from "./latency.js";
+import { limit } from "./limit.js";
+import { upgrade } from "./upgrade.js";
+
+export const SCENARIOS: readonly Scenario[] = [balance, limit, revoke, freeze, ...faults, upgrade, latency];

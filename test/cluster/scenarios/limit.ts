@@ -1,0 +1,54 @@
+/** One limit of requests a minute over all nodes: in no 60 seconds are there more. */
+import { setTimeout as pause } from "node:timers/promises";
+import { Cluster, FREE_MODEL } from "../cluster.js";
+import { Load, tallyOf } from "../load.js";
+import type { Scenario } from "../scenario.js";
+
+const NODES = 4;
+const LIMIT = 240;
+const WINDOW_MS = 60_000;
+const CALLERS_PER_NODE = 2;
+
+export const limit: Scenario = {
+  name: "limit",
+  claim: "four nodes that are asked for four times a limit admit no more than it in any 60 seconds",
+  small: 70,
+  full: 200,
+  run: async (seconds, run) => {
+    const cluster = await Cluster.open({ nodes: NODES });
+    try {
+      await cluster.makeAccount("acme", 0n);
+      const { secret } = await cluster.makeKey("acme", { requests_per_minute: String(LIMIT) });
+      // Four times the limit, over all callers, were each answered at once.
+      const pauseMs = (WINDOW_MS * NODES * CALLERS_PER_NODE) / (4 * LIMIT);
+      const load = new Load(
+        cluster,
+        { key: secret, callersPerNode: CALLERS_PER_NODE, pauseMs, model: FREE_MODEL },
+        "x",
+      );
+      await pause(seconds * 1000);
+      const outcomes = await load.stop();
+      const most = mostIn(WINDOW_MS, cluster.upstream.arrivalsMs);
+      run.say(
+        `limit ${LIMIT}, asked ${outcomes.length} times in ${seconds} s: ${tallyOf(outcomes)}; most in 60 s: ${most}`,
+      );
+      if (most > LIMIT) run.fail(`${most - LIMIT} over the limit in one window`);
+      const served = outcomes.filter(({ status }) => status === 200).length;
+      if (served < LIMIT * Math.floor(seconds / 61)) run.fail(`only ${served} were served: limits are too narrow`);
+      if (outcomes.some(({ status }) => status !== 200 && status !== 429)) run.fail("something else than 200 and 429");
+    } finally {
+      await cluster.close();
+    }
+  },
+};
+
+/** The most of sorted moments that lie in one window. */
+export function mostIn(windowMs: number, momentsMs: readonly number[]): number {
+  let most = 0;
+  let first = 0;
+  for (const [last, ms] of momentsMs.entries()) {
+    while (ms - (momentsMs[first] ?? ms) >= windowMs) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
