@@ -1,4 +1,4 @@
-/** Load that goes on while something is broken: callers at every node, and what became of their calls, by the moment. */
+/** Load that goes on while something breaks: callers at every node, and what became of their calls, by the moment. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Cluster } from "./cluster.js";
 

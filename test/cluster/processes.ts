@@ -1,4 +1,4 @@
-/** Processes of the harness: a PostgreSQL and a Redis that can be killed and started again on the same data and port. */
+/** The backends of the harness: a PostgreSQL and a Redis that are killed and started again on the same data. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, readFileSync } from "node:fs";
