@@ -9,7 +9,7 @@ const TICK_MS = 1_000;
 const BUSY_MS = 30;
 /** The start leaves the most, and the first calls may come soon after it. */
 const START_TICKS = 1;
-/** Later a collection waits, since it holds the event loop for a tenth of a second. */
+/** Later a collection waits longer, since it holds the event loop while it runs. */
 const IDLE_TICKS = 60;
 /** Work that leaves something worth a collection. */
 const WORK_MS = 1_000;
