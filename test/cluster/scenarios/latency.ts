@@ -58,9 +58,9 @@ export const latency: Scenario = {
 
 /** Each piece of an answer comes so much later. */
 async function startSlowProxy(url: string): Promise<{ readonly proxy: net.Server; readonly address: string }> {
-  const target = new URL(url);
+  const { port, hostname: host } = new URL(url);
   const proxy = net.createServer({ noDelay: true }, (client) => {
-    const server = net.connect({ port: Number(target.port), host: target.hostname, noDelay: true });
+    const server = net.connect({ port: Number(port), host, noDelay: true });
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => setTimeout(() => client.write(bytes), AWAY_MS));
     for (const [socket, other] of [
@@ -72,7 +72,8 @@ async function startSlowProxy(url: string): Promise<{ readonly proxy: net.Server
     }
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  target.port = String((proxy.address() as AddressInfo).port);
-  target.hostname = "127.0.0.1";
-  return { proxy, address: target.href };
+  const address = new URL(url);
+  address.port = String((proxy.address() as AddressInfo).port);
+  address.hostname = "127.0.0.1";
+  return { proxy, address: address.href };
 }
