@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./address.js";
 import { ConfigError } from "./config-error.js";
+import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
 import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
 import { suggest } from "./suggestion.js";
 import type { TlsPaths } from "./tls.js";
@@ -41,6 +42,8 @@ export interface Environment {
   readonly redis: RedisUrl | undefined;
   /** The authority of Redis' certificate, absolute; undefined: those that Node knows. */
   readonly redisCa: string | undefined;
+  /** The PostgreSQL that many nodes share, with its password; undefined: SQLite in the data directory. */
+  readonly databaseUrl: string | undefined;
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
@@ -61,7 +64,6 @@ const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const MIB = 1024 * 1024;
 const KEY_RULE = "must be sk- and at least 16 more characters";
 const SECRET_RULE = "must be at least 32 characters of your own random text";
-const NOT_YET = "is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA";
 const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_OPERATOR_KEY",
   "TOLLGATE_SECRET",
@@ -91,6 +93,10 @@ const redis = z.string().transform((text, context) => {
   return parseRedisUrl(text) ?? refuse(context, REDIS_RULE);
 });
 
+const databaseUrl = z.string().transform((text, context) => {
+  return isDatabaseUrl(text) ? text : refuse(context, DATABASE_RULE);
+});
+
 /** A whole number in its bounds. */
 function numberOf(least: number, most: number, rule: string): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
@@ -112,7 +118,7 @@ const SCHEMA = z.object({
   TOLLGATE_CONFIG: z.string().optional(),
   TOLLGATE_DATA: z.string().default("data"),
   TOLLGATE_WITNESS: z.string().optional(),
-  TOLLGATE_DATABASE_URL: z.undefined(NOT_YET).optional(),
+  TOLLGATE_DATABASE_URL: databaseUrl.optional(),
   TOLLGATE_REDIS_URL: redis.optional(),
   TOLLGATE_REDIS_CA: z.string().optional(),
   TOLLGATE_CORE: core.optional(),
@@ -147,6 +153,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "leaves nothing to serve")]);
   requirePair(set, "TOLLGATE_TLS_CERT", "TOLLGATE_TLS_KEY", "TOLLGATE_TLS_CLIENT_CA");
   requirePair(set, "TOLLGATE_CORE_CERT", "TOLLGATE_CORE_KEY");
+  // Each node that made one of its own would know no key of the others.
+  if (values.TOLLGATE_DATABASE_URL !== undefined && values.TOLLGATE_SECRET === undefined)
+    throw new ConfigError(["TOLLGATE_DATABASE_URL needs TOLLGATE_SECRET beside it, the same on every node"]);
   if (values.TOLLGATE_SECRET_PREVIOUS !== undefined && values.TOLLGATE_SECRET_NEXT !== undefined)
     throw new ConfigError(["TOLLGATE_SECRET_NEXT and TOLLGATE_SECRET_PREVIOUS are steps of one rotation: set one"]);
   const path = (name: string | undefined): string | undefined =>
@@ -181,6 +190,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
         : undefined,
     redis: values.TOLLGATE_REDIS_URL,
     redisCa: path(values.TOLLGATE_REDIS_CA),
+    databaseUrl: values.TOLLGATE_DATABASE_URL,
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,

@@ -22,10 +22,6 @@ import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
-import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
-import { Answers } from "../store/sqlite/answers.js";
-import { leaveMark, markPath } from "../store/ledger-mark.js";
-import { openSqliteStore } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
@@ -34,10 +30,11 @@ import { HealthLog } from "./health-log.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
-import { type Derived, deriveSecrets, watchRotation } from "./root-secrets.js";
+import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
+import { openStorage, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 
 // A model may think for two minutes before its first token.
@@ -51,8 +48,6 @@ const TIMEOUTS: RequestTimeouts = {
 };
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
-const WITNESS_INSIDE =
-  "the ledger's witness is beside its database and can be lost with it: set TOLLGATE_WITNESS to a file on another disk";
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {
@@ -84,10 +79,10 @@ export interface Core {
 export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
-  const { store, derived } = await openDataDirectory(options);
+  const nodeId = randomUUID();
+  const { derived, store, answers } = await openStorage(nodeId, options);
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
-  const nodeId = randomUUID();
   const ledger = startLedger(store, nodeId, options);
   await ledger.start();
   const healthLog = new HealthLog(log, metrics, monotonicMs);
@@ -104,7 +99,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const replays = createReplays(ledger, derived, options);
+  const replays = createReplays(ledger, derived, answers, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
@@ -159,44 +154,6 @@ export function proxiesOf({ trustedProxies }: Environment): TrustedProxies | und
   return trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
 }
 
-async function openDataDirectory(options: CoreOptions): Promise<{ readonly store: Store; readonly derived: Derived }> {
-  const { environment, acceptLoss, demo, log } = options;
-  const { dataDirectory: directory, witnessPath } = environment;
-  prepareDirectory(directory);
-  // A witness elsewhere finds all that a mark does.
-  const mark = witnessPath === undefined ? markPath(directory, process.env) : undefined;
-  const traces = tracesOfLost(directory, witnessPath, mark);
-  const derived = deriveSecrets(environment, acceptLoss || !holdsLedger(directory, witnessPath));
-  const store = await openLedgerStore(derived, traces, options);
-  // A directory of demonstrations is one to throw away.
-  const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
-  if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
-  return { store, derived };
-}
-
-/** Opens the database, and says what it lost where that is accepted. */
-function openLedgerStore(
-  { keyChecks: [keyCheck, ...otherKeyChecks] }: Derived,
-  traces: readonly string[],
-  options: CoreOptions,
-): ReturnType<typeof openSqliteStore> {
-  const { environment, log, acceptLoss, onFatal } = options;
-  if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
-  return openSqliteStore({
-    directory: environment.dataDirectory,
-    keyCheck,
-    otherKeyChecks,
-    acceptLoss,
-    witnessPath: environment.witnessPath,
-    traces,
-    onFatal,
-    onNotice: ({ kind, text }) => {
-      if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");
-      else log.warn({ found: text }, "a witness of the ledger was made");
-    },
-  });
-}
-
 function createKeys(store: Store, coordination: Coordination, { secrets }: Derived, log: Log): Keys {
   const onPublishError = (err: unknown): void =>
     log.warn({ err }, "other nodes learn of a changed key only by its age");
@@ -224,13 +181,17 @@ function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, o
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */
-function createReplays(ledger: Ledger, { answerRoots }: Derived, { environment, log, metrics }: CoreOptions): Replays {
+function createReplays(
+  ledger: Ledger,
+  { answerRoots }: Derived,
+  openAnswers: Storage["answers"],
+  { log, metrics }: CoreOptions,
+): Replays {
   const onLost = (err: unknown): void => {
     metrics.answersLost.inc();
     log.error({ err }, "an answer with an Idempotency-Key could not be kept");
   };
-  const store = new Answers({
-    directory: environment.dataDirectory,
+  const store = openAnswers({
     nowMs: Date.now,
     onSwept: ({ rows, recordBytes, evicted }) => {
       metrics.answerKeys.set(rows);

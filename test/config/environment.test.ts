@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
+import { DATABASE_RULE } from "../../src/config/database-url.js";
 import { formatAddress, parseAddress } from "../../src/config/address.js";
 import { REDIS_RULE } from "../../src/config/redis-url.js";
 import { readEnvironment } from "../../src/config/environment.js";
@@ -30,6 +31,7 @@ const DEFAULTS = {
   secret: undefined,
   secretPrevious: undefined,
   secretNext: undefined,
+  databaseUrl: undefined,
   logLevel: "info",
   warnings: [],
 };
@@ -162,8 +164,16 @@ describe("a bad environment stops the start with one line", () => {
       line: "TOLLGATE_OPERATOR_KEY must be sk- and at least 16 more characters",
     },
     {
+      env: { TOLLGATE_DATABASE_URL: "mysql://u:hunter2@h/d" },
+      line: `TOLLGATE_DATABASE_URL ${DATABASE_RULE}`,
+    },
+    {
+      env: { TOLLGATE_DATABASE_URL: "postgres://u:hunter2@h/d?sslmode=wrong" },
+      line: `TOLLGATE_DATABASE_URL ${DATABASE_RULE}`,
+    },
+    {
       env: { TOLLGATE_DATABASE_URL: "postgres://u:hunter2@h/d" },
-      line: "TOLLGATE_DATABASE_URL is not supported yet: unset it, and this node keeps its own state in TOLLGATE_DATA",
+      line: "TOLLGATE_DATABASE_URL needs TOLLGATE_SECRET beside it, the same on every node",
     },
     {
       env: { TOLLGATE_REDIS_URL: "http://:hunter2@h" },

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Answers } from "../../src/store/sqlite/answers.js";
-import { type AnswerRow, openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
+import type { AnswerRow } from "../../src/store/answer-rows.js";
+import { openAnswerFile, SqliteAnswers } from "../../src/store/sqlite/answer-file.js";
 
 const HOUR_MS = 3_600_000;
 const ROOM = { recordBytesMax: 1_000, rowsMax: 100 };

@@ -22,7 +22,7 @@ async function opened<Result>(url: string, work: (database: Postgres) => Promise
 
 describe.skipIf(postgresMissing)("PostgreSQL", () => {
   test("integers come as bigints to the last digit, bytes as bytes, texts as they were", async () => {
-    const values = [9_223_372_036_854_775_807n, Buffer.from([0, 255]), "naïve 'text' \\ \u{1f600}"];
+    const values = [9_223_372_036_854_775_807n, Buffer.from([0, 255]), "naïve 'text' \\ \u{1f600} \0 \uE000n"];
     const text = "SELECT ?::bigint AS a, ?::bytea AS b, ?::text AS c, count(*) AS d, sum(1::bigint) AS e";
     const rows = await opened(await makeDatabase(), (database) => database.rows(sql(text), values));
     expect(rows).toEqual([{ a: values[0], b: values[1], c: values[2], d: 1n, e: 1n }]);
@@ -125,8 +125,8 @@ describe.skipIf(postgresMissing)("the schema", () => {
     async (version) => {
       const url = await makeDatabase();
       await opened(url, async (database) => {
-        if (version > 0) await migrate(database, steps.slice(0, version), "");
-        await Promise.all(Array.from({ length: 4 }, () => migrate(database, steps, "")));
+        if (version > 0) await migrate(database, steps.slice(0, version), []);
+        await Promise.all(Array.from({ length: 4 }, () => migrate(database, steps, [])));
         expect(await database.rows(sql("SELECT id FROM thing ORDER BY id"))).toEqual([{ id: 2n }, { id: 3n }]);
       });
     },
@@ -134,9 +134,9 @@ describe.skipIf(postgresMissing)("the schema", () => {
 
   test("of a newer program is served to the older that it names, and refused to others", async () => {
     await opened(await makeDatabase(), async (database) => {
-      await migrate(database, steps, "");
-      await migrate(database, steps.slice(0, 2), "");
-      await expect(migrate(database, steps.slice(0, 1), "")).rejects.toThrow(
+      await migrate(database, steps, []);
+      await migrate(database, steps.slice(0, 2), []);
+      await expect(migrate(database, steps.slice(0, 1), [])).rejects.toThrow(
         "schema version 3, which serves Tollgate 0.2.0 and later: this program is older and knows versions up to 1",
       );
     });
@@ -144,29 +144,31 @@ describe.skipIf(postgresMissing)("the schema", () => {
 
   test("stays as it was where a step fails", async () => {
     await opened(await makeDatabase(), async (database) => {
-      await migrate(database, steps.slice(0, 1), "");
+      await migrate(database, steps.slice(0, 1), []);
       const broken = { version: 2, sql: "INSERT INTO thing VALUES (2); INSERT INTO nothing VALUES (1)", serves };
-      await expect(migrate(database, [...steps.slice(0, 1), broken], "")).rejects.toThrow();
+      await expect(migrate(database, [...steps.slice(0, 1), broken], [])).rejects.toThrow();
       expect(await database.rows(sql("SELECT id FROM thing"))).toEqual([]);
-      await migrate(database, steps, "");
+      await migrate(database, steps, []);
     });
   });
 
   test("is not put beside another program's tables, and one secret has one database", async () => {
     await opened(await makeDatabase(), async (database) => {
       await database.script("CREATE TABLE theirs (id int)");
-      await expect(migrate(database, MIGRATIONS, "")).rejects.toThrow("another program's");
+      await expect(migrate(database, MIGRATIONS, [])).rejects.toThrow("another program's");
     });
     await opened(await makeDatabase(), async (database) => {
-      await migrate(database, MIGRATIONS, "a");
-      await migrate(database, MIGRATIONS, "a");
-      await expect(migrate(database, MIGRATIONS, "b")).rejects.toThrow("TOLLGATE_SECRET is not the one");
+      await migrate(database, MIGRATIONS, ["a"]);
+      await migrate(database, MIGRATIONS, ["a"]);
+      await migrate(database, MIGRATIONS, ["b", "a"]);
+      await migrate(database, MIGRATIONS, ["b"]);
+      await expect(migrate(database, MIGRATIONS, ["a"])).rejects.toThrow("TOLLGATE_SECRET is not the one");
     });
   });
 
   test("takes every question that is asked of its tables", async () => {
     await opened(await makeDatabase(), async (database) => {
-      await migrate(database, MIGRATIONS, "");
+      await migrate(database, MIGRATIONS, []);
       const calls = {
         ...accountCalls(database),
         ...keyCalls(database),

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { misfitsIn, statusesIn } from "./answer-check.js";
+import { databaseOf } from "./test-store.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
@@ -49,6 +50,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "tollgate-"));
   const settingsPath = join(dataDirectory, "tollgate.yaml");
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
+  const database = await databaseOf(dataDirectory, options.env ?? {});
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
   const program = ["--import", TAP, "dist/src/cli/main.js", "serve", ...(options.args ?? [])];
   const child = spawn(process.execPath, program, {
@@ -63,6 +65,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       TOLLGATE_DATA: dataDirectory,
       TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
+      ...database,
       ...options.env,
     },
   });

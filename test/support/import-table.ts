@@ -91,18 +91,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where a process begins, and what `npm run gen` compiles. A worker is found by the `new URL` that starts it. */
-export const ENTRIES = [
-  "src/main.ts",
-  "src/cli/main.ts",
-  "src/prepare.mjs",
-  "src/wire/json/assembly/long-string.ts",
-  // The driver that has no settings yet.
-  "src/store/postgres/batches.ts",
-  "src/store/postgres/tables.ts",
-  "src/store/postgres/entries.ts",
-  "src/store/postgres/migration.ts",
-  "src/store/postgres/schema.ts",
-];
+export const ENTRIES = ["src/main.ts", "src/cli/main.ts", "src/prepare.mjs", "src/wire/json/assembly/long-string.ts"];
 
 /** The row of the table that a file stands in. */
 export function partOf(path: string): string | undefined {

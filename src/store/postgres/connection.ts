@@ -3,6 +3,7 @@ import pg from "pg";
 import { GatewayError } from "../../errors.js";
 import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
 import { checkServer } from "./server-check.js";
+import { needsStandIn, STAND_IN, withNul, withoutNul } from "../stand-in.js";
 import type { Sql } from "./sql.js";
 
 const CONNECT_MS = 5_000;
@@ -24,10 +25,23 @@ const RUNS_MAX = 10;
 
 /** Integers of every size are bigints, as SQLite's are here, so that the rows of both are read by the same code. */
 const BIGINT_OIDS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
+const TEXT_OIDS: ReadonlySet<number> = new Set([25, 1043]);
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text") =>
-    BIGINT_OIDS.has(oid) ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: "text") => {
+    if (BIGINT_OIDS.has(oid)) return BigInt;
+    return TEXT_OIDS.has(oid) ? read : pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
 };
+
+function read(text: string): string {
+  return text.includes(STAND_IN) ? withNul(text) : text;
+}
+
+/** A text of a list too: batches of rows come as lists of their columns. */
+function written(value: unknown): unknown {
+  if (typeof value === "string") return needsStandIn(value) ? withoutNul(value) : value;
+  return Array.isArray(value) ? value.map(written) : value;
+}
 
 /** What a row is, the program says where it asks. */
 export type Row = object;
@@ -196,7 +210,7 @@ class ClientSession implements Session {
   #ask<Found extends Row>({ text, name }: Sql, values: readonly unknown[]): Promise<pg.QueryResult<Found>> {
     // Behind a pooler the next transaction may be on a session that never heard of the name.
     const named = this.isPooled || name === "" ? {} : { name };
-    const config = { ...named, text, values: [...values], query_timeout: this.statementMs + ANSWER_MS };
+    const config = { ...named, text, values: values.map(written), query_timeout: this.statementMs + ANSWER_MS };
     return this.client.query<Found>(config);
   }
 }

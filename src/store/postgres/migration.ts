@@ -24,7 +24,7 @@ const VERSION = sql("SELECT version, serves_version, serves_program, key_check F
 const SET_VERSION = sql(`INSERT INTO tollgate_schema (id, version, serves_version, serves_program, key_check)
   VALUES (1, $1, $2, $3, '') ON CONFLICT (id) DO UPDATE SET version = excluded.version,
   serves_version = excluded.serves_version, serves_program = excluded.serves_program`);
-const SET_KEY_CHECK = sql("UPDATE tollgate_schema SET key_check = $1 WHERE key_check = ''");
+const SET_KEY_CHECK = sql("UPDATE tollgate_schema SET key_check = $1 WHERE key_check = ANY($2::text[])");
 
 interface TableCount {
   readonly count: bigint;
@@ -42,7 +42,7 @@ interface VersionColumns {
 export async function migrate(
   database: Postgres,
   migrations: readonly PostgresMigration[],
-  keyCheck: string,
+  keyChecks: readonly string[],
 ): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
   // Most starts find all done, and wait for nobody.
@@ -51,7 +51,7 @@ export async function migrate(
     await database.transact((session) => migrateLocked(session, migrations, database.place), {
       statementMs: MIGRATION_MS,
     });
-  await database.transact((session) => checkServed(session, newest, keyCheck, database.place));
+  await database.transact((session) => checkServed(session, newest, keyChecks, database.place));
 }
 
 async function versionOf(session: Session): Promise<VersionColumns | undefined> {
@@ -77,7 +77,12 @@ async function migrateLocked(session: Session, migrations: readonly PostgresMigr
   }
 }
 
-async function checkServed(session: Session, newest: number, keyCheck: string, place: string): Promise<void> {
+async function checkServed(
+  session: Session,
+  newest: number,
+  keyChecks: readonly string[],
+  place: string,
+): Promise<void> {
   const found = await versionOf(session);
   if (found === undefined) throw new UnusableDatabase(`The database at ${place} has no schema.`);
   if (found.serves_version > newest)
@@ -85,12 +90,12 @@ async function checkServed(session: Session, newest: number, keyCheck: string, p
       `The database at ${place} has schema version ${found.version}, which serves Tollgate ${found.serves_program}` +
         ` and later: this program is older and knows versions up to ${newest}. Start the newer one.`,
     );
-  if (keyCheck === "") return;
-  await session.run(SET_KEY_CHECK, [keyCheck]);
-  const [now] = await session.rows<VersionColumns>(VERSION);
-  if (now !== undefined && now.key_check !== keyCheck)
-    throw new UnusableDatabase(
-      `TOLLGATE_SECRET is not the one that the keys in the database at ${place} were made with:` +
-        " every node needs the same.",
-    );
+  const [inForce] = keyChecks;
+  if (inForce === undefined || found.key_check === inForce) return;
+  // While the secret is rotated, either is right, and the one in force is written down.
+  if ((await session.run(SET_KEY_CHECK, [inForce, ["", ...keyChecks]])) === 1) return;
+  throw new UnusableDatabase(
+    `TOLLGATE_SECRET is not the one that the keys in the database at ${place} were made with:` +
+      " every node needs the same.",
+  );
 }

@@ -1,40 +1,12 @@
 /** Answers with an Idempotency-Key in SQLite: a file of its own, since they are large and die within a day. */
 import { join } from "node:path";
+import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import { Sqlite } from "./binding.js";
 import { privateFile, type SqliteFile } from "./file.js";
-
-/** One key, and the sealed answer of its request; a null record means that there is none, or not any more. */
-export interface AnswerRow {
-  readonly id: Uint8Array;
-  /** Whose room it takes. */
-  readonly accountId: string;
-  readonly requestId: string;
-  readonly print: Uint8Array;
-  readonly record: Uint8Array | null;
-  readonly recordUntilMs: number;
-  readonly untilMs: number;
-}
 
 export type AnswerChange =
   | { readonly kind: "put"; readonly row: AnswerRow }
   | { readonly kind: "remove"; readonly id: Uint8Array };
-
-/**
- * How much is kept. Above it the account with the most loses its oldest records, whose keys stay, and then its oldest
- * keys.
- */
-export interface AnswerBounds {
-  readonly recordBytesMax: number;
-  readonly rowsMax: number;
-}
-
-/** What is kept now. */
-export interface AnswerTotals {
-  readonly rows: number;
-  readonly recordBytes: number;
-  /** Records that went before their time, for want of room. */
-  readonly evicted: number;
-}
 
 interface Columns {
   readonly request_id: string;

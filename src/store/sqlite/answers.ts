@@ -1,6 +1,7 @@
 /** Answers with an Idempotency-Key, behind a thread of their own that starts with the first of them. */
 import { GatewayError } from "../../errors.js";
-import type { AnswerBounds, AnswerChange, AnswerRow, AnswerTotals, SqliteAnswers } from "./answer-file.js";
+import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
+import type { AnswerChange, SqliteAnswers } from "./answer-file.js";
 import { SqliteThread } from "./thread.js";
 
 export interface AnswersOptions {

@@ -1,5 +1,6 @@
 /** The one place that knows which package brings SQLite: ready-made binaries, so that no install needs a compiler. */
 import { DatabaseSync, type StatementSyncInstance } from "@photostructure/sqlite";
+import { needsStandIn, STAND_IN, withNul, withoutNul } from "../stand-in.js";
 
 /** What a statement takes and gives. */
 type SqlValue = string | number | bigint | Uint8Array | null;
@@ -122,24 +123,13 @@ class Column<Values extends Bound, Value> {
   }
 }
 
-/** The package ends a text at its first NUL: in the database this character and an `n` stand for one. */
-const STAND_IN = "\uE000";
-
 /** The values as the package takes them: a text that is read again is the one that was written, and hashed. */
 function bound(values: Bound): SqlValue[] {
   for (const value of values) {
-    if (typeof value === "string" && (value.includes("\0") || value.includes(STAND_IN)))
+    if (typeof value === "string" && needsStandIn(value))
       return values.map((one) => (typeof one === "string" ? withoutNul(one) : one)) as SqlValue[];
   }
   return values as SqlValue[];
-}
-
-function withoutNul(text: string): string {
-  return text.replaceAll(STAND_IN, STAND_IN + STAND_IN).replaceAll("\0", `${STAND_IN}n`);
-}
-
-function withNul(text: string): string {
-  return text.replaceAll(/\uE000(.)/g, (_, mark: string) => (mark === "n" ? "\0" : STAND_IN));
 }
 
 /** The row as it was written. It is the package's own, made for this read. */

@@ -1,0 +1,69 @@
+/** Where a core keeps its state: SQLite in its data directory, or the PostgreSQL that it shares with other nodes. */
+import type { AnswerStore } from "../gateway/replay/answer-store.js";
+import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
+import type { AnswersOptions } from "../store/postgres/answers.js";
+import { leaveMark, markPath } from "../store/ledger-mark.js";
+import { openPostgresStore } from "../store/postgres/store.js";
+import { Answers } from "../store/sqlite/answers.js";
+import { openSqliteStore } from "../store/sqlite/store.js";
+import type { Store } from "../store/store.js";
+import type { CoreOptions } from "./core.js";
+import { type Derived, deriveSecrets } from "./root-secrets.js";
+
+const WITNESS_INSIDE =
+  "the ledger's witness is beside its database and can be lost with it: set TOLLGATE_WITNESS to a file on another disk";
+
+export interface Storage {
+  readonly derived: Derived;
+  readonly store: Store;
+  answers(options: AnswersOptions): AnswerStore;
+}
+
+/** Rejects with an Error of one line where it cannot be opened. */
+export function openStorage(nodeId: string, options: CoreOptions): Promise<Storage> {
+  const { databaseUrl } = options.environment;
+  return databaseUrl === undefined ? openDirectory(options) : openDatabase(databaseUrl, nodeId, options);
+}
+
+async function openDatabase(url: string, nodeId: string, { environment }: CoreOptions): Promise<Storage> {
+  const derived = deriveSecrets(environment, false);
+  const store = await openPostgresStore({ url, nodeId, keyChecks: derived.keyChecks });
+  return { derived, store, answers: (answers) => store.answers(answers) };
+}
+
+async function openDirectory(options: CoreOptions): Promise<Storage> {
+  const { environment, acceptLoss, demo, log } = options;
+  const { dataDirectory: directory, witnessPath } = environment;
+  prepareDirectory(directory);
+  // A witness elsewhere finds all that a mark does.
+  const mark = witnessPath === undefined ? markPath(directory, process.env) : undefined;
+  const traces = tracesOfLost(directory, witnessPath, mark);
+  const derived = deriveSecrets(environment, acceptLoss || !holdsLedger(directory, witnessPath));
+  const store = await openLedgerStore(derived, traces, options);
+  // A directory of demonstrations is one to throw away.
+  const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
+  if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
+  return { derived, store, answers: (answers) => new Answers({ ...answers, directory }) };
+}
+
+/** Opens the database, and says what it lost where that is accepted. */
+function openLedgerStore(
+  { keyChecks: [keyCheck, ...otherKeyChecks] }: Derived,
+  traces: readonly string[],
+  { environment, log, acceptLoss, onFatal }: CoreOptions,
+): Promise<Store> {
+  if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
+  return openSqliteStore({
+    directory: environment.dataDirectory,
+    keyCheck,
+    otherKeyChecks,
+    acceptLoss,
+    witnessPath: environment.witnessPath,
+    traces,
+    onFatal,
+    onNotice: ({ kind, text }) => {
+      if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");
+      else log.warn({ found: text }, "a witness of the ledger was made");
+    },
+  });
+}

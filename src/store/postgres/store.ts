@@ -1,0 +1,111 @@
+/** The PostgreSQL driver: a store that many nodes share. */
+import assert from "node:assert";
+import type { AsyncTableCalls } from "../calls.js";
+import { pagedStore } from "../paged-store.js";
+import type { SeedOutcome, SeedRows, Store, VerifyReport } from "../store.js";
+import { PostgresAnswers, type AnswersOptions } from "./answers.js";
+import { Batches } from "./batches.js";
+import { Postgres, type Session } from "./connection.js";
+import { entryCalls } from "./entries.js";
+import { migrate } from "./migration.js";
+import { MIGRATIONS } from "./schema.js";
+import { sql } from "./sql.js";
+import { accountCalls, createAccount, createKey, findAccount, findKey, keyCalls, requestCalls } from "./tables.js";
+import { verifyDatabase } from "./verify.js";
+
+const PROBE = sql("UPDATE probe SET count = count + 1 WHERE id = 1");
+
+export interface PostgresOptions {
+  /** `postgresql://user:password@host:port/database`. */
+  readonly url: string;
+  /** As the ledger names itself. */
+  readonly nodeId: string;
+  /** Derived from the root secret in force, and from the other one while it is rotated. None: not compared. */
+  readonly keyChecks?: readonly string[] | undefined;
+}
+
+export interface PostgresStore extends Store {
+  /** Answers with an Idempotency-Key, over the same connections. The store's end is theirs. */
+  answers(options: AnswersOptions): PostgresAnswers;
+}
+
+/** Opens the database, and brings it to the newest schema. Rejects with an Error of one line where it cannot. */
+export async function openPostgresStore({ url, nodeId, keyChecks = [] }: PostgresOptions): Promise<PostgresStore> {
+  const database = await Postgres.open(url);
+  try {
+    await migrate(database, MIGRATIONS, keyChecks);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const batches = new Batches(database, nodeId);
+  const { ledgerReads, ...tables } = pagedStore(tableCalls(database, batches));
+  let verifying: Promise<VerifyReport> | undefined;
+  return {
+    ...tables,
+    ledger: {
+      ...ledgerReads,
+      commit: (operations) => batches.commit(operations),
+      preview: (operations) => batches.preview(operations),
+      verify: () => {
+        // A proof reads everything; those who ask while one runs share it.
+        verifying ??= verifyDatabase(database).finally(() => (verifying = undefined));
+        return verifying;
+      },
+    },
+    answers: (options) => new PostgresAnswers(database, nodeId, options),
+    close: async () => {
+      await batches.close();
+      await database.close();
+    },
+  };
+}
+
+function tableCalls(database: Postgres, batches: Batches): AsyncTableCalls {
+  return {
+    ...accountCalls(database),
+    ...keyCalls(database),
+    ...requestCalls(database),
+    ...entryCalls(database),
+    seed: (rows) => seed(database, batches, rows),
+    check: async () => {
+      assert((await database.run(PROBE)) === 1, "the row that is written to see whether rows can be is gone");
+    },
+  };
+}
+
+/** In one transaction: a file is applied whole or not at all. */
+async function seed(database: Postgres, batches: Batches, rows: SeedRows): Promise<SeedOutcome> {
+  let undone: SeedOutcome | undefined;
+  try {
+    return await database.transact(async (session) => {
+      undone = undefined;
+      const outcome = await applied(session, batches, rows);
+      if (outcome.applied) return outcome;
+      undone = outcome;
+      throw new Error("a credit was refused");
+    });
+  } catch (error) {
+    if (undone !== undefined) return undone;
+    throw error;
+  }
+}
+
+async function applied(session: Session, batches: Batches, rows: SeedRows): Promise<SeedOutcome> {
+  const opened: boolean[] = [];
+  for (const account of rows.accounts) opened.push(await createAccount(session, account));
+  const credits = rows.credits.length === 0 ? [] : await batches.within(session, rows.credits);
+  for (const key of rows.keys) if ((await findKey(session, key.digest)) === undefined) await createKey(session, key);
+  const accounts: SeedOutcome["accounts"][number][] = [];
+  for (const [index, { id }] of rows.accounts.entries())
+    accounts.push({ row: there(await findAccount(session, id)), opened: opened[index] === true });
+  const keys: SeedOutcome["keys"][number][] = [];
+  for (const { digest } of rows.keys) keys.push(there(await findKey(session, digest)));
+  const isApplied = credits.every((result) => result.kind !== "refused" || result.problem === "id_taken");
+  return { applied: isApplied, accounts, credits, keys };
+}
+
+function there<Row>(row: Row | undefined): Row {
+  assert(row !== undefined, "a row that was just made is not there");
+  return row;
+}
