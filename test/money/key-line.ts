@@ -7,10 +7,17 @@ const MAKERS: Readonly<Record<string, readonly string[]>> = {
   key_4: ["key_1"],
 };
 
-/** The key that made a key, and the one that made that. */
+/** The key that made a key, and the one that made that. Where keys are one account's, it stands before a slash. */
 export function makersOf(keyId: string): readonly string[] {
-  return MAKERS[keyId] ?? [];
+  const [name = "", account] = keyId.split("/").toReversed();
+  const makers = MAKERS[name] ?? [];
+  return account === undefined ? makers : makers.map((maker) => `${account}/${maker}`);
 }
+
+/** Each key that another made, with that one. */
+export const MADE_KEYS: readonly (readonly [id: string, makerId: string])[] = Object.entries(MAKERS).map(
+  ([id, [makerId = ""]]) => [id, makerId],
+);
 
 /** Where a driver's counters come from, for a book without one. */
 export const KEY_LINE = { makersOf, load: (): void => undefined };

@@ -23,8 +23,14 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
+/** Of one node among others: its ids are its own, and keys are one account's, whose lock covers their counters. */
+export interface NodeLife {
+  readonly nodeId: string;
+}
+
 export class RandomLife {
   readonly #random: () => number;
+  readonly #own: NodeLife | undefined;
   #nowMs = START_MS;
   #made = 0;
   #credits = 0;
@@ -32,8 +38,13 @@ export class RandomLife {
   #debits = 0;
   readonly #leases: Omit<LeaseOperation, "kind" | "nowMs">[] = [];
 
-  constructor(random: () => number) {
+  constructor(random: () => number, own?: NodeLife) {
     this.#random = random;
+    this.#own = own;
+  }
+
+  get #prefix(): string {
+    return this.#own === undefined ? "" : `${this.#own.nodeId}-`;
   }
 
   whole(below: number): number {
@@ -50,7 +61,8 @@ export class RandomLife {
   next(openCount: number): LedgerOperation {
     this.#nowMs += this.#advanceMs();
     const roll = this.whole(1_000);
-    if (openCount > OPEN_MAX) return roll < 950 ? this.#settle() : this.#recover();
+    if (openCount > OPEN_MAX) return roll < 950 || this.#own !== undefined ? this.#settle() : this.#recover();
+    if (this.#own !== undefined && roll < 130) return this.#settle();
     if (roll < 35) return this.#lease();
     if (roll < 50) return { kind: "return", leaseId: this.#leased().leaseId, nowMs: this.#nowMs };
     if (roll < 51) return { kind: "recall", accountId: this.#account(), nowMs: this.#nowMs };
@@ -62,6 +74,7 @@ export class RandomLife {
     if (roll < 940) return this.#credit();
     if (roll < 955) return this.#refund();
     if (roll < 960) return this.#debit();
+    if (this.#own !== undefined) return this.#hold();
     return roll < 997 ? this.#beat() : this.#recover();
   }
 
@@ -73,12 +86,12 @@ export class RandomLife {
   }
 
   #node(): string {
-    return `node_${this.whole(2) + 1}`;
+    return this.#own?.nodeId ?? `node_${this.whole(2) + 1}`;
   }
 
   /** One of the last requests, or now and then one that does not exist. */
   #requestId(): string {
-    return `r${this.#made + 1 - this.whole(Math.min(REACH, this.#made + 1))}`;
+    return `${this.#prefix}r${this.#made + 1 - this.whole(Math.min(REACH, this.#made + 1))}`;
   }
 
   #account(): string {
@@ -92,7 +105,7 @@ export class RandomLife {
     const share = BigInt(this.whole(3));
     return holdOf({
       ...this.#owner(),
-      requestId: again ? this.#requestId() : `r${this.#made}`,
+      requestId: again ? this.#requestId() : `${this.#prefix}r${this.#made}`,
       nodeId: this.#node(),
       amountNanos,
       leastNanos: (amountNanos * share) / 2n,
@@ -102,14 +115,15 @@ export class RandomLife {
   }
 
   #owner(): Pick<HoldOperation, "accountId" | "keyId" | "budgets"> {
-    const keyId = `key_${this.whole(5)}`;
+    const accountId = this.#account();
+    const keyId = `${this.#own === undefined ? "" : `${accountId}/`}key_${this.whole(5)}`;
     const budgets: KeyBudget[] = [];
     for (const makerId of [undefined, ...makersOf(keyId)]) {
       if (this.whole(3) === 0) budgets.push({ period: "day", limitNanos: BigInt(this.whole(3_000)), makerId });
       if (this.whole(6) === 0) budgets.push({ period: "month", limitNanos: BigInt(this.whole(30_000)), makerId });
       if (this.whole(20) === 0) budgets.push({ period: "total", limitNanos: BigInt(this.whole(100_000)), makerId });
     }
-    return { accountId: this.#account(), keyId, budgets };
+    return { accountId, keyId, budgets };
   }
 
   /** Small requests, so that now and then there is enough for so many of them. */
@@ -165,14 +179,14 @@ export class RandomLife {
   #credit(): LedgerOperation {
     const again = this.#credits > 0 && this.whole(4) === 0;
     if (!again) this.#credits += 1;
-    const creditId = `c${again ? 1 + this.whole(this.#credits) : this.#credits}`;
+    const creditId = `${this.#prefix}c${again ? 1 + this.whole(this.#credits) : this.#credits}`;
     return creditOf(BigInt(this.whole(60)), { creditId, accountId: this.#account(), nowMs: this.#nowMs });
   }
 
   #refund(): LedgerOperation {
     const again = this.#refunds > 0 && this.whole(4) === 0;
     if (!again) this.#refunds += 1;
-    const refundId = `f${again ? 1 + this.whole(this.#refunds) : this.#refunds}`;
+    const refundId = `${this.#prefix}f${again ? 1 + this.whole(this.#refunds) : this.#refunds}`;
     const amountNanos = BigInt(this.whole(3) === 0 ? 0 : this.whole(30));
     const note = { reason: "the answer was cut", actor: "key_op" };
     return { kind: "refund", refundId, requestId: this.#requestId(), amountNanos, nowMs: this.#nowMs, ...note };
@@ -181,7 +195,7 @@ export class RandomLife {
   #debit(): LedgerOperation {
     const again = this.#debits > 0 && this.whole(4) === 0;
     if (!again) this.#debits += 1;
-    const debitId = `d${again ? 1 + this.whole(this.#debits) : this.#debits}`;
+    const debitId = `${this.#prefix}d${again ? 1 + this.whole(this.#debits) : this.#debits}`;
     const [accountId, amountNanos] = [this.#account(), BigInt(1 + this.whole(60))];
     const note = { reason: "never paid", actor: "key_op" };
     return { kind: "debit", debitId, accountId, amountNanos, nowMs: this.#nowMs, ...note };

@@ -1,38 +1,27 @@
 /** Batches on PostgreSQL by several writers at once: what one machine decides, three decide together. */
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { Batches } from "../../src/store/postgres/batches.js";
-import { Postgres } from "../../src/store/postgres/connection.js";
-import { LEDGER_TABLES } from "../../src/store/postgres/ledger-schema.js";
+import { verifyDatabase } from "../../src/store/postgres/verify.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { recover, refused } from "../ledger/cases.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { makeLedger, type NodeWriter, openWriter } from "../support/postgres-ledger.js";
 
-const KEYS = `CREATE TABLE key (id text COLLATE "C" PRIMARY KEY, maker_id text)`;
-
-async function writers(count: number, ...accounts: readonly string[]): Promise<{ url: string; all: Batches[] }> {
+async function writers(count: number, ...accounts: readonly string[]): Promise<{ url: string; all: NodeWriter[] }> {
   const url = await makeDatabase();
-  await administer(LEDGER_TABLES + KEYS, url);
-  for (const id of accounts)
-    await administer(
-      `INSERT INTO account (id, name, create_time_ms, budget_day_nanos, budget_month_nanos, budget_total_nanos,
-       request_cost_max_nanos, requests_per_minute, tokens_per_minute, concurrency, model_limits, digest)
-       VALUES ('${id}', '${id}', 0, 0, 0, 0, 0, 0, 0, 0, '', '')`,
-      url,
-    );
-  const all: Batches[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const database = await Postgres.open(url);
-    onTestFinished(() => database.close());
-    all.push(new Batches(database, `node_${index + 1}`));
-  }
-  return { url, all };
+  await makeLedger(url, accounts);
+  const names = Array.from({ length: count }, (_, index) => `node_${index + 1}`);
+  return { url, all: await Promise.all(names.map((name) => openWriter(url, name))) };
+}
+
+async function problemsOf({ database }: NodeWriter): Promise<readonly string[]> {
+  return (await verifyDatabase(database)).problems;
 }
 
 describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
   test("holds, notes, settles, frees, refunds and debits as the state machine says", async () => {
     const { all, url } = await writers(1, "acme", "other");
-    const [one] = all;
+    const one = all[0]?.batches;
     const results = await one!.commit([
       creditOf(100n),
       holdOf(),
@@ -73,5 +62,136 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
       { kind: "overage", nanos: "40" },
     ]);
     expect(await administer("SELECT count(*) FROM open_hold", url)).toEqual([{ count: "0" }]);
+    expect(await problemsOf(all[0]!)).toEqual([]);
+  });
+
+  test("by three nodes at once grants of 1,000 calls exactly those that the balance covers", async () => {
+    const { all } = await writers(3, "acme");
+    await all[0]!.batches.commit([creditOf(10n)]);
+    const asked = Array.from({ length: 1_000 }, (_, index) =>
+      holdOf({ requestId: `r${index}`, amountNanos: 1n, nodeId: `node_${(index % 3) + 1}` }),
+    );
+    const answers = await Promise.all(
+      all.flatMap(({ batches }, node) => {
+        const mine = asked.filter((_, index) => index % 3 === node);
+        return [0, 1, 2, 3].map((part) => batches.commit(mine.filter((_, index) => index % 4 === part)));
+      }),
+    );
+    const kinds = answers.flat().map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "held")).toHaveLength(10);
+    expect(kinds.filter((kind) => kind === "balance_too_low")).toHaveLength(990);
+    expect(await problemsOf(all[0]!)).toEqual([]);
+  });
+
+  test("by three nodes over the same accounts in every order ends, and no deadlock reaches a caller", async () => {
+    const ids = ["a", "b", "c", "d"];
+    const { all, url } = await writers(3, ...ids);
+    await all[0]!.batches.commit(ids.map((accountId) => creditOf(10_000n, { accountId, creditId: accountId })));
+    await Promise.all(
+      all.map(async ({ batches }, node) => {
+        for (let round = 0; round < 30; round += 1) {
+          const turned = [...ids.slice(node), ...ids.slice(0, node)];
+          if (round % 2 === 1) turned.reverse();
+          const holds = turned.map((accountId) =>
+            holdOf({
+              accountId,
+              keyId: `key of ${accountId}`,
+              requestId: `${node}-${round}-${accountId}`,
+              amountNanos: 1n,
+            }),
+          );
+          await batches.commit(holds);
+          await batches.commit(holds.map(({ requestId }) => settleOf({ requestId, costNanos: 2n })).toReversed());
+        }
+      }),
+    );
+    const [row] = await administer("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()", url);
+    expect(row?.["deadlocks"]).toBe("0");
+    expect(await problemsOf(all[0]!)).toEqual([]);
+    expect(await administer("SELECT sum(debits_posted) AS spent FROM account", url)).toEqual([{ spent: "720" }]);
+  });
+
+  test.each([
+    ["credit", () => creditOf(5n, { creditId: "same" })],
+    ["hold", () => holdOf({ requestId: "same", amountNanos: 1n })],
+  ])("of the same %s by three nodes makes it once", async (_name, operation) => {
+    const { all, url } = await writers(3, "acme", "other");
+    await all[0]!.batches.commit([creditOf(10n)]);
+    const answers = await Promise.all(all.map(({ batches }) => batches.commit([operation()])));
+    expect(new Set(answers.flat().map(({ kind }) => kind)).size).toBe(1);
+    const of = "SELECT count(*) AS n FROM transfer WHERE credit_id = 'same' OR request_id = 'same'";
+    expect(await administer(of, url)).toEqual([{ n: "1" }]);
+    expect(await problemsOf(all[0]!)).toEqual([]);
+  });
+
+  test("of one credit id on two accounts takes the id for one of them alone", async () => {
+    const { all } = await writers(2, "acme", "other");
+    const answers = await Promise.all(
+      all.map(({ batches }, index) =>
+        batches.commit([creditOf(5n, { creditId: "same", accountId: index === 0 ? "acme" : "other" })]),
+      ),
+    );
+    expect(
+      answers
+        .flat()
+        .map(({ kind }) => kind)
+        .toSorted(),
+    ).toEqual(["credited", "refused"]);
+    expect(await problemsOf(all[0]!)).toEqual([]);
+  });
+
+  test("that needs more places than a block breaks alone, and its operations go on in smaller ones", async () => {
+    const { all } = await writers(1, "acme");
+    const many = Array.from({ length: 1_025 }, (_, index) => creditOf(1n, { creditId: `c${index}` }));
+    await expect(all[0]!.batches.commit(many)).rejects.toMatchObject({ reason: "ERROR_REASON_INTERNAL" });
+    expect(await all[0]!.batches.commit(many.slice(0, 1_024))).toHaveLength(1_024);
+    expect(await problemsOf(all[0]!)).toEqual([]);
+  });
+
+  test("previewed answers as it would, and leaves nothing", async () => {
+    const { all, url } = await writers(1, "acme");
+    await all[0]!.batches.commit([creditOf(10n)]);
+    const asked = [holdOf({ amountNanos: 7n }), holdOf({ requestId: "r2", amountNanos: 7n })];
+    expect((await all[0]!.batches.preview(asked)).map(({ kind }) => kind)).toEqual(["held", "balance_too_low"]);
+    expect(await administer("SELECT count(*) AS n FROM transfer", url)).toEqual([{ n: "1" }]);
+  });
+
+  test("of a writer that another node took for dead is refused, and writes nothing", async () => {
+    const { all, url } = await writers(1, "acme");
+    await all[0]!.batches.commit([creditOf(10n)]);
+    await administer("UPDATE writer SET epoch = epoch + 1", url);
+    const late = all[0]!.batches.commit([holdOf()]);
+    await expect(late).rejects.toMatchObject({ reason: "ERROR_REASON_LEDGER_UNAVAILABLE" });
+    expect(await administer("SELECT count(*) AS n FROM transfer", url)).toEqual([{ n: "1" }]);
+  });
+
+  test.each([
+    ["UPDATE transfer SET posted_nanos = 5 WHERE kind = 'settle'", "(s:r1) was changed"],
+    ["UPDATE transfer SET model = 'sim-2' WHERE request_id = 'r1'", "(h:r1) was changed"],
+    ["DELETE FROM transfer WHERE kind = 'hold'", "(s:) is number 3 of its account and follows number 1"],
+    ["DELETE FROM transfer WHERE kind = 'settle'", "The account acme does not equal its transfers"],
+    ["UPDATE account SET chain_sequence = 9", "The account acme says that its last transfer is number 9"],
+    ["UPDATE account SET credits_posted = 99", "The account acme does not equal its transfers"],
+    ["UPDATE account SET name = 'Acme'", "The account acme was changed: its digest"],
+    ["UPDATE operator_total SET nanos = 7", "The operator's total granted does not equal"],
+    ["UPDATE budget SET spent_nanos = 0", "The counter of the key key_1 (day 2026-11-21) does not equal"],
+    ["UPDATE usage_day SET cost_nanos = 0", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
+    [
+      "INSERT INTO open_hold SELECT hold_sequence, '', 0 FROM transfer WHERE kind = 'settle'",
+      "The hold of the request r1 is not open, but the list",
+    ],
+  ])("is proven: %s is found", async (statement, problem) => {
+    const { all, url } = await writers(1, "acme");
+    await all[0]!.batches.commit([creditOf(10n), holdOf(), settleOf()]);
+    await administer(`ALTER TABLE transfer DISABLE TRIGGER ALL; ${statement}`, url);
+    expect((await problemsOf(all[0]!)).join("\n")).toContain(problem);
+  });
+
+  test("stays as it is: no row of a transfer or of a release is changed or deleted", async () => {
+    const { url } = await writers(0, "acme");
+    const changes = ["UPDATE transfer SET posted_nanos = 5", "UPDATE release SET kind = 'void'"];
+    const ends = ["transfer", "release"].flatMap((table) => [`DELETE FROM ${table}`, `TRUNCATE ${table}`]);
+    for (const statement of [...changes, ...ends])
+      await expect(administer(statement, url), statement).rejects.toThrow("append-only");
   });
 });

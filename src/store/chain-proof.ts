@@ -1,0 +1,114 @@
+/** The proof of the accounts' chains, row by row: each hash fits its transfer, its record and the one before it. */
+import {
+  CHAIN_START,
+  type Transfer,
+  holdRecord,
+  leaseRecord,
+  noteRecord,
+  transferHash,
+  transferId,
+  usageRecord,
+} from "../ledger/transfer.js";
+import { type TermsColumns, type TransferColumns, toTerms, toTransfer } from "./columns.js";
+import { TOKEN_COLUMNS, type TokenColumns, usageOf } from "./token-columns.js";
+
+/** A transfer with what its hash proves beside it: the terms of a hold, or the usage of a request that it ended. */
+export type ChainColumns = TransferColumns &
+  TermsColumns &
+  TokenColumns & {
+    /** Of the request that the transfer concerns; null for credits. */
+    readonly cause_id: string | null;
+    readonly recorded_id: string | null;
+    readonly usage_source: bigint | null;
+    readonly overage_nanos: bigint;
+    readonly operator_cost_nanos: bigint | null;
+    readonly upstream: string;
+    readonly attempts: bigint;
+    readonly attempt_log: string | null;
+  };
+
+const OWN = ["sequence", "kind", "account_id", "account_sequence", "hold_sequence", "credit_id", "pending_nanos"];
+OWN.push("posted_nanos", "create_time_ms", "hash", "key_id", "model", "node_id", "wanted_nanos", "price");
+OWN.push("expire_time_ms", "lease_id", "usage_source", "overage_nanos", "operator_cost_nanos", "upstream", "attempts");
+OWN.push("attempt_log", "reason", "actor", ...TOKEN_COLUMNS);
+
+/** All transfers, account by account, each account's in the order of its chain. */
+export const CHAINS = `SELECT ${OWN.map((name) => `transfer.${name}`).join(", ")},
+  transfer.pending_nanos AS amount_nanos, transfer.request_id AS recorded_id, transfer.request_id,
+  hold.request_id AS cause_id FROM transfer LEFT JOIN hold ON hold.sequence = transfer.hold_sequence
+  ORDER BY transfer.account_id, transfer.account_sequence`;
+
+/** Follows each chain up to the first transfer that does not fit. What comes after it in its account proves nothing. */
+export class ChainProof {
+  readonly problems: string[] = [];
+  readonly #problemsMax: number;
+  #accountId: string | undefined;
+  #sequence = 0;
+  #hash = CHAIN_START.hash;
+  #broken = false;
+
+  constructor(problemsMax: number) {
+    this.#problemsMax = problemsMax;
+  }
+
+  /** True where more would only repeat that the ledger is broken. */
+  get isFull(): boolean {
+    return this.problems.length >= this.#problemsMax;
+  }
+
+  /** Takes the rows of `CHAINS` in their order. */
+  take(row: ChainColumns): void {
+    if (row.account_id !== this.#accountId) {
+      this.#accountId = row.account_id;
+      this.#sequence = CHAIN_START.sequence;
+      this.#hash = CHAIN_START.hash;
+      this.#broken = false;
+    }
+    if (this.#broken || this.isFull) return;
+    const said = toTransfer({ ...row, request_id: row.cause_id });
+    const problem = this.#problemOf(said, row);
+    if (problem !== undefined) {
+      this.#broken = true;
+      this.problems.push(`The transfer ${said.sequence} (${transferId(said)}) ${problem}`);
+    }
+    this.#sequence = said.accountSequence;
+    this.#hash = said.hash;
+  }
+
+  #problemOf(said: Transfer, row: ChainColumns): string | undefined {
+    if (said.accountSequence !== this.#sequence + 1)
+      return `is number ${said.accountSequence} of its account and follows number ${this.#sequence}: some are gone.`;
+    if (isProven(this.#hash, said, row)) return undefined;
+    return "was changed, or what it recorded was: its hash does not fit the one before it in its account.";
+  }
+}
+
+function isProven(previous: string, said: Transfer, row: ChainColumns): boolean {
+  try {
+    return said.hash === transferHash(previous, said, recordOf(row));
+  } catch {
+    // A record that lacks a part has no spelling, so it was not written by us.
+    return false;
+  }
+}
+
+/** What the row carries, and not what it should: a record that is not its own does not fit either. */
+function recordOf(row: ChainColumns): string {
+  const terms = row.recorded_id === null ? "" : holdRecord(toTerms(row));
+  if (row.reason !== null) return `${terms}${noteRecord({ reason: row.reason, actor: row.actor ?? "" })}`;
+  if (row.kind === "lease" || row.kind === "return")
+    return `${terms}${leaseRecord({ nodeId: row.node_id, keyId: row.key_id })}`;
+  if (row.usage_source === null) return terms;
+  const usage = usageRecord({
+    usageSource: Number(row.usage_source),
+    chargedNanos: row.posted_nanos,
+    overageNanos: row.overage_nanos,
+    operatorCostNanos: row.operator_cost_nanos ?? undefined,
+    upstream: row.upstream,
+    attempts: Number(row.attempts),
+    attemptLog: row.attempt_log,
+    endTimeMs: Number(row.create_time_ms),
+    usage: usageOf(row),
+  });
+  return `${terms}${usage}`;
+}

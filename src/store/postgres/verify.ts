@@ -1,0 +1,74 @@
+/** Proves a ledger in PostgreSQL on one snapshot, beside its writers. */
+import { type ChainColumns, CHAINS, ChainProof } from "../chain-proof.js";
+import type { DigestedValue } from "../digest.js";
+import type { VerifyReport } from "../store.js";
+import { checks, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
+import { changedRow, DIGESTED } from "../verify-digests.js";
+import type { Postgres, Row, Session } from "./connection.js";
+
+/** A proof reads everything. */
+const VERIFY_MS = 3_600_000;
+const ROWS_AT_ONCE = 1_000;
+
+const utc = (format: string) => (timeMs: string) =>
+  `to_char(to_timestamp(${timeMs} / 1000) AT TIME ZONE 'UTC', '${format}')`;
+
+const CHECKS = checks({ day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") });
+
+const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
+  (SELECT count(*) FROM open_hold) AS open_holds`;
+
+export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
+  return database.transact(verify, { snapshot: true, statementMs: VERIFY_MS });
+}
+
+async function verify(session: Session): Promise<VerifyReport> {
+  const problems = [...(await brokenChains(session)), ...(await changedRows(session))];
+  for (const { sql } of CHECKS) {
+    const text = `SELECT problem FROM (${sql}) AS problems (problem) LIMIT ${PROBLEMS_PER_CHECK_MAX}`;
+    const rows = await session.rows<{ problem: string }>({ text, name: "" });
+    problems.push(...rows.map(({ problem }) => problem));
+  }
+  const [counts] = await session.rows<Record<"accounts" | "transfers" | "open_holds", bigint>>({
+    text: COUNTS,
+    name: "",
+  });
+  return {
+    holds: problems.length === 0,
+    problems: problems.slice(0, PROBLEMS_MAX),
+    accountCount: Number(counts?.accounts ?? 0n),
+    transferCount: Number(counts?.transfers ?? 0n),
+    openHoldCount: Number(counts?.open_holds ?? 0n),
+  };
+}
+
+async function brokenChains(session: Session): Promise<readonly string[]> {
+  const proof = new ChainProof(PROBLEMS_PER_CHECK_MAX);
+  for await (const row of each<ChainColumns>(session, CHAINS)) {
+    proof.take(row);
+    if (proof.isFull) break;
+  }
+  return proof.problems;
+}
+
+async function changedRows(session: Session): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const kind of DIGESTED) {
+    for await (const row of each<Record<string, DigestedValue>>(session, kind.sql)) {
+      const problem = changedRow(kind, row);
+      if (problem !== undefined) problems.push(problem);
+      if (problems.length === PROBLEMS_PER_CHECK_MAX) return problems;
+    }
+  }
+  return problems;
+}
+
+/** All rows of a query, some at a time. */
+async function* each<Found extends Row>(session: Session, query: string): AsyncGenerator<Found> {
+  // One that is left early stays until the next, or until the snapshot ends.
+  await session.run({ text: "CLOSE ALL", name: "" });
+  await session.run({ text: `DECLARE proof NO SCROLL CURSOR FOR ${query}`, name: "" });
+  const fetch = { text: `FETCH ${ROWS_AT_ONCE} FROM proof`, name: "" };
+  for (let rows = await session.rows<Found>(fetch); rows.length > 0; rows = await session.rows<Found>(fetch))
+    yield* rows;
+}
