@@ -11,6 +11,7 @@ import { printable } from "./print.js";
 import { addNodeCommands } from "./node.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
+import { addStoreCommands } from "./store.js";
 import { readVersion } from "./version.js";
 
 const EXAMPLES = `
@@ -20,7 +21,7 @@ Examples:
   tollgate key create acme --name ci
   tollgate usage --account acme
 
-All commands but serve and config talk to a running gateway over gRPC, at --gateway or
+All commands but serve, config and store talk to a running gateway over gRPC, at --gateway or
 TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
 
 function buildProgram(): Command {
@@ -38,6 +39,7 @@ function buildProgram(): Command {
   addReportCommands(program);
   addNodeCommands(program);
   addConfigCommands(program);
+  addStoreCommands(program);
   return program;
 }
 

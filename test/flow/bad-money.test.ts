@@ -1,6 +1,6 @@
 /** Calls that move or show money, asked wrongly over HTTP and over gRPC: a clear refusal, and no transfer. */
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CreditAccountRequest, GetStatementRequest } from "../../src/api/index.js";
 import { chat, postChat } from "../support/chat-call.js";
 import { expectEnvelope, type Trace, traceOf } from "../support/envelope.js";
@@ -31,7 +31,7 @@ beforeAll(async () => {
   usage = new UsageServiceClient(world.core.grpc, credentials.createInsecure());
   const answer = await postChat(world.front, world.secret, chat("Hello"));
   requestId = answer.headers.get("x-request-id") ?? "";
-  await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
+  await vi.waitFor(async () => expect((await world.management.balance("acme")).heldNanos).toBe(0n), 10_000);
   before = await trace();
 });
 afterAll(async () => {

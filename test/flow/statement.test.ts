@@ -1,5 +1,5 @@
 /** An account's statement over HTTP, as JSON and as CSV, and on the command line: three views of one ledger. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chat, postChat } from "../support/chat-call.js";
 import { tollgate } from "../support/command.js";
 import { expectEnvelope } from "../support/envelope.js";
@@ -69,7 +69,7 @@ describe.each(TOPOLOGIES)("in %s", (topology: Topology) => {
     }
     for (let call = 0; call < 4; call++)
       expect((await postChat(world.front, world.secret, chat("Hello"))).status).toBe(200);
-    await expect.poll(async () => (await world.management.balance("acme")).heldNanos).toBe(0n);
+    await vi.waitFor(async () => expect((await world.management.balance("acme")).heldNanos).toBe(0n), 10_000);
   });
   afterAll(() => world.close());
 

@@ -9,6 +9,9 @@ import { migrate } from "../../src/store/postgres/migration.js";
 import { MIGRATIONS, type PostgresMigration } from "../../src/store/postgres/schema.js";
 import { sql } from "../../src/store/postgres/sql.js";
 import { startCuttingProxy } from "../support/cutting-proxy.js";
+import { openPostgresStore } from "../../src/store/postgres/store.js";
+import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
+import { pgbouncerMissing, startPgbouncer } from "../support/pgbouncer.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
 
 async function opened<Result>(url: string, work: (database: Postgres) => Promise<Result>): Promise<Result> {
@@ -109,6 +112,20 @@ describe.skipIf(postgresMissing)("PostgreSQL", () => {
       );
       expect(await database.rows(found)).toEqual([{ count: 0n }]);
     });
+  });
+});
+
+describe.skipIf(postgresMissing ?? pgbouncerMissing)("behind PgBouncer in transaction mode", () => {
+  test("a store holds, settles and is proven, with more calls at once than the server has sessions", async () => {
+    const store = await openPostgresStore({ url: await startPgbouncer(await makeDatabase()), nodeId: "node_1" });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.ledger.commit([creditOf(1_000n)]);
+    const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+    await Promise.all(ids.map((requestId) => store.ledger.commit([holdOf({ requestId }), settleOf({ requestId })])));
+    const receipts = await Promise.all(ids.map((requestId) => store.requests.receipt(requestId)));
+    expect(receipts.every((receipt) => receipt?.request.state === "settled")).toBe(true);
+    expect((await store.ledger.verify()).problems).toEqual([]);
+    await store.close();
   });
 });
 

@@ -11,8 +11,15 @@ const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/redaction.
 export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],
   "src/serve/": ["src/", "!src/main.ts", "!src/cli/"],
-  // Apart from `serve` and `config check` each command is a gRPC client.
-  "src/cli/": ["src/rpc/remote-channel.ts", "src/config/", "src/main.ts", "src/serve/settings-check.ts"],
+  // Apart from `serve`, `config check` and `store`, which moves the database itself, each command is a gRPC client.
+  "src/cli/": [
+    "src/rpc/remote-channel.ts",
+    "src/config/",
+    "src/main.ts",
+    "src/serve/settings-check.ts",
+    "src/store/copy.ts",
+    "src/store/sqlite/backup.ts",
+  ],
   // Forms only: what is known of a model.
   "src/config/": ["src/wire/wire.ts"],
   "src/http/": ["src/formats/", "src/observe/"],

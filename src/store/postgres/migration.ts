@@ -20,6 +20,11 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS tollgate_schema (
 const TABLES = sql(`SELECT count(*) AS count, count(*) FILTER (WHERE relname = 'tollgate_schema') > 0 AS found
   FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE nspname = current_schema() AND relkind IN ('r', 'p', 'v')`);
+/** While a copy is written: how far it has come. */
+export const COPY_TABLE = "tollgate_copy";
+export const COPY_BEGUN =
+  sql(`SELECT count(*) > 0 AS found FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = current_schema() AND relname = '${COPY_TABLE}'`);
 const VERSION = sql("SELECT version, serves_version, serves_program, key_check FROM tollgate_schema");
 const SET_VERSION = sql(`INSERT INTO tollgate_schema (id, version, serves_version, serves_program, key_check)
   VALUES (1, $1, $2, $3, '') ON CONFLICT (id) DO UPDATE SET version = excluded.version,
@@ -43,6 +48,7 @@ export async function migrate(
   database: Postgres,
   migrations: readonly PostgresMigration[],
   keyChecks: readonly string[],
+  { isCopying = false }: { readonly isCopying?: boolean } = {},
 ): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
   // Most starts find all done, and wait for nobody.
@@ -51,6 +57,11 @@ export async function migrate(
     await database.transact((session) => migrateLocked(session, migrations, database.place), {
       statementMs: MIGRATION_MS,
     });
+  const [copy] = await database.rows<{ found: boolean }>(COPY_BEGUN);
+  if (copy?.found === true && !isCopying)
+    throw new UnusableDatabase(
+      `The database at ${database.place} holds a copy that is not whole: run tollgate store copy to its end.`,
+    );
   await database.transact((session) => checkServed(session, newest, keyChecks, database.place));
 }
 

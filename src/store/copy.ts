@@ -1,0 +1,193 @@
+/** Copies a ledger from SQLite to PostgreSQL: it goes on where it was interrupted, and is proven at its end. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { failpoint } from "../failpoint.js";
+import { DATABASE_NAME } from "./data-directory.js";
+import { Postgres, type Session } from "./postgres/connection.js";
+import { UnusableDatabase } from "./postgres/failure.js";
+import { COPY_BEGUN, COPY_TABLE, migrate } from "./postgres/migration.js";
+import { MIGRATIONS } from "./postgres/schema.js";
+import { BLOCK_SEQUENCES } from "./postgres/book-reader.js";
+import { sql } from "./postgres/sql.js";
+import { verifyDatabase } from "./postgres/verify.js";
+import type { Sqlite } from "./sqlite/binding.js";
+import { openSqliteFile } from "./sqlite/file.js";
+import type { VerifyReport } from "./store.js";
+
+/** What is copied, in the order of its keys. Nodes and their probe belong to a place, and no open hold is anybody's. */
+const TABLES: readonly { readonly table: string; readonly key: readonly string[] }[] = [
+  { table: "account", key: ["id"] },
+  { table: "key", key: ["id"] },
+  { table: "operator_total", key: ["kind", "shard"] },
+  { table: "budget", key: ["owner", "owner_id", "period", "bucket"] },
+  { table: "usage_day", key: ["day", "account_id", "key_id", "model"] },
+  { table: "accepted_loss", key: ["number"] },
+  { table: "open_hold", key: ["hold_sequence"] },
+  { table: "checkpoint", key: ["hold_sequence"] },
+  { table: "release", key: ["hold_sequence"] },
+  { table: "lease", key: ["id"] },
+  { table: "transfer", key: ["sequence"] },
+];
+const ROWS_AT_ONCE = 500;
+
+const COLUMNS = sql(`SELECT column_name FROM information_schema.columns
+  WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`);
+const COPIED = sql(`SELECT table_name, rows, last_key FROM ${COPY_TABLE}`);
+const NOTE = sql(`INSERT INTO ${COPY_TABLE} (table_name, rows, last_key) VALUES ($1, $2, $3)
+  ON CONFLICT (table_name) DO UPDATE SET rows = excluded.rows, last_key = excluded.last_key`);
+const ACCOUNTS = sql("SELECT count(*) AS count FROM account");
+
+export interface CopyOptions {
+  /** The data directory. No gateway may have it open. */
+  readonly directory: string;
+  readonly witnessPath: string | undefined;
+  readonly url: string;
+  /** Derived from the root secret that the keys were made with. */
+  readonly keyCheck: string;
+  onProgress(table: string, copied: number, total: number): void;
+}
+
+interface Progress {
+  readonly table_name: string;
+  readonly rows: bigint;
+  readonly last_key: string;
+}
+
+/** Rejects with an Error of one line. A report that does not hold says why; then the database is not served. */
+export async function copyStore({
+  directory,
+  witnessPath,
+  url,
+  keyCheck,
+  onProgress,
+}: CopyOptions): Promise<VerifyReport> {
+  if (!existsSync(join(directory, DATABASE_NAME))) throw new Error(`There is no database in '${directory}'.`);
+  const file = openSqliteFile(directory, undefined, {
+    keyCheck: "",
+    otherKeyChecks: [],
+    acceptLoss: false,
+    witnessPath,
+    traces: [],
+  });
+  try {
+    const database = await Postgres.open(url);
+    try {
+      await migrate(database, MIGRATIONS, keyCheck === "" ? [] : [keyCheck], { isCopying: true });
+      await begin(database);
+      const copied = new Map((await database.rows<Progress>(COPIED)).map((row) => [row.table_name, row]));
+      for (const { table, key } of TABLES)
+        await copyTable(file.database, database, { table, key, from: copied.get(table), onProgress });
+      return await end(file.database, database);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** A database that somebody already serves from takes no copy. */
+function begin(database: Postgres): Promise<void> {
+  return database.transact(async (session) => {
+    const [begun] = await session.rows<{ found: boolean }>(COPY_BEGUN);
+    if (begun?.found === true) return;
+    const [accounts] = await session.rows<{ count: bigint }>(ACCOUNTS);
+    if (accounts !== undefined && accounts.count > 0n)
+      throw new UnusableDatabase(`The database at ${database.place} has accounts: copy to a new and empty one.`);
+    await session.script(
+      `CREATE TABLE ${COPY_TABLE} (table_name text PRIMARY KEY, rows bigint NOT NULL, last_key text NOT NULL)`,
+    );
+  });
+}
+
+interface TableCopy {
+  readonly table: string;
+  readonly key: readonly string[];
+  readonly from: Progress | undefined;
+  readonly onProgress: CopyOptions["onProgress"];
+}
+
+async function copyTable(
+  source: Sqlite,
+  database: Postgres,
+  { table, key, from, onProgress }: TableCopy,
+): Promise<void> {
+  const columns = (await database.rows<{ column_name: string }>(COLUMNS, [table])).map((row) => row.column_name);
+  const total = countOf(source, table);
+  const order = key.join(", ");
+  const after = `(${order}) > (${key.map(() => "?").join(", ")})`;
+  const first = source.prepare<unknown[], Record<string, unknown>>(
+    `SELECT ${columns.join(", ")} FROM ${table} ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`,
+  );
+  const next = source.prepare<unknown[], Record<string, unknown>>(
+    `SELECT ${columns.join(", ")} FROM ${table} WHERE ${after} ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`,
+  );
+  let copied = Number(from?.rows ?? 0n);
+  let last = from === undefined ? undefined : readKey(from.last_key);
+  for (;;) {
+    const rows = last === undefined ? first.all() : next.all(...last);
+    const end = rows.at(-1);
+    if (end === undefined) break;
+    copied += rows.length;
+    const lastKey = key.map((name) => end[name]);
+    last = lastKey;
+    await database.transact(async (session) => {
+      await insert(session, table, columns, rows);
+      await session.run(NOTE, [table, copied, writeKey(lastKey)]);
+      failpoint("during_commit");
+    });
+    onProgress(table, copied, total);
+  }
+}
+
+async function insert(
+  session: Session,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Record<string, unknown>[],
+): Promise<void> {
+  const values = rows.flatMap((row) => columns.map((column) => row[column]));
+  const lines = rows.map(
+    (_, row) => `(${columns.map((_column, column) => `$${row * columns.length + column + 1}`).join(", ")})`,
+  );
+  await session.run(
+    { text: `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${lines.join(", ")}`, name: "" },
+    values,
+  );
+}
+
+/** The same rows are there, and the whole ledger holds: only then may a node serve from it. */
+async function end(source: Sqlite, database: Postgres): Promise<VerifyReport> {
+  const problems: string[] = [];
+  for (const { table } of TABLES) {
+    const [found] = await database.rows<{ count: bigint }>({
+      text: `SELECT count(*) AS count FROM ${table}`,
+      name: "",
+    });
+    const [want, have] = [countOf(source, table), Number(found?.count ?? 0n)];
+    if (want !== have) problems.push(`The table ${table} has ${have} rows of ${want}.`);
+  }
+  const newest = Number(
+    source.prepare<[], bigint>("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get() ?? 0n,
+  );
+  await database.rows(sql("SELECT setval('transfer_block', $1)"), [Math.floor(newest / BLOCK_SEQUENCES) + 1]);
+  const report = await verifyDatabase(database);
+  if (report.holds && problems.length === 0) await database.script(`DROP TABLE ${COPY_TABLE}`);
+  return { ...report, holds: report.holds && problems.length === 0, problems: [...problems, ...report.problems] };
+}
+
+function countOf(source: Sqlite, table: string): number {
+  return Number(source.prepare<[], bigint>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0n);
+}
+
+/** Keys are texts and whole numbers. */
+function writeKey(key: readonly unknown[]): string {
+  return JSON.stringify(key.map((part) => (typeof part === "bigint" ? { number: String(part) } : part)));
+}
+
+function readKey(text: string): unknown[] {
+  const parts: unknown[] = JSON.parse(text);
+  return parts.map((part) =>
+    typeof part === "object" && part !== null && "number" in part ? BigInt(String(part.number)) : part,
+  );
+}

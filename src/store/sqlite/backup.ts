@@ -1,0 +1,53 @@
+/** Backups of the embedded store, made while a gateway serves from it, and brought back where none does. */
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DATABASE_NAME, WITNESS_NAME } from "../data-directory.js";
+import type { VerifyReport } from "../store.js";
+import { Sqlite } from "./binding.js";
+import { verifyDatabase } from "./verify.js";
+
+/** Writes the whole database, as it is at one moment, to a new file, and proves that. */
+export function backUp(directory: string, path: string): VerifyReport {
+  const database = join(directory, DATABASE_NAME);
+  if (!existsSync(database)) throw new Error(`There is no database in '${directory}'.`);
+  if (existsSync(path)) throw new Error(`'${path}' is there already: name a new file.`);
+  const source = new Sqlite(database, { readonly: true });
+  try {
+    source.prepare("VACUUM INTO ?").run(path);
+  } finally {
+    source.close();
+  }
+  chmodSync(path, 0o600);
+  return proven(path);
+}
+
+/**
+ * Puts a backup in the place of a data directory's database, which must not be there. The witness of what was lost goes
+ * with it: the start makes one of what is there now.
+ */
+export function restore(path: string, directory: string, witnessPath: string | undefined): VerifyReport {
+  const database = join(directory, DATABASE_NAME);
+  const there = [database, `${database}-wal`].find((file) => existsSync(file));
+  if (there !== undefined)
+    throw new Error(
+      `'${there}' is there already: stop its gateway and move the data directory away, but for 'secret'.`,
+    );
+  const report = proven(path);
+  if (!report.holds) return report;
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
+  const draft = `${database}.draft`;
+  copyFileSync(path, draft);
+  chmodSync(draft, 0o600);
+  renameSync(draft, database);
+  rmSync(witnessPath ?? join(directory, WITNESS_NAME), { force: true });
+  return report;
+}
+
+function proven(path: string): VerifyReport {
+  const database = new Sqlite(path, { readonly: true, bigints: true });
+  try {
+    return verifyDatabase(database);
+  } finally {
+    database.close();
+  }
+}
