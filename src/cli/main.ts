@@ -51,6 +51,8 @@ function report(error: unknown): void {
   const lines =
     error instanceof ConfigError ? error.problems : [error instanceof Error ? error.message : String(error)];
   for (const line of lines) process.stderr.write(`tollgate: ${oneLine(line)}\n`);
+  // Connections and timers that a failed start left must not keep the process.
+  process.exit();
 }
 
 function oneLine(text: string): string {

@@ -1,6 +1,7 @@
 /**
  * A node's lease: while it beats, no other node takes this node's holds for orphans. Each beat also looks for some.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { failpoint } from "../failpoint.js";
 import type { LedgerLog } from "./ledger.js";
 import type { LiveHolds } from "./live-holds.js";
@@ -10,6 +11,9 @@ import { RECOVER_HOLDS_MAX } from "./recovery.js";
 import type { LedgerWriter } from "./writer.js";
 
 const BEAT_EVERY_MS = 5_000;
+/** Another node that lives beats within this, even where one beat of it is lost. */
+const LIVE_WAIT_MS = 11_000;
+const LIVE_LOOK_MS = 500;
 /** How many rounds of recovery one beat does at most: the rest waits for the next. */
 const ROUNDS_MAX = 100;
 
@@ -51,6 +55,22 @@ export class Lease {
     this.#started = true;
     await this.#beat();
     this.#beatLater();
+  }
+
+  /**
+   * The id of another node that is seen to beat. Undefined at once where the database knows none, else after the time in
+   * which one that lives would have beaten. Rejects where the database is away.
+   */
+  async liveOther(): Promise<string | undefined> {
+    const { monotonicMs } = this.#options;
+    const before = this.#others;
+    const untilMs = monotonicMs() + LIVE_WAIT_MS;
+    while (this.#others.size > 0 && monotonicMs() < untilMs) {
+      await sleep(LIVE_LOOK_MS);
+      await this.#beat();
+      for (const [nodeId, { beats }] of this.#others) if (before.get(nodeId)?.beats !== beats) return nodeId;
+    }
+    return undefined;
   }
 
   /** How long ago each node, this one too, was seen to beat. */

@@ -34,7 +34,7 @@ import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
-import { openStorage, type Storage } from "./storage.js";
+import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 
 // A model may think for two minutes before its first token.
@@ -83,8 +83,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { derived, store, answers } = await openStorage(nodeId, options);
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
-  const ledger = startLedger(store, nodeId, options);
-  await ledger.start();
+  const ledger = await startLedger(store, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
@@ -162,15 +161,18 @@ function createKeys(store: Store, coordination: Coordination, { secrets }: Deriv
   return new Keys({ store, coordination, ...secrets, nowMs: Date.now, randomBytes, onPublishError, onRewriteError });
 }
 
-function startLedger(store: Store, nodeId: string, options: CoreOptions): Ledger {
+async function startLedger(store: Store, nodeId: string, options: CoreOptions): Promise<Ledger> {
   const { log, metrics } = options;
-  return new Ledger({
-    store,
-    nodeId,
-    nowMs: Date.now,
-    log,
-    ...ledgerEvents(log, metrics),
-  });
+  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, ...ledgerEvents(log, metrics) });
+  await ledger.start();
+  try {
+    await refuseSecondNode(ledger, options);
+  } catch (error) {
+    // Its row would look like a node that died.
+    await ledger.close();
+    throw error;
+  }
+  return ledger;
 }
 
 function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, options: CoreOptions): SettingsKeeper {

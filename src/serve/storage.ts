@@ -1,5 +1,7 @@
 /** Where a core keeps its state: SQLite in its data directory, or the PostgreSQL that it shares with other nodes. */
+import { ConfigError } from "../config/config-error.js";
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
+import type { Ledger } from "../ledger/ledger.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import type { AnswersOptions } from "../store/postgres/answers.js";
 import { leaveMark, markPath } from "../store/ledger-mark.js";
@@ -29,6 +31,23 @@ async function openDatabase(url: string, nodeId: string, { environment }: CoreOp
   const derived = deriveSecrets(environment, false);
   const store = await openPostgresStore({ url, nodeId, keyChecks: derived.keyChecks });
   return { derived, store, answers: (answers) => store.answers(answers) };
+}
+
+/**
+ * Rejects with a ConfigError where another node lives on the same database and nothing is named that they share limits
+ * and revocations by: each would give the whole of a limit.
+ */
+export async function refuseSecondNode(ledger: Ledger, { environment, log }: CoreOptions): Promise<void> {
+  if (environment.databaseUrl === undefined || environment.redis !== undefined) return;
+  const known = ledger.lease.beatAges().size - 1;
+  if (known > 0)
+    log.info({ nodes: known }, "the database knows other nodes: waits up to 11 s to see whether one lives");
+  const other = await ledger.lease.liveOther();
+  if (other === undefined) return;
+  throw new ConfigError([
+    `another node (${other}) runs on the same TOLLGATE_DATABASE_URL: nodes share limits and revocations in Redis,` +
+      " so set TOLLGATE_REDIS_URL to the same Redis on all of them, or stop the other one",
+  ]);
 }
 
 async function openDirectory(options: CoreOptions): Promise<Storage> {
