@@ -58,8 +58,8 @@ export class Lease {
   }
 
   /**
-   * The id of another node that is seen to beat. Undefined at once where the database knows none, else after the time in
-   * which one that lives would have beaten. Rejects where the database is away.
+   * The id of another node that is seen to beat. Undefined at once where the database knows none, else after the time
+   * in which one that lives would have beaten. Rejects where the database is away.
    */
   async liveOther(): Promise<string | undefined> {
     const { monotonicMs } = this.#options;
