@@ -13,7 +13,7 @@ import { Metrics } from "./observe/metrics.js";
 import { createInProcessChannel } from "./rpc/in-process-channel.js";
 import { createRemoteChannel } from "./rpc/remote-channel.js";
 import { startCore } from "./serve/core.js";
-import { watchIdleMemory } from "./serve/idle-memory.js";
+import { giveBackStartMemory } from "./serve/start-memory.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
@@ -54,9 +54,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const channel = core === undefined ? connect(environment, log) : createInProcessChannel(core.dispatcher);
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
-  let idleMemory: { close(): void } | undefined;
   const listeners = new Listeners({ environment, log, metrics, channel, core, frontToken, ready });
   try {
+    await giveBackStartMemory();
     await listeners.open();
     const { addresses } = listeners;
     core?.node.listens(addresses);
@@ -64,7 +64,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.flush();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
     if (core !== undefined) printWelcome(base, core.shown);
-    idleMemory = watchIdleMemory();
     hangup.act = () =>
       void (core === undefined ? log.warn({}, "a front end has no settings to reload") : core.reload());
     await stopSignal();
@@ -83,7 +82,6 @@ export async function serve(options: ServeOptions): Promise<void> {
   log.flush();
 
   async function stop(drainMs: number): Promise<void> {
-    idleMemory?.close();
     await listeners.drain(drainMs);
     await channel.close();
     await core?.close();
