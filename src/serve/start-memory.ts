@@ -5,9 +5,9 @@ import type { Session } from "node:inspector";
 const COLLECT_MS_MAX = 1_000;
 
 /**
- * Collects all that can be. V8 lets the young generation grow while modules load, to 46 MB on Node 26, and collects only
- * when something is allocated: a process that is idle after its start would keep all of it. Does nothing where Node was
- * built without an inspector. Never rejects.
+ * Collects all that can be. V8 lets the young generation grow while modules load, to 46 MB on Node 26, and collects
+ * only when something is allocated: a process that is idle after its start would keep all of it. Does nothing where
+ * Node was built without an inspector. Never rejects.
  */
 export async function giveBackStartMemory(): Promise<void> {
   const inspector = await import("node:inspector").catch(() => undefined);
