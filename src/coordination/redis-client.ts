@@ -1,4 +1,5 @@
 /** Connections to Redis, as single server, behind Sentinel, or as Cluster: bounded, never queued, never resent. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 
 export interface RedisHost {
@@ -86,6 +87,9 @@ export function createClient(settings: RedisSettings, connectionName: string): C
   }
 }
 
+/** A start waits no longer for Redis: it serves without, and is told when Redis is there. */
+const FIRST_CONNECT_MS_MAX = 10_000;
+
 function reconnectMs(times: number): number {
   return Math.min(RECONNECT_MS_MAX, 50 * times) + Math.random() * 50;
 }
@@ -100,7 +104,7 @@ export async function connect(client: Client): Promise<unknown> {
   const onError = (error: unknown): void => void (told = error);
   client.on("error", onError);
   try {
-    await client.connect();
+    await connected(client);
     if (client instanceof Cluster) await Promise.all(client.nodes("master").map((node) => node.ping()));
     const info = await client.info("server");
     requireVersion(/redis_version:(\S+)/.exec(info)?.[1] ?? "");
@@ -112,6 +116,24 @@ export async function connect(client: Client): Promise<unknown> {
     return error;
   } finally {
     client.off("error", onError);
+  }
+}
+
+/**
+ * Resolves when the client is ready. Rejects where its first attempt failed, or after so long: a cluster whose first
+ * look finds it not ready connects anew by itself, and what it promised at first never ends.
+ */
+async function connected(client: Client): Promise<void> {
+  const late = new AbortController();
+  const ready = new Promise<void>((resolve) => client.once("ready", () => resolve()));
+  const tooLate = sleep(FIRST_CONNECT_MS_MAX, undefined, { signal: late.signal }).then(() => {
+    throw new Error("Redis was not ready in time");
+  });
+  tooLate.catch(() => undefined);
+  try {
+    await Promise.race([client.connect(), ready, tooLate]);
+  } finally {
+    late.abort();
   }
 }
 
