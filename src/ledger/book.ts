@@ -39,6 +39,8 @@ export class Book {
   head: ChainHead = CHAIN_START;
   /** The greatest id of any request that ever had a hold. Ids grow with time: nearly every new one is greater. */
   newestRequestId = "";
+  #blockEnd = Infinity;
+  #furtherBlocks: { readonly start: number; readonly end: number }[] = [];
   readonly #budgets = new Map<string, BudgetRow>();
   /** The counters of each key's last hold, which are nearly always those of its next. */
   readonly #counters = new Map<string, LastCounters>();
@@ -49,9 +51,7 @@ export class Book {
     receivable: { kind: "receivable", nanos: 0n, addedNanos: 0n },
   };
 
-  /** False where the driver keeps no leases: then none is granted. */
-  readonly keepsLeases: boolean;
-  /** By id, of all accounts in the book. */
+  /** By id: those that operations name, and all of the accounts whose money is held exactly, or asked back. */
   readonly leases = new Map<string, LeaseRow>();
 
   readonly changedAccounts = new ChangedRows<Account>();
@@ -78,10 +78,6 @@ export class Book {
   readonly notes: (Note & { readonly sequence: number })[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
-
-  constructor({ keepsLeases = true }: { readonly keepsLeases?: boolean } = {}) {
-    this.keepsLeases = keepsLeases;
-  }
 
   account(id: string): Account {
     const account = this.accounts.get(id);
@@ -128,7 +124,15 @@ export class Book {
 
   /** The place of the next transfer. */
   get nextSequence(): number {
+    assert(this.head.sequence < this.#blockEnd, "a batch has more transfers than places");
     return this.head.sequence + 1;
+  }
+
+  /** Where others write too, a batch has blocks of places: `starts` are those before the first of each, and rise. */
+  takePlaces([start = 0, ...further]: readonly number[], count: number): void {
+    this.head = { sequence: start, hash: CHAIN_START.hash };
+    this.#blockEnd = start + count;
+    this.#furtherBlocks = further.map((next) => ({ start: next, end: next + count }));
   }
 
   /** What all credits, all overage, or all receivables may still come to. */
@@ -145,8 +149,16 @@ export class Book {
     account.chainHash = transfer.hash;
     this.changedAccounts.add(account);
     this.head = transfer;
+    if (transfer.sequence === this.#blockEnd) this.#takeBlock();
     this.transfers.push(transfer);
     return transfer;
+  }
+
+  #takeBlock(): void {
+    const block = this.#furtherBlocks.shift();
+    if (block === undefined) return;
+    this.head = { sequence: block.start, hash: CHAIN_START.hash };
+    this.#blockEnd = block.end;
   }
 
   #move(account: Account, { kind, pendingNanos, postedNanos }: Transfer, isLeased: boolean): void {
@@ -198,7 +210,7 @@ export class Book {
     }
   }
 
-  /** The leases of an account. All of them are in the book where the account is. */
+  /** The leases of an account. All of them are in the book where a hold may recall them. */
   leasesOf(accountId: string): readonly LeaseRow[] {
     if (this.leases.size === 0) return [];
     return [...this.leases.values()].filter((lease) => lease.accountId === accountId);

@@ -27,7 +27,7 @@ export function lease(book: Book, operation: LeaseOperation): LedgerResult {
   if (operation.requestNanos <= 0n || operation.amountNanos < operation.requestNanos)
     return { kind: "refused", problem: "amount_invalid" };
   // A node that others took for dead may come back with what it asked for before.
-  if (!book.keepsLeases || !book.beats.has(nodeId) || account.frozen) return { kind: "lease_refused" };
+  if (!book.beats.has(nodeId) || account.frozen) return { kind: "lease_refused" };
   const counters = book.counters(keyId, accountId, nowMs);
   const freeNanos = freeOf(account, operation, counters);
   if (isShort(account, freeNanos, operation.requestNanos)) {

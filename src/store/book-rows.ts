@@ -1,5 +1,5 @@
 /** Rows of the ledger's book, as every driver reads and writes them. */
-import type { Account, Budget, HoldRow } from "../ledger/rows.js";
+import type { Account, Budget, BudgetRow, HoldRow, LeaseRow } from "../ledger/rows.js";
 import { digestOf, hexOf } from "./digest.js";
 import { tokensOf } from "./token-columns.js";
 
@@ -33,6 +33,30 @@ export function toBookAccount(row: BookAccountColumns): Account {
     short: row.short === 1n,
     chainSequence: Number(row.chain_sequence),
     chainHash: hexOf(row.chain_hash),
+    changed: false,
+  };
+}
+
+export interface LeaseColumns {
+  readonly id: string;
+  readonly node_id: string;
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly create_time_ms: bigint;
+  readonly rest_nanos: bigint;
+  readonly recalled: bigint;
+}
+
+export function toLease(row: LeaseColumns, counters: readonly BudgetRow[]): LeaseRow {
+  return {
+    id: row.id,
+    nodeId: row.node_id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    createTimeMs: Number(row.create_time_ms),
+    counters,
+    restNanos: row.rest_nanos,
+    recalled: row.recalled === 1n,
     changed: false,
   };
 }

@@ -20,8 +20,10 @@ export const ENTRIES_OF_REQUEST = `${TRANSFERS} WHERE hold.request_id = :request
   UNION ALL SELECT release.sequence FROM release JOIN hold ON hold.sequence = hold_sequence
     WHERE request_id = :requestId
   UNION ALL SELECT usage.sequence FROM usage JOIN hold ON hold.sequence = hold_sequence WHERE request_id = :requestId
-  UNION ALL SELECT usage.sequence + 1 FROM usage JOIN hold ON hold.sequence = hold_sequence
-    WHERE request_id = :requestId AND overage_nanos > 0
+  UNION ALL SELECT overage.sequence FROM hold JOIN usage ON usage.hold_sequence = hold.sequence
+    JOIN transfer AS ended ON ended.sequence = usage.sequence JOIN transfer AS overage
+    ON overage.account_id = ended.account_id AND overage.account_sequence = ended.account_sequence + 1
+    WHERE hold.request_id = :requestId AND usage.overage_nanos > 0
   UNION ALL SELECT refund.sequence FROM transfer AS refund JOIN hold ON hold.sequence = refund.hold_sequence
     WHERE hold.request_id = :requestId AND refund.reason IS NOT NULL AND refund.account_id = hold.account_id
     AND refund.kind = 'refund'
@@ -51,6 +53,8 @@ export const SPAN = `${TRANSFERS} WHERE ${IN_SPAN}`;
 /** What the first `count` entries of a span change together. */
 export const SPAN_SUM = `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
   FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${IN_SPAN}) AS entry`;
+
+export const RECALLED_LEASES = "SELECT id FROM lease WHERE node_id = ? AND recalled = 1";
 
 export const POINT = `SELECT credits_posted - debits_posted - debits_pending + ${LEASED} AS available,
   debits_pending - ${LEASED} AS held, chain_sequence AS newest FROM account WHERE id = ?`;

@@ -220,6 +220,8 @@ export interface LedgerStore {
   commit(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
   /** What `commit` would answer. Changes nothing. */
   preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
+  /** Which of a node's leases were asked back, by whichever node. */
+  recalledLeases(nodeId: string): Promise<readonly string[]>;
   balance(accountId: string): Promise<BalanceRow | undefined>;
   entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
   /** A page of an account's statement; undefined where there is no such account. */

@@ -1,11 +1,9 @@
-/** Leases in SQLite: they survive a start, nobody's view shows them, and the proof finds each that was changed. */
+/** Leases: they survive a start, nobody's view shows them, and the proof finds each that was changed. */
 import { expect, test } from "vitest";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
-import { Sqlite } from "../../src/store/sqlite/binding.js";
-import type { Store } from "../../src/store/store.js";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
-import { creditOf, holdOf, NOON_MS, settleOf } from "../ledger/operations.js";
-import { temporaryDirectory } from "./directory.js";
+import type { Store } from "../../src/store/store.js";
+import { creditOf, holdOf, NOON_MS, settleOf, voidOf } from "../ledger/operations.js";
+import { onEachStore, type StoreDriver, type StorePlace } from "../support/stores.js";
 
 const BEAT: LedgerOperation = { kind: "beat", nodeId: "node_1", nowMs: NOON_MS, isLast: false };
 const WHO = { nodeId: "node_1", accountId: "acme", keyId: "key_1", budgets: [] };
@@ -18,81 +16,152 @@ const LEASE: LedgerOperation = {
   nowMs: NOON_MS,
 };
 
-async function open(directory: string): Promise<Store> {
-  return openSqliteStore({ directory });
-}
-
 /** A ledger with a lease of twenty, of which an open hold took five. */
-async function leased(directory = temporaryDirectory()): Promise<Store> {
-  const store = await open(directory);
+async function leased(place: StorePlace): Promise<Store> {
+  const store = await place.open();
   await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
   await store.ledger.commit([creditOf(100n), BEAT, LEASE, holdOf({ amountNanos: 5n, leaseId: "l1" })]);
   return store;
 }
 
-test("what is left of a lease is available, and no entry tells of it", async () => {
-  const store = await leased();
-  const balance = { availableNanos: 95n, heldNanos: 5n, spentNanos: 0n, grantedNanos: 100n };
-  expect(await store.ledger.balance("acme")).toMatchObject(balance);
-  const { rows } = await store.ledger.entries("acme", { size: 10, token: "" });
-  expect(rows.map(({ id }) => id)).toEqual(["h:r1", "c:c1"]);
-  const statement = await store.ledger.statement(
-    "acme",
-    { fromMs: undefined, toMs: undefined },
-    { size: 10, token: "" },
-  );
-  expect(statement?.closing).toMatchObject({ availableNanos: 95n, heldNanos: 5n });
-  // All that leases have left would be granted.
-  const [preview] = await store.ledger.preview([holdOf({ requestId: "r2", amountNanos: 95n })]);
-  expect(preview).toEqual({ kind: "held", amountNanos: 95n });
-  expect((await store.ledger.verify()).problems).toEqual([]);
-  await store.close();
-});
+async function problemsOf(store: Store): Promise<readonly string[]> {
+  return (await store.ledger.verify()).problems;
+}
 
-test("a lease outlives its process, and ends with the first recovery after it", async () => {
-  const directory = temporaryDirectory();
-  await (await leased(directory)).close();
-  const store = await open(directory);
-  const [short] = await store.ledger.commit([holdOf({ requestId: "r2", nodeId: "node_2", amountNanos: 90n })]);
-  expect(short).toMatchObject({ kind: "recalling", leases: [{ leaseId: "l1", nodeId: "node_1" }] });
-  expect((await store.ledger.verify()).problems).toEqual([]);
-  await store.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent: [] }]);
-  const [held] = await store.ledger.commit([holdOf({ requestId: "r2", nodeId: "node_2", amountNanos: 90n })]);
-  expect(held).toEqual({ kind: "held", amountNanos: 90n });
-  expect((await store.ledger.verify()).problems).toEqual([]);
-  await store.close();
-});
+onEachStore((driver: StoreDriver) => {
+  test("what is left of a lease is available, and no entry tells of it", async () => {
+    const store = await leased(await driver.place());
+    const balance = { availableNanos: 95n, heldNanos: 5n, spentNanos: 0n, grantedNanos: 100n };
+    expect(await store.ledger.balance("acme")).toMatchObject(balance);
+    const { rows } = await store.ledger.entries("acme", { size: 10, token: "" });
+    expect(rows.map(({ id }) => id)).toEqual(["h:r1", "c:c1"]);
+    const always = { fromMs: undefined, toMs: undefined };
+    const statement = await store.ledger.statement("acme", always, { size: 10, token: "" });
+    expect(statement?.closing).toMatchObject({ availableNanos: 95n, heldNanos: 5n });
+    // All that leases have left would be granted.
+    const [preview] = await store.ledger.preview([holdOf({ requestId: "r2", amountNanos: 95n })]);
+    expect(preview).toEqual({ kind: "held", amountNanos: 95n });
+    expect(await problemsOf(store)).toEqual([]);
+  });
 
-test("a settlement carries its hold where that was lost, and both are proved", async () => {
-  const store = await leased();
-  const owner = { accountId: "acme", keyId: "key_1", model: "sim-1", nodeId: "node_1", price: new Uint8Array([8, 1]) };
-  const terms = { ...owner, amountNanos: 10n, createTimeMs: NOON_MS, expireTimeMs: NOON_MS + 1, budgets: [] };
-  const [settled] = await store.ledger.commit([settleOf({ requestId: "r9", costNanos: 4n, terms })]);
-  expect(settled).toMatchObject({ kind: "settled", chargedNanos: 4n, repeated: false });
-  expect(await store.requests.get("r9")).toMatchObject({ state: "settled", chargedNanos: 4n });
-  expect((await store.ledger.verify()).problems).toEqual([]);
-  await store.close();
-});
+  test("a lease outlives its process, and ends with the first recovery after it", async () => {
+    const place = await driver.place();
+    await (await leased(place)).close();
+    const store = await place.open("node_2");
+    const [short] = await store.ledger.commit([holdOf({ requestId: "r2", nodeId: "node_2", amountNanos: 90n })]);
+    expect(short).toMatchObject({ kind: "recalling", leases: [{ leaseId: "l1", nodeId: "node_1" }] });
+    expect(await problemsOf(store)).toEqual([]);
+    const silent = [{ nodeId: "node_1", beats: 1 }];
+    await store.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent }]);
+    const [held] = await store.ledger.commit([holdOf({ requestId: "r2", nodeId: "node_2", amountNanos: 90n })]);
+    expect(held).toEqual({ kind: "held", amountNanos: 90n });
+    // Whatever the dead node still sends finds its lease no more, and it is given none under its id.
+    const late = await store.ledger.commit([
+      holdOf({ requestId: "r3", amountNanos: 5n, leaseId: "l1" }),
+      { ...LEASE, leaseId: "l2", amountNanos: 2n, requestNanos: 1n },
+      { ...BEAT, isFirst: false },
+    ]);
+    expect(late).toMatchObject([{ problem: "lease_gone" }, { kind: "lease_refused" }, { kind: "gone" }]);
+    expect(await problemsOf(store)).toEqual([]);
+  });
 
-test.each([
-  {
-    what: "the rest of a lease",
-    sql: "UPDATE lease SET rest_nanos = rest_nanos + 1",
-    finds: /The lease l1 does not equal/,
-  },
-  {
-    what: "whose a lease is",
-    sql: "UPDATE lease SET node_id = 'node_9'",
-    finds: /The lease l1 is not what its transfer/,
-  },
-  { what: "a lease that is gone", sql: "DELETE FROM lease", finds: /The lease l1 does not equal its transfers/ },
-])("the proof finds: $what", async ({ sql, finds }) => {
-  const directory = temporaryDirectory();
-  await (await leased(directory)).close();
-  const database = new Sqlite(`${directory}/tollgate.db`);
-  database.exec(sql);
-  database.close();
-  const store = await open(directory);
-  expect((await store.ledger.verify()).problems.join("\n")).toMatch(finds);
-  await store.close();
+  test("each lease is drawn, returned and ended with its node as the state machine says", async () => {
+    const store = await leased(await driver.place());
+    const lease = (leaseId: string, keyId: string): LedgerOperation => ({ ...LEASE, leaseId, keyId });
+    const results = await store.ledger.commit([
+      lease("l2", "key_2"),
+      holdOf({ requestId: "r2", keyId: "key_2", amountNanos: 3n, leaseId: "l2" }),
+      { kind: "return", leaseId: "l2", nowMs: NOON_MS },
+      lease("l3", "key_3"),
+      { kind: "recall", accountId: "acme", nowMs: NOON_MS },
+    ]);
+    expect(results).toMatchObject([
+      { kind: "leased", amountNanos: 20n },
+      { kind: "held" },
+      { kind: "returned", amountNanos: 17n },
+      { kind: "leased" },
+      { kind: "recalled", leases: [{ leaseId: "l1" }, { leaseId: "l3" }] },
+    ]);
+    expect([...(await store.ledger.recalledLeases("node_1"))].sort()).toEqual(["l1", "l3"]);
+    expect(await store.ledger.recalledLeases("node_2")).toEqual([]);
+    const [settled, freed] = await store.ledger.commit([
+      settleOf({ costNanos: 4n }),
+      voidOf({ requestId: "r2" }),
+      { ...BEAT, isLast: true },
+    ]);
+    expect([settled, freed]).toMatchObject([{ chargedNanos: 4n }, { chargedNanos: 0n }]);
+    expect(await store.ledger.recalledLeases("node_1")).toEqual([]);
+    expect(await store.ledger.balance("acme")).toMatchObject({ availableNanos: 96n, heldNanos: 0n });
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
+  test("an account in shortage stays so from one batch to the next, until twice as much is free", async () => {
+    const place = await driver.place();
+    const store = await leased(place);
+    const asked = async (leaseId: string, requestNanos: bigint): Promise<string | undefined> => {
+      const [result] = await store.ledger.commit([{ ...LEASE, leaseId, requestNanos }]);
+      return result?.kind;
+    };
+    // Of 80 that are free: too little for eight requests of 11, and afterwards for sixteen of 6.
+    expect(await asked("l2", 11n)).toBe("lease_refused");
+    expect(await asked("l3", 6n)).toBe("lease_refused");
+    expect(await asked("l4", 5n)).toBe("leased");
+    expect(await asked("l5", 6n)).toBe("leased");
+  });
+
+  test("a node that is gone loses more leases at once than a block has places", async () => {
+    const store = await leased(await driver.place());
+    const leases = Array.from({ length: 1_100 }, (_, index): LedgerOperation => {
+      return { ...LEASE, leaseId: `lease ${index}`, amountNanos: 1n, requestNanos: 1n };
+    });
+    await store.ledger.commit([creditOf(100_000n, { creditId: "c2" })]);
+    for (let from = 0; from < leases.length; from += 200) await store.ledger.commit(leases.slice(from, from + 200));
+    await store.ledger.commit([{ kind: "recall", accountId: "acme", nowMs: NOON_MS }]);
+    expect(await store.ledger.recalledLeases("node_1")).toHaveLength(1_101);
+    const silent = [{ nodeId: "node_1", beats: 1 }];
+    await store.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent }]);
+    expect(await store.ledger.recalledLeases("node_1")).toEqual([]);
+    expect(await store.ledger.balance("acme")).toMatchObject({ availableNanos: 100_100n, heldNanos: 0n });
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
+  test("a settlement carries its hold where that was lost, and both are proved", async () => {
+    const store = await leased(await driver.place());
+    const owner = { accountId: "acme", keyId: "key_1", model: "sim-1", nodeId: "node_1" };
+    const times = { createTimeMs: NOON_MS, expireTimeMs: NOON_MS + 1 };
+    const terms = { ...owner, ...times, price: new Uint8Array([8, 1]), amountNanos: 10n, budgets: [] };
+    const [settled] = await store.ledger.commit([settleOf({ requestId: "r9", costNanos: 4n, terms })]);
+    expect(settled).toMatchObject({ kind: "settled", chargedNanos: 4n, repeated: false });
+    expect(await store.requests.get("r9")).toMatchObject({ state: "settled", chargedNanos: 4n });
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
+  test.each([
+    {
+      what: "the rest of a lease",
+      sql: "UPDATE lease SET rest_nanos = rest_nanos + 1",
+      finds: /The lease l1 does not equal/,
+    },
+    {
+      what: "whose a lease is",
+      sql: "UPDATE lease SET node_id = 'node_9'",
+      finds: /The lease l1 is not what its transfer/,
+    },
+    { what: "a lease that is gone", sql: "DELETE FROM lease", finds: /The lease l1 does not equal its transfers/ },
+    {
+      what: "what a hold was drawn from",
+      sql: "UPDATE transfer SET lease_id = NULL",
+      finds: /The transfer \d+ \(h:r1\) was changed/,
+    },
+    {
+      what: "whom a lease was granted to",
+      sql: "UPDATE transfer SET node_id = 'node_9' WHERE kind = 'lease'",
+      finds: /The transfer \d+ \(l:l1\) was changed/,
+    },
+  ])("the proof finds: $what", async ({ sql, finds }) => {
+    const place = await driver.place();
+    await (await leased(place)).close();
+    await place.tamper(sql);
+    expect((await problemsOf(await place.open())).join("\n")).toMatch(finds);
+  });
 });

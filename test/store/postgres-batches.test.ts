@@ -140,11 +140,15 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
     expect(await problemsOf(all[0]!)).toEqual([]);
   });
 
-  test("that needs more places than a block breaks alone, and its operations go on in smaller ones", async () => {
-    const { all } = await writers(1, "acme");
-    const many = Array.from({ length: 1_025 }, (_, index) => creditOf(1n, { creditId: `c${index}` }));
-    await expect(all[0]!.batches.commit(many)).rejects.toMatchObject({ reason: "ERROR_REASON_INTERNAL" });
-    expect(await all[0]!.batches.commit(many.slice(0, 1_024))).toHaveLength(1_024);
+  test("that needs more places than a block takes more of them, which rise", async () => {
+    const { all, url } = await writers(2, "acme", "other");
+    const many = (accountId: string) =>
+      Array.from({ length: 1_025 }, (_, index) => creditOf(1n, { accountId, creditId: `${accountId}${index}` }));
+    const answers = await Promise.all([all[0]!.batches.commit(many("acme")), all[1]!.batches.commit(many("other"))]);
+    expect(answers.map(({ length }) => length)).toEqual([1_025, 1_025]);
+    const fallen = `SELECT count(*) AS n FROM transfer AS one JOIN transfer AS next ON next.account_id = one.account_id
+      AND next.account_sequence = one.account_sequence + 1 WHERE next.sequence <= one.sequence`;
+    expect(await administer(fallen, url)).toEqual([{ n: "0" }]);
     expect(await problemsOf(all[0]!)).toEqual([]);
   });
 

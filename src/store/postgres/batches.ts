@@ -4,10 +4,9 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError } from "../../errors.js";
 import { failpoint } from "../../failpoint.js";
-import type { Book } from "../../ledger/book.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
 import { decide } from "../../ledger/state.js";
-import { BLOCK_SEQUENCES, BookReader } from "./book-reader.js";
+import { BookReader } from "./book-reader.js";
 import { writeBook } from "./book-writer.js";
 import type { Postgres, Session } from "./connection.js";
 import { refusalOf } from "./failure.js";
@@ -56,6 +55,8 @@ export class Batches {
   preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]> {
     const work = async (session: Session): Promise<readonly LedgerResult[]> => {
       const book = await this.#reader.look(session, operations);
+      // What leases hold comes back as soon as anybody lacks it.
+      for (const { id } of book.leases.values()) decide(book, { kind: "return", leaseId: id, nowMs: 0 });
       return operations.map((operation) => decide(book, operation));
     };
     return this.#database.transact(work, { snapshot: true });
@@ -65,7 +66,6 @@ export class Batches {
   async within(session: Session, operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]> {
     const book = await this.#reader.lock(session, operations);
     const results = operations.map((operation) => decide(book, operation));
-    checkPlaces(book);
     await writeBook(session, book, this.#shard);
     return results;
   }
@@ -135,10 +135,4 @@ export class Batches {
     }
     throw refusal;
   }
-}
-
-/** A batch has one block of places. One that needs more breaks, and its operations are tried alone. */
-function checkPlaces({ transfers }: Book): void {
-  const [first, last] = [transfers[0]?.sequence ?? 0, transfers.at(-1)?.sequence ?? 0];
-  assert(last - first < BLOCK_SEQUENCES, "a batch has more transfers than places");
 }

@@ -5,12 +5,11 @@
 import { Book, type CounterSource } from "../../ledger/book.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
-import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
-import { CHAIN_START } from "../../ledger/transfer.js";
-import { type BookAccountColumns, toBookAccount } from "../book-rows.js";
+import type { BudgetRow, LeaseRow, TotalKind } from "../../ledger/rows.js";
+import { type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
 import type { Session } from "./connection.js";
-import { sql } from "./sql.js";
+import { type Sql, sql } from "./sql.js";
 
 /** Keys make each other no longer lines than these; a longer one is not ours. */
 const MAKERS_MAX = 8;
@@ -28,6 +27,13 @@ const STATEMENTS = {
     JOIN hold ON hold.sequence = hold_sequence WHERE open_hold.node_id = $1 AND NOT request_id = ANY($2::text[])
     ORDER BY hold_sequence LIMIT ${RECOVER_HOLDS_MAX}`),
   holders: sql("SELECT DISTINCT node_id FROM open_hold"),
+  /** What never changes of a lease: who it is of. */
+  lessees: sql("SELECT account_id FROM lease WHERE id = ANY($1::text[]) OR node_id = ANY($2::text[])"),
+  /** Of all nodes but these. */
+  otherLessees: sql("SELECT DISTINCT account_id FROM lease WHERE NOT node_id = ANY($1::text[])"),
+  leases: sql(`SELECT * FROM lease WHERE account_id = ANY($1::text[])
+    UNION ALL SELECT * FROM lease WHERE id = ANY($2::text[]) AND NOT account_id = ANY($1::text[])
+    ORDER BY account_id, create_time_ms, id`),
   accounts: sql(ACCOUNTS),
   lockedAccounts: sql(`${ACCOUNTS} FOR UPDATE`),
   requests: sql(`${REQUESTS} WHERE hold.request_id = ANY($1::text[]) ORDER BY hold.sequence`),
@@ -41,13 +47,17 @@ const STATEMENTS = {
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS wanted (owner, owner_id, period, bucket)
     JOIN budget USING (owner, owner_id, period, bucket)`),
   totals: sql("SELECT kind, SUM(nanos) AS nanos FROM operator_total GROUP BY kind"),
-  block: sql("SELECT nextval('transfer_block') AS block"),
+  blocks: sql("SELECT nextval('transfer_block') AS block FROM generate_series(1, $1)"),
   beats: sql("SELECT id, beats FROM node"),
   lockedBeats: sql(`SELECT id, beats FROM node ORDER BY id COLLATE "C" FOR UPDATE`),
+  /** Nobody takes these nodes for dead before the batch has ended. */
+  sharedBeats: sql(`SELECT id, beats FROM node WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C" FOR SHARE`),
 } as const;
 
 /** How many places in the ledger a batch takes at once. Those that it does not use stay empty. */
 export const BLOCK_SEQUENCES = 1024;
+/** The most transfers that one operation makes, beside the leases that it ends: a late settlement's. */
+const TRANSFERS_MAX = 3;
 
 interface OwnerColumns {
   readonly request_id: string;
@@ -61,6 +71,15 @@ interface Counted {
   readonly keyId: string;
   readonly accountId: string;
   readonly timeMs: number;
+}
+
+interface LesseeColumns {
+  readonly account_id: string;
+}
+
+interface Orphans {
+  readonly requests: OwnerColumns[];
+  readonly lessees: LesseeColumns[];
 }
 
 type BudgetColumns = Record<"owner" | "owner_id" | "period" | "bucket", string> &
@@ -80,28 +99,41 @@ export class BookReader {
   }
 
   async #read(session: Session, operations: readonly LedgerOperation[], locks: boolean): Promise<Book> {
-    const book = new Book({ keepsLeases: false });
-    const [owners, orphans] = await Promise.all([
+    const book = new Book();
+    const [owners, orphans, lessees] = await Promise.all([
       this.#owners(session, requestIdsOf(operations)),
       this.#orphans(session, operations),
+      lesseesOf(session, operations),
     ]);
-    const requests = [...owners, ...orphans];
+    const requests = [...owners, ...orphans.requests];
+    const ending = [...lessees, ...orphans.lessees].map(({ account_id: accountId }) => accountId);
+    const accountIds = new Set([...accountIdsOf(operations), ...requests.map((owner) => owner.account_id), ...ending]);
     const counted = countedOf(operations, requests);
-    const accountIds = new Set([...accountIdsOf(operations), ...requests.map((owner) => owner.account_id)]);
-    const [accounts] = await Promise.all([
+    const [accounts, leases] = await Promise.all([
       session.rows<BookAccountColumns>(locks ? STATEMENTS.lockedAccounts : STATEMENTS.accounts, [[...accountIds]]),
+      // Sent behind the locks, so that it sees what the last batch of these accounts wrote.
+      leasesOf(session, operations, ending),
       this.#readMakers(session, counted),
     ]);
     for (const row of accounts) book.accounts.set(row.id, toBookAccount(row));
+    const leased = leases.map(countedOfLease);
+    await this.#readMakers(session, leased);
     await Promise.all([
-      this.#readBudgets(session, book, counted),
+      this.#readBudgets(session, book, [...counted, ...leased]),
       this.#readRequests(session, book, requests),
       readNamed(session, book, operations),
       readTotals(session, book),
       readBeats(session, book, operations, locks),
-      locks ? readPlace(session, book) : undefined,
+      locks ? readPlaces(session, book, operations, leases.length) : undefined,
     ]);
+    for (const row of leases) book.leases.set(row.id, this.#toLease(book, row));
     return book;
+  }
+
+  #toLease(book: Book, row: LeaseColumns): LeaseRow {
+    const { accountId, keyId, timeMs } = countedOfLease(row);
+    // Its counters were asked for with those of the operations.
+    return toLease(row, book.counters(keyId, accountId, timeMs));
   }
 
   #owners(session: Session, requestIds: readonly string[]): Promise<OwnerColumns[]> {
@@ -109,20 +141,28 @@ export class BookReader {
     return session.rows<OwnerColumns>(STATEMENTS.owners, [requestIds]);
   }
 
-  /** At most as many of each node as one recovery resolves; what changes before they are locked is read again. */
-  async #orphans(session: Session, operations: readonly LedgerOperation[]): Promise<OwnerColumns[]> {
+  /**
+   * The holds that recoveries resolve, at most as many of each node as one does, and who the leases are of that they
+   * end. What changes before the accounts are locked is read again.
+   */
+  async #orphans(session: Session, operations: readonly LedgerOperation[]): Promise<Orphans> {
+    const found: Orphans = { requests: [], lessees: [] };
     const recoveries = operations.filter((operation) => operation.kind === "recover");
-    if (recoveries.length === 0) return [];
+    if (recoveries.length === 0) return found;
     const nodes = new Book();
     const [beats, holders] = await Promise.all([
       session.rows<{ id: string; beats: bigint }>(STATEMENTS.beats),
       session.rows<{ node_id: string }>(STATEMENTS.holders),
     ]);
     for (const { id, beats: count } of beats) nodes.beats.set(id, Number(count));
-    const found: OwnerColumns[] = [];
-    for (const operation of recoveries)
+    for (const operation of recoveries) {
       for (const { node_id: nodeId } of holders)
-        if (mayHaveOrphans(nodes, nodeId, operation)) found.push(...(await orphansOf(session, nodeId, operation)));
+        if (mayHaveOrphans(nodes, nodeId, operation))
+          found.requests.push(...(await orphansOf(session, nodeId, operation)));
+      const kept = beats.map(({ id }) => id).filter((id) => !isGone(nodes, id, operation));
+      const ended = await session.rows<LesseeColumns>(STATEMENTS.otherLessees, [[...kept, operation.nodeId]]);
+      found.lessees.push(...ended);
+    }
     return found;
   }
 
@@ -194,12 +234,44 @@ function countedOf(operations: readonly LedgerOperation[], requests: readonly Ow
     timeMs: Number(row.create_time_ms),
   }));
   for (const operation of operations) {
-    if (operation.kind === "hold")
+    if (operation.kind === "hold" || operation.kind === "lease")
       counted.push({ keyId: operation.keyId, accountId: operation.accountId, timeMs: operation.nowMs });
     else if (operation.kind === "settle" && operation.terms !== undefined)
       counted.push({ ...operation.terms, timeMs: operation.terms.createTimeMs });
   }
   return counted;
+}
+
+function countedOfLease(row: LeaseColumns): Counted {
+  return { keyId: row.key_id, accountId: row.account_id, timeMs: Number(row.create_time_ms) };
+}
+
+/** Who the leases are of that operations end by their ids, or with their node's last beat. */
+function lesseesOf(session: Session, operations: readonly LedgerOperation[]): Promise<LesseeColumns[]> {
+  const leaseIds: string[] = [];
+  const nodeIds: string[] = [];
+  for (const operation of operations) {
+    if (operation.kind === "return") leaseIds.push(operation.leaseId);
+    else if (operation.kind === "beat" && operation.isLast) nodeIds.push(operation.nodeId);
+  }
+  if (leaseIds.length === 0 && nodeIds.length === 0) return Promise.resolve([]);
+  return session.rows<LesseeColumns>(STATEMENTS.lessees, [leaseIds, nodeIds]);
+}
+
+/** All leases of the accounts that may recall or end them; of the others those that operations name. */
+function leasesOf(
+  session: Session,
+  operations: readonly LedgerOperation[],
+  ending: readonly string[],
+): Promise<LeaseColumns[]> {
+  const accountIds = new Set(ending);
+  const leaseIds: string[] = [];
+  for (const operation of operations) {
+    if ("leaseId" in operation && operation.leaseId !== undefined) leaseIds.push(operation.leaseId);
+    else if (operation.kind === "hold" || operation.kind === "recall") accountIds.add(operation.accountId);
+  }
+  if (accountIds.size === 0 && leaseIds.length === 0) return Promise.resolve([]);
+  return session.rows<LeaseColumns>(STATEMENTS.leases, [[...accountIds], leaseIds]);
 }
 
 function mayHaveOrphans(nodes: Book, nodeId: string, operation: RecoverOperation): boolean {
@@ -232,7 +304,10 @@ async function readTotals(session: Session, book: Book): Promise<void> {
     book.totals[kind].nanos = nanos;
 }
 
-/** A recovery judges other nodes by their beats, so that none may beat meanwhile. */
+/**
+ * A recovery judges other nodes by their beats, so that none may beat meanwhile; and none is taken for dead while it is
+ * given a lease, which would be ended by nobody then.
+ */
 async function readBeats(
   session: Session,
   book: Book,
@@ -240,14 +315,28 @@ async function readBeats(
   locks: boolean,
 ): Promise<void> {
   const judges = operations.some(({ kind }) => kind === "recover");
-  if (!judges && !operations.some(({ kind }) => kind === "beat")) return;
-  const statement = judges && locks ? STATEMENTS.lockedBeats : STATEMENTS.beats;
-  for (const { id, beats } of await session.rows<{ id: string; beats: bigint }>(statement))
-    book.beats.set(id, Number(beats));
+  const lessees = operations.flatMap((operation) => (operation.kind === "lease" ? [operation.nodeId] : []));
+  const take = async (statement: Sql, values: readonly unknown[] = []): Promise<void> => {
+    for (const { id, beats } of await session.rows<{ id: string; beats: bigint }>(statement, values))
+      book.beats.set(id, Number(beats));
+  };
+  if (judges && locks) return take(STATEMENTS.lockedBeats);
+  if (lessees.length > 0 && locks) await take(STATEMENTS.sharedBeats, [[...new Set(lessees)]]);
+  if (judges || operations.some(({ kind }) => kind === "beat") || !locks) await take(STATEMENTS.beats);
 }
 
 /** Taken once the accounts are locked, so that the places rise within each account. */
-async function readPlace(session: Session, book: Book): Promise<void> {
-  const [row] = await session.rows<{ block: bigint }>(STATEMENTS.block);
-  book.head = { sequence: Number(row?.block ?? 0n) * BLOCK_SEQUENCES, hash: CHAIN_START.hash };
+async function readPlaces(
+  session: Session,
+  book: Book,
+  operations: readonly LedgerOperation[],
+  leases: number,
+): Promise<void> {
+  const recoveries = operations.filter(({ kind }) => kind === "recover").length;
+  const transfers = TRANSFERS_MAX * (operations.length + recoveries * RECOVER_HOLDS_MAX) + leases;
+  const rows = await session.rows<{ block: bigint }>(STATEMENTS.blocks, [Math.ceil(transfers / BLOCK_SEQUENCES)]);
+  book.takePlaces(
+    rows.map(({ block }) => Number(block) * BLOCK_SEQUENCES),
+    BLOCK_SEQUENCES,
+  );
 }

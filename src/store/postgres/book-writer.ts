@@ -1,7 +1,7 @@
 /** Writes the changes of a book to PostgreSQL: one statement for all rows of a kind. */
 import assert from "node:assert";
 import type { Book } from "../../ledger/book.js";
-import type { HoldRow, Note, UsageRow } from "../../ledger/rows.js";
+import type { HoldRow, LeaseRow, Note, UsageRow } from "../../ledger/rows.js";
 import type { Transfer } from "../../ledger/transfer.js";
 import { checkpointDigest } from "../book-rows.js";
 import { TOKEN_COLUMNS, tokensOf } from "../token-columns.js";
@@ -41,6 +41,11 @@ const HOLD: readonly Column[] = [
   ...big("wanted_nanos"),
   ["price", "bytea"],
   ...big("expire_time_ms"),
+  ...text("lease_id"),
+];
+const LEASE: readonly Column[] = [
+  ...text("id", "node_id", "account_id", "key_id"),
+  ...big("create_time_ms", "rest_nanos", "recalled"),
 ];
 const USAGE: readonly Column[] = [
   ...TRANSFER,
@@ -65,7 +70,7 @@ const BUDGET: readonly Column[] = [
 ];
 const ACCOUNT: readonly Column[] = [
   ...text("id"),
-  ...big("debits_pending", "debits_posted", "credits_posted", "debited_nanos", "chain_sequence"),
+  ...big("debits_pending", "debits_posted", "credits_posted", "debited_nanos", "short", "chain_sequence"),
   ["chain_hash", "bytea"],
 ];
 const TOTAL: readonly Column[] = [...text("kind"), ...big("shard", "nanos")];
@@ -80,6 +85,9 @@ const STATEMENTS = {
   transfers: insert("transfer", [...TRANSFER, ...text("reason", "actor")]),
   holds: insert("transfer", HOLD),
   usages: insert("transfer", USAGE),
+  leaseMoves: insert("transfer", [...TRANSFER, ...text("node_id", "key_id")]),
+  leases: insert("lease", LEASE, ` ON CONFLICT (id) DO UPDATE SET ${replaced(LEASE.slice(5))}`),
+  endLeases: sql("DELETE FROM lease WHERE id = ANY($1::text[])"),
   accounts: sql(`UPDATE account SET ${ACCOUNT.slice(1)
     .map(([name]) => `${name} = new.${name}`)
     .join(", ")}
@@ -126,13 +134,14 @@ export async function writeBook(session: Session, book: Book, shard: number): Pr
     if (count === 0) return;
     assert((await session.run(statement, lists)) === count, "a hold that was open or an account is gone");
   };
-  const { holds, usages, others } = transferRows(book);
+  const { holds, usages, leases, others } = transferRows(book);
   const closed = closedBefore(book);
   const open = book.createdHolds.filter(({ state }) => state === "held");
   const ended = closed.filter(({ noted }) => noted).map(({ sequence }) => sequence);
   await Promise.all([
     ...insertRows(STATEMENTS.holds, holds),
     ...insertRows(STATEMENTS.usages, usages),
+    ...insertRows(STATEMENTS.leaseMoves, leases),
     ...insertRows(STATEMENTS.transfers, others),
     exactly(STATEMENTS.accounts, listsOf(accountRows(book))),
     ...insertRows(
@@ -140,6 +149,11 @@ export async function writeBook(session: Session, book: Book, shard: number): Pr
       open.map(({ sequence, nodeId, expireTimeMs }) => [sequence, nodeId, expireTimeMs]),
     ),
     exactly(STATEMENTS.closeHolds, [closed.map(({ sequence }) => sequence)]),
+    ...insertRows(STATEMENTS.leases, leaseRows(book)),
+    // After them: one that was granted and returned in the same batch is in both lists.
+    ...(book.endedLeases.length === 0
+      ? []
+      : [session.run(STATEMENTS.endLeases, [book.endedLeases.map(({ id }) => id)])]),
     ...insertRows(STATEMENTS.checkpoints, checkpointRows(book)),
     ...(ended.length === 0 ? [] : [session.run(STATEMENTS.dropCheckpoints, [ended])]),
     ...insertRows(
@@ -163,18 +177,16 @@ function beats(session: Session, { changedBeats }: Book): Promise<unknown>[] {
   ];
 }
 
-/** Each with the record that its hash proves: its hold, or the usage of the request that it ended. */
-function transferRows({
-  transfers,
-  createdHolds,
-  usages,
-  notes,
-}: Book): Record<"holds" | "usages" | "others", unknown[][]> {
-  const written: Record<"holds" | "usages" | "others", unknown[][]> = { holds: [], usages: [], others: [] };
-  let [holds, ends, noted] = [0, 0, 0];
+type Written = Record<"holds" | "usages" | "leases" | "others", unknown[][]>;
+
+/** Each with the record that its hash proves: its hold, the usage of the request that it ended, or whose a lease is. */
+function transferRows({ transfers, createdHolds, usages, notes, leaseMoves }: Book): Written {
+  const written: Written = { holds: [], usages: [], leases: [], others: [] };
+  let [holds, ends, noted, moves] = [0, 0, 0, 0];
   for (const row of transfers) {
     const hold = createdHolds[holds];
     const usage = usages[ends];
+    const move = leaseMoves[moves];
     const note = notes[noted];
     if (hold?.sequence === row.sequence) {
       holds += 1;
@@ -182,6 +194,9 @@ function transferRows({
     } else if (usage?.sequence === row.sequence) {
       ends += 1;
       written.usages.push([...transferValues(row, false), ...usageValues(usage)]);
+    } else if (move?.sequence === row.sequence) {
+      moves += 1;
+      written.leases.push([...transferValues(row, true), move.lease.nodeId, move.lease.keyId]);
     } else {
       const own: Note | undefined = note?.sequence === row.sequence ? note : undefined;
       if (own !== undefined) noted += 1;
@@ -190,7 +205,7 @@ function transferRows({
     }
   }
   const all = holds === createdHolds.length && ends === usages.length && noted === notes.length;
-  assert(all, "a record has no transfer");
+  assert(all && moves === leaseMoves.length, "a record has no transfer");
   return written;
 }
 
@@ -209,8 +224,15 @@ function transferValues(row: Transfer, isNamed: boolean): unknown[] {
   ];
 }
 
-function holdValues({ requestId, keyId, model, nodeId, wantedNanos, price, expireTimeMs }: HoldRow): unknown[] {
-  return [requestId, keyId, model, nodeId, wantedNanos, Buffer.from(price), expireTimeMs];
+function holdValues({ requestId, keyId, model, nodeId, wantedNanos, price, ...row }: HoldRow): unknown[] {
+  const lease = row.leaseId === "" ? null : row.leaseId;
+  return [requestId, keyId, model, nodeId, wantedNanos, Buffer.from(price), row.expireTimeMs, lease];
+}
+
+function leaseRows({ changedLeases }: Book): unknown[][] {
+  return Array.from(changedLeases, ({ id, nodeId, accountId, keyId, createTimeMs, restNanos, recalled }: LeaseRow) => {
+    return [id, nodeId, accountId, keyId, createTimeMs, restNanos, Number(recalled)];
+  });
 }
 
 function usageValues(record: UsageRow): unknown[] {
@@ -236,6 +258,7 @@ function accountRows({ changedAccounts }: Book): unknown[][] {
     row.debitsPosted,
     row.creditsPosted,
     row.debitedNanos,
+    Number(row.short),
     row.chainSequence,
     bytesText(row.chainHash),
   ]);

@@ -1,7 +1,14 @@
 /** The ledger's tables in PostgreSQL. Ids are compared by their bytes, whatever the database's order of texts. */
-import { TOKEN_COLUMNS } from "../token-columns.js";
-
-const TOKENS = TOKEN_COLUMNS.map((name) => `  ${name} bigint NOT NULL,`).join("\n");
+/** As they stood when the first version was made: a step of the schema never changes. */
+const TOKENS = `  input_tokens bigint NOT NULL,
+  cache_read_tokens bigint NOT NULL,
+  cache_write_tokens bigint NOT NULL,
+  cache_write_1h_tokens bigint NOT NULL,
+  output_tokens bigint NOT NULL,
+  reasoning_tokens bigint NOT NULL,
+  image_tokens bigint NOT NULL,
+  audio_input_tokens bigint NOT NULL,
+  audio_output_tokens bigint NOT NULL,`;
 const ID = 'text COLLATE "C"';
 
 /** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
@@ -108,7 +115,8 @@ CREATE VIEW hold AS SELECT sequence, account_sequence, request_id, account_id, k
   pending_nanos AS amount_nanos, price, create_time_ms, expire_time_ms, lease_id
   FROM transfer WHERE request_id IS NOT NULL;
 CREATE VIEW usage AS SELECT hold_sequence, sequence, usage_source, posted_nanos AS charged_nanos, overage_nanos,
-  operator_cost_nanos, upstream, attempts, attempt_log, ${TOKEN_COLUMNS.join(", ")},
+  operator_cost_nanos, upstream, attempts, attempt_log, input_tokens, cache_read_tokens, cache_write_tokens,
+  cache_write_1h_tokens, output_tokens, reasoning_tokens, image_tokens, audio_input_tokens, audio_output_tokens,
   create_time_ms AS end_time_ms FROM transfer WHERE usage_source IS NOT NULL;
 
 CREATE TABLE open_hold (
@@ -128,6 +136,7 @@ CREATE TABLE lease (
   recalled bigint NOT NULL CHECK (recalled IN (0, 1))
 );
 CREATE INDEX lease_account ON lease (account_id);
+CREATE INDEX lease_node ON lease (node_id);
 
 CREATE TABLE checkpoint (
   hold_sequence bigint PRIMARY KEY,

@@ -4,7 +4,7 @@ import type { CorrectionKind } from "../../ledger/transfer.js";
 import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
 import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
 import type { BudgetRow, TotalKind } from "../../ledger/rows.js";
-import { toBookAccount } from "../book-rows.js";
+import { type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { hexOf } from "../digest.js";
 import {
   type AccountColumns,
@@ -27,16 +27,6 @@ WHERE open_hold.node_id = ? ORDER BY hold_sequence`;
 
 /** Keys make each other no longer lines than these; a longer one is not ours. */
 const MAKERS_MAX = 8;
-
-interface LeaseColumns {
-  readonly id: string;
-  readonly node_id: string;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly create_time_ms: bigint;
-  readonly rest_nanos: bigint;
-  readonly recalled: bigint;
-}
 
 interface CounterColumns {
   readonly pending_nanos: bigint;
@@ -143,18 +133,8 @@ export class BookReader {
   }
 
   #readLease(book: Book, row: LeaseColumns): void {
-    const createTimeMs = Number(row.create_time_ms);
-    book.leases.set(row.id, {
-      id: row.id,
-      nodeId: row.node_id,
-      accountId: row.account_id,
-      keyId: row.key_id,
-      createTimeMs,
-      counters: this.#readOwners(book, row.account_id, row.key_id, createTimeMs),
-      restNanos: row.rest_nanos,
-      recalled: row.recalled === 1n,
-      changed: false,
-    });
+    const counters = this.#readOwners(book, row.account_id, row.key_id, Number(row.create_time_ms));
+    book.leases.set(row.id, toLease(row, counters));
   }
 
   #readRequest(book: Book, requestId: string): void {

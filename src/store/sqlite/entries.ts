@@ -5,6 +5,7 @@ import {
   ENTRIES_OF_REQUEST,
   NEWEST_ENTRIES,
   POINT,
+  RECALLED_LEASES,
   SPAN,
   SPAN_SUM,
   type SpanParameters,
@@ -26,6 +27,7 @@ export class SqliteEntries {
   readonly #sum;
   readonly #balance;
   readonly #timeOf;
+  readonly #recalled;
 
   constructor(database: Sqlite) {
     this.#newest = database.prepare<[NewestParameters], TransferColumns>(NEWEST_ENTRIES);
@@ -33,7 +35,12 @@ export class SqliteEntries {
     this.#span = database.prepare<[SpanParameters], TransferColumns>(SPAN);
     this.#sum = database.prepare<[SpanParameters], SumColumns>(SPAN_SUM);
     this.#balance = database.prepare<[string], BalanceColumns>(POINT);
+    this.#recalled = database.prepare<[string], string>(RECALLED_LEASES).pluck();
     this.#timeOf = database.prepare<[string, number], bigint>(TIME_OF).pluck();
+  }
+
+  recalledLeases(nodeId: string): string[] {
+    return this.#recalled.all(nodeId);
   }
 
   /** Newest first. */

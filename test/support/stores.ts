@@ -1,0 +1,78 @@
+/** The drivers of the store, so that what one must do is asked of each: PostgreSQL where it is at hand. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, onTestFinished } from "vitest";
+import { openPostgresStore } from "../../src/store/postgres/store.js";
+import { Sqlite } from "../../src/store/sqlite/binding.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import type { Store } from "../../src/store/store.js";
+import { administer, makeDatabase, postgresMissing } from "./postgres.js";
+
+/** An empty database for one test, gone with it. */
+export interface StorePlace {
+  /** The store of a node. On SQLite the one before must be closed. */
+  open(nodeId?: string): Promise<Store>;
+  /** Changes rows behind the store's back, also those that never change. On SQLite the store must be closed. */
+  tamper(sql: string): Promise<void>;
+}
+
+export interface StoreDriver {
+  readonly name: "SQLite" | "PostgreSQL";
+  readonly missing: string | undefined;
+  place(): Promise<StorePlace>;
+}
+
+export const STORE_DRIVERS: readonly StoreDriver[] = [
+  { name: "SQLite", missing: undefined, place: () => Promise.resolve(sqlitePlace()) },
+  { name: "PostgreSQL", missing: postgresMissing, place: postgresPlace },
+];
+
+/** The same tests on each driver. */
+export function onEachStore(tests: (driver: StoreDriver) => void): void {
+  for (const driver of STORE_DRIVERS)
+    describe.skipIf(driver.missing !== undefined)(`on ${driver.name}`, () => tests(driver));
+}
+
+/** An open store that the end of the test closes. */
+export async function openStore(driver: StoreDriver): Promise<Store> {
+  return (await driver.place()).open();
+}
+
+function sqlitePlace(): StorePlace {
+  const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const directory = join(parent, "data");
+  return {
+    open: async () => closedAtEnd(await openSqliteStore({ directory })),
+    tamper: (sql) => {
+      const database = new Sqlite(join(directory, "tollgate.db"));
+      for (const name of database
+        .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+        .pluck()
+        .all())
+        database.exec(`DROP TRIGGER ${name}`);
+      database.exec(sql);
+      database.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function postgresPlace(): Promise<StorePlace> {
+  const url = await makeDatabase();
+  return {
+    open: async (nodeId = "node_1") => closedAtEnd(await openPostgresStore({ url, nodeId })),
+    tamper: async (sql) => {
+      await administer(`SET session_replication_role = replica; ${sql}`, url);
+    },
+  };
+}
+
+/** A store may be closed before, and closing it twice does nothing. */
+function closedAtEnd(store: Store): Store {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= store.close());
+  onTestFinished(close);
+  return { ...store, close };
+}
