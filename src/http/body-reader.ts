@@ -1,12 +1,9 @@
 /** Reads a body as it comes. A long one is put into memory that other threads see, piece by piece as it arrives. */
 import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
-import { setImmediate } from "node:timers/promises";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
+import { emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
 import { CountedBody, endedEarly, LONG_BYTES, tooLarge } from "./body-check.js";
-
-/** How much is copied in one turn of the event loop: under a millisecond. */
-const COPIED_BYTES = 1024 * 1024;
 
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
@@ -24,7 +21,8 @@ type Done = (error: Error | null, body?: Buffer) => void;
 
 /** Calls back with a refusal where it has more bytes than it may, or others than were announced. */
 function read(payload: Readable, announcedBytes: number | undefined, bytesMax: number, done: Done): void {
-  const body = announcedBytes !== undefined && announcedBytes > LONG_BYTES ? shared(announcedBytes) : undefined;
+  const body =
+    announcedBytes !== undefined && announcedBytes > LONG_BYTES ? emptySharedBytes(announcedBytes) : undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isOver = false;
@@ -44,7 +42,7 @@ function read(payload: Readable, announcedBytes: number | undefined, bytesMax: n
     else if (announcedBytes !== undefined && bytes !== announcedBytes) done(endedEarly());
     else if (body !== undefined) done(null, body);
     else if (bytes <= LONG_BYTES) done(null, whole(chunks, bytes));
-    else joined(chunks, bytes).then((body) => done(null, body), done);
+    else sharedBytes(chunks, bytes).then((body) => done(null, body), done);
   };
   const onEnd = (): void => over(undefined);
   payload.on("data", onData).on("end", onEnd).on("error", over);
@@ -55,24 +53,4 @@ function read(payload: Readable, announcedBytes: number | undefined, bytesMax: n
 function whole(chunks: readonly Buffer[], bytes: number): Buffer {
   const [first] = chunks;
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
-}
-
-/** The memory is the system's until it is written to, so that what is only announced takes none. */
-function shared(bytes: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(bytes));
-}
-
-async function joined(chunks: readonly Buffer[], bytes: number): Promise<Buffer> {
-  const body = shared(bytes);
-  let at = 0;
-  let copiedBytes = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-    copiedBytes += chunk.length;
-    if (copiedBytes < COPIED_BYTES) continue;
-    copiedBytes = 0;
-    await setImmediate();
-  }
-  return body;
 }

@@ -17,7 +17,7 @@ export async function answerEmbedding(
 ): Promise<FastifyReply> {
   const wire = format.embeddingWire;
   if (wire === undefined) throw new Error(`the format ${format.name} has a route for vectors and no wire for them`);
-  const source: SourceBody = {
+  const asked: SourceBody = {
     wire: wire.name,
     body: Buffer.isBuffer(request.body) ? request.body : NO_BYTES,
     headers: format.wireHeaders(new HttpFormatRequest(request)),
@@ -35,10 +35,11 @@ export async function answerEmbedding(
     running.remove(stoppable);
     gone.abort(new GatewayError("ERROR_REASON_CANCELLED"));
   });
-  const asked = { model: "", texts: [], dimensions: undefined, source, acceptWire: wire.name };
+  const source = await front.prepared(asked, request);
+  const call = { model: "", texts: [], dimensions: undefined, source, acceptWire: wire.name };
   const options = front.callOptions(request, gone.signal);
   const { message, head } = await front.channel
-    .unary(InferenceServiceService.embed, asked, options)
+    .unary(InferenceServiceService.embed, call, options)
     .catch((error: unknown) => {
       throw stopReason ?? error;
     });

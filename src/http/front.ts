@@ -5,8 +5,9 @@ import { Cancellation, type CancelSignal } from "../api/cancellation.js";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission, CallMetadata, CallOptions, Channel } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import type { Format, FormatRequest } from "../formats/format.js";
+import type { Format, FormatRequest, SourceBody } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
+import { LONG_BYTES } from "./body-check.js";
 import type { AnswerHeaders } from "./headers.js";
 import { errorReply } from "./errors.js";
 import { addReplayHeaders } from "./replay-headers.js";
@@ -28,6 +29,9 @@ declare module "fastify" {
 /** The client's address: from the socket's other end, and what proxies in between say. */
 export type ClientAddressOf = (peer: string, forwardedFor: string | undefined) => string;
 
+/** Makes a long source ready, so that neither its call nor its answer holds the event loop. `holder` names one key. */
+export type PrepareLong = (source: SourceBody, holder: string) => Promise<SourceBody>;
+
 export interface FrontParts {
   readonly channel: Channel;
   readonly formats: readonly Format[];
@@ -35,6 +39,7 @@ export interface FrontParts {
   readonly log: Log;
   readonly frontToken: string | undefined;
   readonly clientAddressOf: ClientAddressOf | undefined;
+  readonly prepareLong: PrepareLong;
 }
 
 /** A request as formats read it. Nothing is copied until a format asks. */
@@ -79,6 +84,12 @@ export class Front {
 
   newRequestId(): string {
     return this.#parts.requestIds();
+  }
+
+  /** The source as it is called with and answered by: itself where it is short. */
+  prepared(source: SourceBody, request: FastifyRequest): SourceBody | Promise<SourceBody> {
+    if (source.body.length <= LONG_BYTES) return source;
+    return this.#parts.prepareLong(source, request.admission?.holder ?? "");
   }
 
   /** The credential and the address, for the service to judge. */

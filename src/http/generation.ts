@@ -135,6 +135,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   async run(): Promise<void> {
     this.#reply.raw.on("close", () => this.#close());
     try {
+      const preparing = this.#front.prepared(this.#source, this.#request);
+      this.#source = preparing instanceof Promise ? await preparing : preparing;
       await this.ask(this.#front.callOptions(this.#request, this.#abort));
       this.#conclude();
     } catch (error) {

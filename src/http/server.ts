@@ -3,10 +3,11 @@ import type { Server } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
 import { ByteBudget } from "../api/byte-budget.js";
+import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { Format, FormatRoute } from "../formats/format.js";
+import type { Format, FormatRoute, SourceBody } from "../formats/format.js";
 import type { Log } from "../observe/log.js";
 import { answerBrokenRequest, answerTooSlow, refuseBrokenPath, refuseError } from "./broken-request.js";
 import { BodyGate } from "./body-gate.js";
@@ -14,7 +15,7 @@ import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
-import { type ClientAddressOf, Front } from "./front.js";
+import { type ClientAddressOf, Front, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
@@ -49,6 +50,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly bodies?: ByteBudget;
   /** Default: the socket's other end. */
   readonly clientAddressOf?: ClientAddressOf | undefined;
+  /** Default: its body comes into shared memory, where a service in this process leaves what it found. */
+  readonly prepareLong?: PrepareLong | undefined;
   /** Addresses from which any number of connections may come. Default: none. */
   readonly isProxy?: ((address: string) => boolean) | undefined;
   /** Default: no TLS. */
@@ -102,7 +105,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const slowMs = options.slowMs ?? SLOW_MS;
   const { clientAddressOf } = options;
-  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf });
+  const { prepareLong = inSharedMemory } = options;
+  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;
@@ -256,4 +260,8 @@ function handlerOf(kind: FormatRoute["kind"], format: Format, parts: GenerationP
 
 function noSchemas(): never {
   throw new Error("a route has a schema, but the services check what comes in");
+}
+
+async function inSharedMemory(source: SourceBody): Promise<SourceBody> {
+  return { ...source, body: await sharedBytes([source.body], source.body.length) };
 }

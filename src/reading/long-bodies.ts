@@ -1,5 +1,4 @@
 /** Requests whose bodies are too long for the event loop: a thread beside it reads, writes and counts them. */
-import { setImmediate } from "node:timers/promises";
 import type {
   BodyOrder,
   EmbeddingQuestion,
@@ -12,14 +11,12 @@ import type {
 } from "../wire/wire.js";
 import type { Prompt } from "../api/index.js";
 import { asBuffer } from "../api/bytes.js";
+import { sharedBytes } from "../api/shared-bytes.js";
 import { TextBytes } from "../api/sliced-text.js";
 import type { SharedSource } from "./protocol.js";
 import { keepOutline } from "../wire/outline.js";
 import { readers } from "./readers.js";
 import { ReadingThread } from "./reading-thread.js";
-
-/** How much is copied in one turn of the event loop: under a millisecond. */
-const COPIED_BYTES = 1024 * 1024;
 
 /** A body that the thread keeps reading from. */
 class ThreadBody implements LongBody {
@@ -76,7 +73,7 @@ async function read(
   account: string,
   thread: ReadingThread,
 ): Promise<WireRequest> {
-  const shared = await sharedBytes(body);
+  const shared = await sharedBytes([body], body.length);
   const source: SharedSource = { wire, body: shared, headers, purpose };
   const { value } = await thread.ask({ source, task: { kind: "read" } }, account, "read");
   const outline = { wire, body: asBuffer(value.outline), headers };
@@ -89,15 +86,4 @@ async function read(
   const { facts, embedding } = value;
   const asked = { facts, source: outline, prompt, embedding: embedding && { ...embedding, inputs: () => [] } };
   return new LongRequest(facts, { wire, body: shared, headers }, long, asked);
-}
-
-/** The bytes where both threads see them, copied a piece at a time unless they are there already. */
-async function sharedBytes(bytes: Buffer): Promise<Buffer> {
-  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
-  const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
-  for (let at = 0; at < bytes.length; at += COPIED_BYTES) {
-    if (at > 0) await setImmediate();
-    bytes.copy(shared, at, at, at + COPIED_BYTES);
-  }
-  return shared;
 }

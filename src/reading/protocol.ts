@@ -12,7 +12,8 @@ export interface SharedSource {
 export type Task =
   | { readonly kind: "read" }
   | { readonly kind: "write"; readonly order: BodyOrder }
-  | { readonly kind: "text" };
+  | { readonly kind: "text" }
+  | { readonly kind: "outline" };
 
 export interface Question {
   readonly source: SharedSource;
@@ -41,5 +42,6 @@ export type Answer =
   | { readonly kind: "read"; readonly value: ReadBody }
   | { readonly kind: "written"; readonly value: WrittenBody }
   | { readonly kind: "text"; readonly value: TextInBytes | undefined }
+  | { readonly kind: "outline"; readonly value: Uint8Array }
   | { readonly kind: "refused"; readonly reason: string; readonly metadata: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly message: string };

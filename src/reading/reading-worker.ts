@@ -53,6 +53,8 @@ function text(request: WireRequest): TextInBytes | undefined {
 
 function answerOf({ source, task }: Question): Answer {
   try {
+    if (task.kind === "outline")
+      return { kind: "outline", value: outlined({ ...source, body: asBuffer(source.body) }).body };
     const request = requestOf(source);
     switch (task.kind) {
       case "read":
@@ -84,6 +86,8 @@ function madeBytes(answer: Answer): Uint8Array | undefined {
       return answer.value.outline;
     case "text":
       return answer.value?.bytes;
+    case "outline":
+      return answer.value;
     default:
       return undefined;
   }

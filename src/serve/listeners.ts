@@ -11,6 +11,7 @@ import { openaiCompaction } from "../formats/openai-compaction.js";
 import { openaiCompletions } from "../formats/openai-completions.js";
 import { openaiResponses } from "../formats/openai-responses.js";
 import { createHttpServer } from "../http/server.js";
+import { createOutlines } from "../reading/outlines.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { createGrpcServer } from "../rpc/server.js";
@@ -84,8 +85,9 @@ export class Listeners {
   }
 
   async #openHttp(address: Address, files: TlsFiles | undefined): Promise<Port> {
-    const { channel, environment, frontToken, log, metrics, ready } = this.#options;
+    const { channel, core, environment, frontToken, log, metrics, ready } = this.#options;
     const proxies = proxiesOf(environment);
+    const outlines = core === undefined ? createOutlines() : undefined;
     const server = await createHttpServer({
       channel,
       formats: [openai, openaiResponses, openaiCompaction, openaiCompletions, anthropic, gemini],
@@ -102,6 +104,7 @@ export class Listeners {
       bodies: this.#bodies,
       clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
       isProxy: proxies && ((peer) => proxies.has(peer)),
+      prepareLong: outlines?.prepare,
       tls: files && { cert: files.cert, key: files.key },
       streamsMax: STREAMS_MAX,
     });
@@ -109,7 +112,10 @@ export class Listeners {
     return {
       address: formatAddress({ ...address, port }),
       setCertificate: ({ cert, key }) => server.setCertificate({ cert, key }),
-      drain: (timeoutMs) => server.drain(timeoutMs),
+      drain: async (timeoutMs) => {
+        await server.drain(timeoutMs);
+        await outlines?.close();
+      },
     };
   }
 

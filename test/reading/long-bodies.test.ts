@@ -9,6 +9,7 @@ import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { readers } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";
 import { bodyFor } from "../../src/routing/question.js";
+import { createOutlines } from "../../src/reading/outlines.js";
 import { outlined } from "../../src/wire/outline.js";
 import { isLongBody, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
 import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
@@ -155,4 +156,25 @@ test("an outline is short whatever is in it, and readable where its body is", ()
     }
     expect(onLoop(outlined(source)).facts.model).toBe("m");
   }
+});
+
+describe("a front end apart from the service", () => {
+  const outlines = createOutlines();
+  afterAll(() => outlines.close());
+
+  test.each(BODIES)("has the outline of $wire made by its thread, the same as the loop's", async (row) => {
+    const source = sourceOf(row);
+    const prepared = await outlines.prepare(source, "key");
+    expect(prepared.body.equals(source.body)).toBe(true);
+    const outline = outlined(prepared);
+    // What the loop makes it makes anew each time.
+    expect(outlined(prepared).body).toBe(outline.body);
+    expect(outline.body.equals(outlined(source).body)).toBe(true);
+  });
+
+  test("leaves a body that is no JSON to the service's refusal", async () => {
+    const body = Buffer.from(`{"messages":[${" ".repeat(LONG_BODY_BYTES)}`);
+    const prepared = await outlines.prepare({ wire: "openai-chat", body, headers: {} }, "key");
+    expect(prepared.body.equals(body)).toBe(true);
+  });
 });
