@@ -30,7 +30,6 @@ export interface TimeCursor {
 
 /** Lists give up to `count` rows after the cursor. */
 export interface TableCalls {
-  recalledLeases(nodeId: string): string[];
   balance(accountId: string): BalanceRow | undefined;
   entries(accountId: string, count: number, beforeSequence: number | undefined): EntryRow[];
   statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;

@@ -54,8 +54,6 @@ export const SPAN = `${TRANSFERS} WHERE ${IN_SPAN}`;
 export const SPAN_SUM = `SELECT max(account_sequence) AS last, sum(available) AS available, sum(held) AS held
   FROM (SELECT account_sequence, ${AVAILABLE} AS available, ${HELD} AS held FROM transfer WHERE ${IN_SPAN}) AS entry`;
 
-export const RECALLED_LEASES = "SELECT id FROM lease WHERE node_id = ? AND recalled = 1";
-
 export const POINT = `SELECT credits_posted - debits_posted - debits_pending + ${LEASED} AS available,
   debits_pending - ${LEASED} AS held, chain_sequence AS newest FROM account WHERE id = ?`;
 

@@ -5,7 +5,7 @@ import { statementPage } from "./statement.js";
 import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
 
 /** What of a ledger is the same over every database. */
-export type LedgerReads = Pick<LedgerStore, "recalledLeases" | "balance" | "entries" | "statement">;
+export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
 
 export interface PagedStore extends Pick<Store, "accounts" | "keys" | "requests" | "seed" | "check"> {
   readonly ledgerReads: LedgerReads;
@@ -24,7 +24,6 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
 
 function ledgerReads(calls: AsyncTableCalls): LedgerReads {
   return {
-    recalledLeases: (nodeId) => calls.recalledLeases(nodeId),
     balance: (accountId) => calls.balance(accountId),
     entries: async (accountId, page) => {
       const size = checkSize(page);

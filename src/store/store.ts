@@ -220,8 +220,11 @@ export interface LedgerStore {
   commit(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
   /** What `commit` would answer. Changes nothing. */
   preview(operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]>;
-  /** Which of a node's leases were asked back, by whichever node. */
-  recalledLeases(nodeId: string): Promise<readonly string[]>;
+  /**
+   * The ids of a node's leases that are asked back. Absent where no other process writes: then each is named in an
+   * answer to this one.
+   */
+  recalled?(nodeId: string): Promise<readonly string[]>;
   balance(accountId: string): Promise<BalanceRow | undefined>;
   entries(accountId: string, page: PageRequest): Promise<Page<EntryRow>>;
   /** A page of an account's statement; undefined where there is no such account. */

@@ -3,11 +3,10 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { postgresPrograms } from "./postgres.js";
+import { postgresPrograms, quickDirectory } from "./postgres.js";
 
 export interface OwnPostgres {
   readonly url: string;
@@ -18,7 +17,7 @@ export interface OwnPostgres {
 
 /** Started, and gone with the test. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
-  const directory = mkdtempSync(join(tmpdir(), "tollgate-own-postgres-"));
+  const directory = mkdtempSync(join(quickDirectory(), "tollgate-own-postgres-"));
   const data = join(directory, "data");
   mkdirSync(data);
   const owner = unprivileged();

@@ -1,13 +1,12 @@
 /** The drivers of the store, so that what one must do is asked of each: PostgreSQL where it is at hand. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, onTestFinished } from "vitest";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
-import { administer, makeDatabase, postgresMissing } from "./postgres.js";
+import { administer, makeDatabase, postgresMissing, quickDirectory } from "./postgres.js";
 
 /** An empty database for one test, gone with it. */
 export interface StorePlace {
@@ -40,7 +39,7 @@ export async function openStore(driver: StoreDriver): Promise<Store> {
 }
 
 function sqlitePlace(): StorePlace {
-  const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
+  const parent = mkdtempSync(join(quickDirectory(), "tollgate-"));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
   const directory = join(parent, "data");
   return {

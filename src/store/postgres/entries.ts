@@ -5,7 +5,6 @@ import {
   type BalanceColumns,
   NEWEST_ENTRIES,
   POINT,
-  RECALLED_LEASES,
   SPAN,
   SPAN_SUM,
   type SpanParameters,
@@ -24,13 +23,11 @@ const inSpan = namedSql<SpanParameters>(SPAN);
 const sumOfSpan = namedSql<SpanParameters>(SPAN_SUM);
 const point = sql(POINT);
 const timeOf = sql(TIME_OF);
-const recalled = sql(RECALLED_LEASES);
 
-type EntryCalls = Pick<AsyncTableCalls, "recalledLeases" | "entries" | "statementBounds" | "entrySpan" | "entrySum">;
+type EntryCalls = Pick<AsyncTableCalls, "entries" | "statementBounds" | "entrySpan" | "entrySum">;
 
 export function entryCalls(database: Postgres): EntryCalls {
   return {
-    recalledLeases: async (nodeId) => (await database.rows<{ id: string }>(recalled, [nodeId])).map(({ id }) => id),
     entries: async (accountId, count, beforeSequence) => {
       const values = newest.valuesOf({ accountId, before: beforeSequence ?? Number.MAX_SAFE_INTEGER, count });
       return (await database.rows<TransferColumns>(newest, values)).map(toEntry);

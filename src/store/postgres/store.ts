@@ -13,6 +13,7 @@ import { sql } from "./sql.js";
 import { accountCalls, createAccount, createKey, findAccount, findKey, keyCalls, requestCalls } from "./tables.js";
 import { verifyDatabase } from "./verify.js";
 
+const RECALLED = sql("SELECT id FROM lease WHERE node_id = $1 AND recalled = 1");
 const PROBE = sql("UPDATE probe SET count = count + 1 WHERE id = 1");
 
 export interface PostgresOptions {
@@ -47,6 +48,7 @@ export async function openPostgresStore({ url, nodeId, keyChecks = [] }: Postgre
       ...ledgerReads,
       commit: (operations) => batches.commit(operations),
       preview: (operations) => batches.preview(operations),
+      recalled: async (nodeId) => (await database.rows<{ id: string }>(RECALLED, [nodeId])).map(({ id }) => id),
       verify: () => {
         // A proof reads everything; those who ask while one runs share it.
         verifying ??= verifyDatabase(database).finally(() => (verifying = undefined));

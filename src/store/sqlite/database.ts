@@ -61,7 +61,6 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       for (const lease of book.leases.values()) decide(book, { kind: "return", leaseId: lease.id, nowMs: 0 });
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
-    recalledLeases: (nodeId) => entries.recalledLeases(nodeId),
     balance: (accountId) => accounts.balance(accountId),
     entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
     statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),

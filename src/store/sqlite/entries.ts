@@ -5,7 +5,6 @@ import {
   ENTRIES_OF_REQUEST,
   NEWEST_ENTRIES,
   POINT,
-  RECALLED_LEASES,
   SPAN,
   SPAN_SUM,
   type SpanParameters,
@@ -27,7 +26,6 @@ export class SqliteEntries {
   readonly #sum;
   readonly #balance;
   readonly #timeOf;
-  readonly #recalled;
 
   constructor(database: Sqlite) {
     this.#newest = database.prepare<[NewestParameters], TransferColumns>(NEWEST_ENTRIES);
@@ -35,12 +33,7 @@ export class SqliteEntries {
     this.#span = database.prepare<[SpanParameters], TransferColumns>(SPAN);
     this.#sum = database.prepare<[SpanParameters], SumColumns>(SPAN_SUM);
     this.#balance = database.prepare<[string], BalanceColumns>(POINT);
-    this.#recalled = database.prepare<[string], string>(RECALLED_LEASES).pluck();
     this.#timeOf = database.prepare<[string, number], bigint>(TIME_OF).pluck();
-  }
-
-  recalledLeases(nodeId: string): string[] {
-    return this.#recalled.all(nodeId);
   }
 
   /** Newest first. */

@@ -58,7 +58,6 @@ function ledgerStore(thread: SqliteThread, directory: string, reads: LedgerReads
 
 function tableCalls(thread: SqliteThread): AsyncTableCalls {
   return {
-    recalledLeases: (...args) => thread.call("recalledLeases", ...args),
     balance: (...args) => thread.call("balance", ...args),
     entries: (...args) => thread.call("entries", ...args),
     statementBounds: (...args) => thread.call("statementBounds", ...args),
