@@ -14,6 +14,7 @@ import type {
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import type { Caller } from "../keys/caller.js";
+import type { RequestRecord } from "../records/request-record.js";
 
 /** One call by an authenticated and authorized caller. */
 export interface GatewayCall {
@@ -26,6 +27,8 @@ export interface GatewayCall {
   readonly callerEndMs?: number | undefined;
   /** Awaited once the request is admitted and before money is set aside for it. */
   readonly beforeHold?: (() => Promise<void>) | undefined;
+  /** Where what is learned of the request is written. Absent: nobody keeps records. */
+  readonly record?: RequestRecord | undefined;
 }
 
 export interface Gateway {

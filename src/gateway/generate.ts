@@ -7,6 +7,7 @@ import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { Admission } from "../limits/limits.js";
 import type { ServedModel } from "../routing/model.js";
+import type { RequestRecord } from "../records/request-record.js";
 import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel, openHold, reserve } from "./admission.js";
@@ -49,9 +50,11 @@ export async function generate(
   let isReserved = false;
   let hold: Hold | undefined;
   try {
+    call.record?.take();
     const reading = read();
     const asked = reading instanceof Promise ? await reading : reading;
     const { request } = asked;
+    if (call.record !== undefined) noteRequest(request, call.record);
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);
     const reserving = reserve(asked, model, call, admission);
@@ -89,7 +92,8 @@ export async function generate(
     const failure = await answer(request, model, run, meter, steps);
     const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
     usedTokens = totalTokens(outcome.usage);
-    record({ call, model, meter, outcome, chargedNanos, failure, startMs }, steps);
+    const clampedTo = clamped ? outputTokensMax : undefined;
+    record({ call, model, meter, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {
     // Before its tokens were known: its limits of requests, which nodes share, may not have been asked yet.
@@ -97,8 +101,17 @@ export async function generate(
     if (entering !== undefined) await entering;
     throw error;
   } finally {
+    call.record?.giveBack();
     giveBack(hold, admission, usedTokens, call, steps);
   }
+}
+
+/** What its record says of a request, refused or not. */
+function noteRequest(request: WireRequest, record: RequestRecord): void {
+  const { facts, source, members } = request.outline ?? request;
+  record.model = request.facts.model;
+  record.streamed = facts.stream;
+  if (source !== undefined && members !== undefined) record.body = { bytes: source.body, members };
 }
 
 /**

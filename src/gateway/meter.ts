@@ -84,6 +84,23 @@ export class Meter implements AnswerReceiver {
     return this.#firstBatchMs;
   }
 
+  /** The model as the upstream that was tried last was asked for it; empty where none was. */
+  get upstreamModel(): string {
+    return this.#target?.model ?? "";
+  }
+
+  /** From the request to its first attempt. */
+  get queueMs(): number {
+    return this.#overheadMs;
+  }
+
+  /** How long the attempts took together, once all are over. */
+  get upstreamMs(): number {
+    let sumMs = 0;
+    for (const { durationMs } of this.#ended) sumMs += durationMs;
+    return sumMs;
+  }
+
   begin(target: Target, attempts: number): void {
     this.#attemptStartMs = performance.now() - this.options.startMs;
     if (attempts === 1) this.#overheadMs = this.#attemptStartMs;

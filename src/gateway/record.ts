@@ -1,4 +1,4 @@
-/** What is told of a request when it is over: one log line and the metrics. */
+/** What is told of a request when it is over: its record, one log line and the metrics. */
 import { UsageSource } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import { count } from "../observe/metrics.js";
@@ -16,6 +16,8 @@ export interface Ended {
   readonly chargedNanos: bigint;
   readonly failure: GatewayError | undefined;
   readonly startMs: number;
+  /** The limit of output that the request was lowered to; undefined where it was not. */
+  readonly clampedTo: number | undefined;
 }
 
 const sourceNames: string[] = [];
@@ -26,6 +28,7 @@ function sourceName(source: UsageSource): string {
 
 export function recordOutcome(ended: Ended, steps: Steps): void {
   const { call, model, meter, outcome, chargedNanos, failure } = ended;
+  publish(ended);
   const { usage, usageSource, costNanos } = outcome;
   const source = sourceName(usageSource);
   const end = failure === undefined ? "finished" : failure.reasonWord;
@@ -65,4 +68,25 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     const { metadata, cause } = failure;
     steps.log.warn({ ...fields, problem: metadata["problem"] ?? null, err: cause ?? failure }, "generation");
   }
+}
+
+/** Tells those who listen to ended requests. */
+function publish({ call: { record }, meter, outcome, chargedNanos, failure, clampedTo }: Ended): void {
+  if (record === undefined) return;
+  const { usage, usageSource, costNanos, operatorCostNanos } = outcome;
+  record.answer = {
+    upstream: meter.upstream,
+    upstreamModel: meter.upstreamModel,
+    attempts: meter.attempts,
+    queueMs: meter.queueMs,
+    firstTokenMs: meter.firstBatchMs,
+    upstreamMs: meter.upstreamMs,
+    usage,
+    usageSource,
+    costNanos,
+    chargedNanos,
+    operatorCostNanos,
+    clampedTo,
+  };
+  record.end(failure);
 }

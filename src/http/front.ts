@@ -10,6 +10,7 @@ import type { Log } from "../observe/log.js";
 import { LONG_BYTES } from "./body-check.js";
 import type { AnswerHeaders } from "./headers.js";
 import { errorReply } from "./errors.js";
+import { addRecordHeaders } from "./record-headers.js";
 import { addReplayHeaders } from "./replay-headers.js";
 import { answerHeaders, flatHeaders, flatRecord, isHeaderValue, metadataValue } from "./headers.js";
 import type { RoutePermission } from "./routes.js";
@@ -32,6 +33,17 @@ export type ClientAddressOf = (peer: string, forwardedFor: string | undefined) =
 /** Makes a long source ready, so that neither its call nor its answer holds the event loop. `holder` names one key. */
 export type PrepareLong = (source: SourceBody, holder: string) => Promise<SourceBody>;
 
+/** A refusal that the service never saw. */
+export interface FrontRefusal {
+  readonly error: GatewayError;
+  readonly requestId: string;
+  /** The pattern of the route, or `unknown`. */
+  readonly route: string;
+  readonly metadata: CallMetadata;
+  /** Absent: the caller was not let in. */
+  readonly admission: Admission | undefined;
+}
+
 export interface FrontParts {
   readonly channel: Channel;
   readonly formats: readonly Format[];
@@ -40,6 +52,8 @@ export interface FrontParts {
   readonly frontToken: string | undefined;
   readonly clientAddressOf: ClientAddressOf | undefined;
   readonly prepareLong: PrepareLong;
+  /** Hears of what is refused here. Absent: nobody does. */
+  readonly onRefused?: ((refusal: FrontRefusal) => void) | undefined;
 }
 
 /** A request as formats read it. Nothing is copied until a format asks. */
@@ -118,6 +132,7 @@ export class Front {
     if (headers.authorization !== undefined) metadata["authorization"] = metadataValue(headers.authorization);
     const apiKey = headers["x-api-key"];
     if (typeof apiKey === "string") metadata["x-api-key"] = metadataValue(apiKey);
+    addRecordHeaders(headers, metadata);
     return metadata;
   }
 
@@ -169,6 +184,7 @@ export class Front {
     const requestId = isHeaderValue(given) ? given : this.newRequestId();
     const answer = errorReply(error, requestId, this.#formatOf(request));
     this.logFault(error, requestId, request);
+    if (given === undefined) this.#told(error, requestId, request);
     if (!request.raw.complete) lingerBriefly(request);
     // Who showed no key keeps no connection.
     else if (error.http === 401) answer.headers["connection"] = "close";
@@ -176,6 +192,15 @@ export class Front {
       .code(answer.status)
       .headers({ ...answerHeaders(head), ...answer.headers })
       .send(answer.body);
+  }
+
+  /** Tells of a refusal that the service never saw. */
+  #told(error: GatewayError, requestId: string, request: FastifyRequest): void {
+    const { onRefused } = this.#parts;
+    if (onRefused === undefined) return;
+    const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
+    const metadata = (request.callMetadata ??= this.#metadata(request));
+    onRefused({ error, requestId, route, metadata, admission: request.admission });
   }
 
   /** The route's own format; elsewhere the one that knows its client by the headers. */

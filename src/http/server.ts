@@ -15,7 +15,7 @@ import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
-import { type ClientAddressOf, Front, type PrepareLong } from "./front.js";
+import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
 import { answerCount } from "./count.js";
 import { answerEmbedding } from "./embedding.js";
 import { answerGeneration, type GenerationParts } from "./generation.js";
@@ -44,6 +44,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly ready: () => Promise<boolean> | boolean;
   /** Proves to the service that the client's address comes from a front end of its own. */
   readonly frontToken?: string | undefined;
+  /** Hears of refusals that the service never saw. Default: nobody does. */
+  readonly onRefused?: ((refusal: FrontRefusal) => void) | undefined;
   /** Default 32 MiB. */
   readonly bodyBytesMax?: number;
   /** The memory for bodies, of this and of other edges. Absent: unbounded. */
@@ -104,9 +106,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { channel, formats, requestIds, log, frontToken, nowMs = () => performance.now() } = options;
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const slowMs = options.slowMs ?? SLOW_MS;
-  const { clientAddressOf } = options;
-  const { prepareLong = inSharedMemory } = options;
-  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong });
+  const { clientAddressOf, onRefused, prepareLong = inSharedMemory } = options;
+  const parts = { channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong, onRefused };
+  const front = new Front(parts);
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;

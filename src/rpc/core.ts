@@ -8,6 +8,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
+import type { RequestFeed } from "../records/request-record.js";
 import type { Store } from "../store/store.js";
 
 /** The nodes of this backend. */
@@ -36,4 +37,6 @@ export interface CoreParts {
   /** The proxies in front of this process; absent where there are none. */
   readonly proxies?: TrustedProxies | undefined;
   readonly log?: Log | undefined;
+  /** Hears of requests as they end. Absent: nobody does. */
+  readonly requests?: RequestFeed | undefined;
 }

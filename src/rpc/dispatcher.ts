@@ -1,6 +1,5 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
-import type { CancelSignal } from "../api/cancellation.js";
-import type { Admission, CallMetadata, Method, Sink } from "../api/channel.js";
+import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import { methodByPath, methods, type MethodPermission } from "../api/descriptors.js";
 import { FrontServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
@@ -19,33 +18,10 @@ import { Endings } from "./endings.js";
 import { Lifetime } from "./lifetime.js";
 import { CallSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
+import type { RequestRecord } from "../records/request-record.js";
 import { streamReplayed, unaryReplayed } from "./replayed.js";
+import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
-
-/** One call as a channel brings it. Names in the metadata are lower case. */
-export interface ServerCall extends Origin {
-  /** Aborts when the caller goes away; a GatewayError as its reason is what the call ends with. */
-  readonly signal: CancelSignal;
-  /** How long the call may take, in milliseconds. */
-  readonly timeoutMs?: number | undefined;
-  /** What `admit` gave for it, before its message was read. */
-  readonly admission?: Admission | undefined;
-}
-
-/** How a unary call ended. */
-export type UnaryOutcome<Response> =
-  | { readonly kind: "answered"; readonly message: Response; readonly head: CallMetadata }
-  | Refused;
-/** How a streaming call ended. */
-export type StreamOutcome = { readonly kind: "ended" } | Refused;
-
-export interface Refused {
-  readonly kind: "refused";
-  /** Its metadata names the request: `request_id`. */
-  readonly error: GatewayError;
-  /** The headers that did not go out before: the request's id at least. */
-  readonly trailers: CallMetadata;
-}
 
 /** A method with its handler. Which messages belong to the path only the table of services knows. */
 export interface Route {
@@ -125,7 +101,8 @@ export class Dispatcher {
       const head = new NamedHead(this.#requestId());
       head.caller = known;
       head.address = address;
-      throw this.#refuse(error, "admit", head).error;
+      const record = this.#core.requests?.begin(head.requestId, method || "admit", origin.metadata);
+      throw this.#refuse(error, "admit", head, record).error;
     };
     const begin = (caller: Caller): Admitted | Promise<Admitted> => {
       known = caller;
@@ -177,6 +154,7 @@ export class Dispatcher {
     const head = new NamedHead(this.#requestId());
     const route = this.#routes.get(method.path);
     const handler = route?.unary;
+    const record = this.#core.requests?.begin(head.requestId, method.path, call.metadata);
     try {
       if (route === undefined || handler === undefined)
         throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
@@ -184,12 +162,13 @@ export class Dispatcher {
       const work = replays?.wants(method.path, call.metadata)
         ? (service: ServiceCall) => unaryReplayed(replays, method.path, request, call, service, handler)
         : (service: ServiceCall) => handler(request, service);
-      const message = await this.#run(route, call, head, work);
+      const message = await this.#run(route, call, head, work, record);
+      if (route.beginsRequest) record?.cameAgain();
       if (route.isChange) this.#log.changed(method.path, request, message, head);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
       return { kind: "answered", message: message as Response, head: head.take() };
     } catch (error) {
-      return this.#refuse(error, method.path, head);
+      return this.#refuse(error, method.path, head, record);
     }
   }
 
@@ -203,6 +182,7 @@ export class Dispatcher {
     const out = new CallSink(this.#requestId(), sink);
     const route = this.#routes.get(method.path);
     const handler = route?.stream;
+    const record = this.#core.requests?.begin(out.requestId, method.path, call.metadata);
     try {
       if (route === undefined || handler === undefined)
         throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
@@ -211,11 +191,12 @@ export class Dispatcher {
       const work = replays?.wants(method.path, call.metadata)
         ? (service: ServiceCall) => streamReplayed(replays, method.path, request, call, service, pushed, handler)
         : (service: ServiceCall) => handler(request, service, pushed);
-      await this.#run(route, call, out, work);
+      await this.#run(route, call, out, work, record);
+      if (route.beginsRequest) record?.cameAgain();
       out.finish();
       return { kind: "ended" };
     } catch (error) {
-      return this.#refuse(error, method.path, out);
+      return this.#refuse(error, method.path, out, record);
     } finally {
       out.close();
     }
@@ -250,12 +231,13 @@ export class Dispatcher {
     call: ServerCall,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
+    record: RequestRecord | undefined,
   ): Promise<Value> {
     if (this.#draining !== undefined) throw stopping();
     const lifetime = new Lifetime(call.signal, call.timeoutMs);
     lifetime.isEndless = route.isEndless;
     this.#running.add(lifetime);
-    return lifetime.race(this.#admitted(route, call, lifetime, head, work), this.#ended);
+    return lifetime.race(this.#admitted(route, call, lifetime, head, work, record), this.#ended);
   }
 
   /**
@@ -268,6 +250,7 @@ export class Dispatcher {
     lifetime: Lifetime,
     head: Head,
     work: (service: ServiceCall) => Promise<Value>,
+    record: RequestRecord | undefined,
   ): Promise<Value> {
     const { admission } = call;
     const { signal, endMs: callerEndMs } = lifetime;
@@ -276,11 +259,13 @@ export class Dispatcher {
       const address = admitted?.address ?? clientAddress(call, this.#core.frontTokens, this.#core.proxies);
       head.caller = caller;
       head.address = address;
+      record?.askedBy(caller, address);
       requirePermission(permission, caller, address);
       lifetime.caller = caller;
       if (caller.settings.endStreamsOnExpiry) this.#endings.watchExpiry(caller);
       signal.throwIfAborted();
-      return work({ caller, requestId: head.requestId, signal, callerEndMs, head: (metadata) => head.head(metadata) });
+      const { requestId } = head;
+      return work({ caller, requestId, signal, callerEndMs, record, head: (metadata) => head.head(metadata) });
     };
     try {
       signal.throwIfAborted();
@@ -341,9 +326,26 @@ export class Dispatcher {
     }
   }
 
-  #refuse(thrown: unknown, path: string, head: Head): Refused {
+  /**
+   * An edge refused what never came to a method: its log and its record are made here. Returns the refusal with the
+   * request's id.
+   */
+  refusedAtEdge(thrown: unknown, refusal: EdgeRefusal): GatewayError {
+    const { path, requestId, metadata, caller, address, isLogged = false } = refusal;
+    const head = new NamedHead(requestId ?? this.#requestId());
+    head.caller = caller;
+    head.address = address;
+    const record = this.#core.requests?.begin(head.requestId, path, metadata);
+    return this.#refuse(thrown, path, head, record, isLogged).error;
+  }
+
+  #refuse(thrown: unknown, path: string, head: Head, record: RequestRecord | undefined, isLogged = false): Refused {
     const error = GatewayError.from(thrown);
-    this.#log.refused(error, path, head);
+    if (!isLogged) this.#log.refused(error, path, head);
+    if (record !== undefined) {
+      if (head.caller !== undefined) record.askedBy(head.caller, head.address);
+      record.left(error);
+    }
     return { kind: "refused", error: boundedError(error, head.requestId), trailers: head.take() };
   }
 

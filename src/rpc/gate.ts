@@ -8,7 +8,7 @@ import {
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { peerAddress } from "./address.js";
+import { type Origin, peerAddress } from "./address.js";
 import type { Admitted } from "./admitted.js";
 import type { Dispatcher } from "./dispatcher.js";
 import type { GrpcConnection, Listener } from "./listener.js";
@@ -32,7 +32,7 @@ export interface Entered {
 }
 
 export interface GateOptions {
-  readonly dispatcher: Pick<Dispatcher, "admit" | "permissionOf">;
+  readonly dispatcher: Pick<Dispatcher, "admit" | "permissionOf" | "refusedAtEdge">;
   readonly listener: () => Listener;
   readonly bodies: ByteBudget | undefined;
   /** How long a message may take before it must come at a least rate. */
@@ -65,22 +65,27 @@ export class Gate {
   #guarded(path: string, call: ServerInterceptingCallInterface): ServerInterceptingCall {
     let isOver = false;
     let message: { arrived(bytes: number): void; end(): void } | undefined;
+    let from: Origin | undefined;
+    let entry: Entered | undefined;
     const refuse = (thrown: unknown): void => {
-      const error = GatewayError.from(thrown);
+      if (isOver) return;
+      const error = this.#told(GatewayError.from(thrown), path, from, entry);
       const id = error.metadata["request_id"];
-      if (!isOver) call.sendStatus(statusOf(error, id === undefined ? {} : { "x-request-id": id }));
+      call.sendStatus(statusOf(error, id === undefined ? {} : { "x-request-id": id }));
     };
     const enter = (entered: Entered, connection: GrpcConnection | undefined, metadata: Metadata): boolean => {
       if (isOver) return false;
       if (connection !== undefined) this.#options.listener().trust(connection);
       this.#entered.set(metadata, entered);
+      entry = entered;
       message = this.#receiving.begin(entered.admission.holder, connection, refuse);
       return true;
     };
     const onReceiveMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
-      const from = call.getPeer();
-      const connection = this.#options.listener().connectionOf(from);
-      const origin = { metadata: readMetadata(metadata), peer: peerAddress(from), local: false };
+      const peer = call.getPeer();
+      const connection = this.#options.listener().connectionOf(peer);
+      const origin = { metadata: readMetadata(metadata), peer: peerAddress(peer), local: false };
+      from = origin;
       const admitted = (admission: Admitted): void => {
         if (enter({ ...origin, admission }, connection, metadata)) next(metadata);
       };
@@ -110,6 +115,13 @@ export class Gate {
     return new ServerInterceptingCall(call, {
       start: (next) => next({ onReceiveMetadata, onReceiveMessage, onCancel }),
     });
+  }
+
+  /** What the dispatcher refused it has told; what is refused here is told now. */
+  #told(error: GatewayError, path: string, from: Origin | undefined, entry: Entered | undefined): GatewayError {
+    if (error.metadata["request_id"] !== undefined || from === undefined) return error;
+    const { caller, address } = entry?.admission ?? {};
+    return this.#options.dispatcher.refusedAtEdge(error, { path, metadata: from.metadata, caller, address });
   }
 
   #admit(path: string, origin: Omit<Entered, "admission"> & { readonly local: boolean }): Admitted | Promise<Admitted> {

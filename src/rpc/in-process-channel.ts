@@ -1,6 +1,7 @@
 /** The channel to services in this process: the same message objects, no bytes between. */
 import type { Admission, CallMetadata, CallOptions, Channel, Entry, Method, Reply, Sink } from "../api/channel.js";
-import type { Dispatcher, ServerCall, StreamOutcome } from "./dispatcher.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { ServerCall, StreamOutcome } from "./server-call.js";
 import { errorOf, statusOf } from "./status.js";
 
 export interface InProcessOptions {

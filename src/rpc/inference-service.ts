@@ -1,8 +1,9 @@
 /** InferenceService: hands a request to the gateway, once its size is known to be bearable. */
 import type { Generation, InferenceServiceService, Source } from "../api/index.js";
+import { TYPED_FORM } from "../api/typed-form.js";
 import { BODY_BYTES_MAX, bodyTooLarge } from "./bounds.js";
 import type { CoreParts } from "./core.js";
-import type { Handlers } from "./handler.js";
+import type { Handlers, ServiceCall } from "./handler.js";
 import { requireScope } from "./permission.js";
 import { replayMethods } from "./replayed.js";
 
@@ -13,10 +14,12 @@ export function inferenceService(
   return {
     ...replayMethods(core),
     streamGenerate: (request, call, sink) => {
+      noteGeneration(request.generation, call);
       checkGeneration(request.generation);
       return gateway.streamGenerate(request, call, sink);
     },
     generate: (request, call) => {
+      noteGeneration(request.generation, call);
       checkGeneration(request.generation);
       return gateway.generate(request, call, call.head);
     },
@@ -25,6 +28,7 @@ export function inferenceService(
       return gateway.countTokens(request, call);
     },
     embed: (request, call) => {
+      noteFormat(request.source?.wire, request.model, call);
       checkSource(request.source);
       return gateway.embed(request, call, call.head);
     },
@@ -36,6 +40,18 @@ export function inferenceService(
       return gateway.estimateCost(request, call);
     },
   };
+}
+
+/** What the record says of a request that may be refused before it is read. */
+function noteGeneration(generation: Generation | undefined, call: ServiceCall): void {
+  const input = generation?.input;
+  noteFormat(input?.$case === "source" ? input.value.wire : undefined, generation?.model ?? "", call);
+}
+
+function noteFormat(wire: string | undefined, model: string, { record }: ServiceCall): void {
+  if (record === undefined) return;
+  record.format = wire ?? TYPED_FORM;
+  record.model = model;
 }
 
 function checkGeneration(generation: Generation | undefined): void {

@@ -3,6 +3,8 @@ import { Metadata } from "@grpc/grpc-js";
 import type { CallMetadata } from "../api/channel.js";
 import { MalformedFrame } from "./tunnel-frame.js";
 
+/** Which program asks. */
+const CLIENT_HEADER = "x-tollgate-client";
 /** Names that gRPC and HTTP/2 keep for themselves. */
 const RESERVED = /^(?:grpc-|:)|-bin$/;
 const OWN = new Set(["content-type", "user-agent", "te", "date", "host", "connection"]);
@@ -65,5 +67,8 @@ export function readMetadata(metadata: Metadata): CallMetadata {
     const value = first[name];
     if (typeof value === "string" && isText(name)) headers[name] = value;
   }
+  // Our own front ends say whose program their client is.
+  const agent = first["user-agent"];
+  if (typeof agent === "string") headers[CLIENT_HEADER] ??= agent;
   return headers;
 }

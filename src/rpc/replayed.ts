@@ -8,7 +8,7 @@ import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
-import type { ServerCall } from "./dispatcher.js";
+import type { ServerCall } from "./server-call.js";
 import type { Handlers, ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
 
 /** Runs a unary method, or answers with what another call of it made. */
@@ -86,8 +86,8 @@ function resumedSink(
 }
 
 function serviceCall(call: GatewayCall, out: Sink<unknown>): ServiceCall {
-  const { caller, requestId, signal, callerEndMs, beforeHold } = call;
-  return { caller, requestId, signal, callerEndMs, beforeHold, head: (metadata) => out.head(metadata) };
+  const { caller, requestId, signal, callerEndMs, beforeHold, record } = call;
+  return { caller, requestId, signal, callerEndMs, beforeHold, record, head: (metadata) => out.head(metadata) };
 }
 
 function notKept(requestId: string): GatewayError {

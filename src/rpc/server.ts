@@ -19,7 +19,8 @@ import type { Log } from "../observe/log.js";
 import { AnswerEnd, AnswerWriter } from "./answer-writer.js";
 import { BlockedReaders } from "./blocked-readers.js";
 import { ANSWER_BYTES_MAX, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
-import type { Dispatcher, ServerCall } from "./dispatcher.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { ServerCall } from "./server-call.js";
 import { Gate, Sized } from "./gate.js";
 import { deadlineError } from "./lifetime.js";
 import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
@@ -30,7 +31,10 @@ import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
 
 export interface GrpcServerOptions {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf">;
+  readonly dispatcher: Pick<
+    Dispatcher,
+    "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "refusedAtEdge"
+  >;
   /** Who may connect, and how many. */
   readonly connections?: ListenerOptions | undefined;
   /** The memory for messages, of this and of other edges. Absent: unbounded. */

@@ -6,7 +6,8 @@ import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import type { BlockedReader, BlockedReaders } from "./blocked-readers.js";
-import type { Dispatcher, Refused, ServerCall } from "./dispatcher.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { Refused, ServerCall } from "./server-call.js";
 import { decodeRequest } from "./long-message.js";
 import { responseBytes } from "./message-bytes.js";
 import { writeHeaderLines } from "./metadata.js";
@@ -29,7 +30,7 @@ export interface Opening {
 
 /** What a call needs of its tunnel. */
 export interface CallPlace {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream">;
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "refusedAtEdge">;
   readonly outbox: Outbox;
   readonly readers: BlockedReaders;
   /** The call's last frame is on its way. */
@@ -85,8 +86,14 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall, BlockedReade
       void this.#run(bytes);
     } catch (error) {
       if (error instanceof MalformedFrame) throw error;
-      this.refuse(GatewayError.from(error), {});
+      this.#refuseHere(error);
     }
+  }
+
+  /** What never came to the method is told here. */
+  #refuseHere(thrown: unknown): void {
+    const told = { path: this.#method.path, metadata: this.metadata };
+    this.refuse(this.#place.dispatcher.refusedAtEdge(thrown, told), {});
   }
 
   grant(windowBytes: number): void {
@@ -145,7 +152,7 @@ export class TunnelServerCall implements Sink<unknown>, ServerCall, BlockedReade
       const refused = this.#method.responseStream ? await this.#stream(bytes) : await this.#unary(bytes);
       if (refused !== undefined) this.refuse(refused.error, refused.trailers);
     } catch (error) {
-      this.refuse(GatewayError.from(error), {});
+      this.#refuseHere(error);
     }
   }
 

@@ -30,7 +30,7 @@ const {
 type Stream = ServerDuplexStream<TunnelRequest, TunnelResponse>;
 
 export interface TunnelServerOptions {
-  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront">;
+  readonly dispatcher: Pick<Dispatcher, "unary" | "stream" | "isFront" | "refusedAtEdge">;
   /** The most calls at once over one tunnel. 10,000. */
   readonly callsMax?: number | undefined;
   /** Those of all edges whose readers are behind. */

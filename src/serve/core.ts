@@ -17,6 +17,7 @@ import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
+import { RequestFeed } from "../records/request-record.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
@@ -65,6 +66,8 @@ export interface CoreOptions {
 
 export interface Core {
   readonly dispatcher: Dispatcher;
+  /** Tells of each request when it is over. */
+  readonly requests: RequestFeed;
   readonly shown: ShownOnce;
   readonly frontToken: string;
   /** What this node is. */
@@ -98,6 +101,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
+  const onListenerError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
+  const requests = new RequestFeed({ nowMs, onError: onListenerError });
   const replays = createReplays(ledger, derived, answers, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
@@ -117,9 +122,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     frontTokens,
     proxies: proxiesOf(environment),
     log,
+    requests,
   });
   return {
     dispatcher,
+    requests,
     shown,
     frontToken: frontTokens[0] ?? "",
     node,

@@ -17,6 +17,7 @@ import type { Metrics } from "../observe/metrics.js";
 import { createGrpcServer } from "../rpc/server.js";
 import { listenAdmin } from "./admin.js";
 import { type Core, proxiesOf } from "./core.js";
+import { recordFrontRefusal } from "./front-refusals.js";
 import { makeRequestId } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
@@ -107,6 +108,7 @@ export class Listeners {
       prepareLong: outlines?.prepare,
       tls: files && { cert: files.cert, key: files.key },
       streamsMax: STREAMS_MAX,
+      onRefused: core && ((refusal) => recordFrontRefusal(refusal, core.dispatcher)),
     });
     const { port } = await server.listen(address.host, address.port);
     return {

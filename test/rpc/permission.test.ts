@@ -6,7 +6,8 @@ import { FrontServiceService, KeyServiceService } from "../../src/api/index.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { createDispatcher } from "../../src/rpc/dispatch.js";
-import { Dispatcher, type ServerCall } from "../../src/rpc/dispatcher.js";
+import { Dispatcher } from "../../src/rpc/dispatcher.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
 
 /** The scope that each method asks for; `any` is any valid key. */

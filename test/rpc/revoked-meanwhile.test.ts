@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { KeyServiceService } from "../../src/api/index.js";
 import type { Admission } from "../../src/api/channel.js";
 import { GatewayError } from "../../src/errors.js";
-import type { ServerCall } from "../../src/rpc/dispatcher.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 import { Gate, openWorld, settingsOf, type World } from "../keys/key-world.js";
 import { openCore, type OpenCore } from "./open-core.js";
 

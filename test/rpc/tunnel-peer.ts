@@ -8,7 +8,8 @@ import {
   type TunnelResponse,
   TunnelServiceService,
 } from "../../src/api/index.js";
-import type { Dispatcher, ServerCall } from "../../src/rpc/dispatcher.js";
+import type { Dispatcher } from "../../src/rpc/dispatcher.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 
 const { tunnel } = TunnelServiceService;
 
@@ -123,7 +124,7 @@ export class Wire {
 export function watched(
   dispatcher: Dispatcher,
   calls: ServerCall[],
-): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf"> {
+): Pick<Dispatcher, "unary" | "stream" | "isFront" | "drain" | "admit" | "permissionOf" | "refusedAtEdge"> {
   return {
     unary: (method, request, call) => {
       calls.push(call);
@@ -136,6 +137,7 @@ export function watched(
     isFront: (metadata) => dispatcher.isFront(metadata),
     admit: (permission, origin, method) => dispatcher.admit(permission, origin, method),
     permissionOf: (path) => dispatcher.permissionOf(path),
+    refusedAtEdge: (thrown, refusal) => dispatcher.refusedAtEdge(thrown, refusal),
     drain: (timeoutMs) => dispatcher.drain(timeoutMs),
   };
 }

@@ -15,7 +15,7 @@ import {
   TunnelServiceService,
 } from "../../src/api/index.js";
 import type { GatewayError } from "../../src/errors.js";
-import type { ServerCall } from "../../src/rpc/dispatcher.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 import { createRemoteChannel, type RemoteChannelOptions } from "../../src/rpc/remote-channel.js";
 import { createGrpcServer, type GrpcServer } from "../../src/rpc/server.js";
 import { KeepingSink, withKey } from "./edges.js";

@@ -36,8 +36,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/coordination/coordination.ts",
     // The forms of its rows and pages; no driver.
     "src/store/store.ts",
+    "src/records/request-record.ts",
   ],
   "src/gateway/": [
+    // Where it writes what it learns of a request.
+    "src/records/request-record.ts",
     "src/keys/",
     "src/limits/",
     "src/ledger/",
@@ -60,6 +63,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
   ],
+  "src/records/": [],
   "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/store/store.ts"],

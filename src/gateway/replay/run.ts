@@ -20,12 +20,12 @@ export class Run<Message> {
 
   /** Begins at once. The call's own signal does not end it. */
   constructor(call: GatewayCall, work: Work<Message>, sink: Sink<Message>, beforeHold?: () => Promise<void>) {
-    const { caller, requestId } = call;
+    const { caller, requestId, record } = call;
     this.requestId = requestId;
     this.caller = caller;
     this.keyId = caller.keyId;
     this.accountId = caller.accountId;
-    this.ended = work({ caller, requestId, signal: this.#cancellation, beforeHold }, sink).then(
+    this.ended = work({ caller, requestId, signal: this.#cancellation, beforeHold, record }, sink).then(
       () => this.#over(undefined),
       (error: unknown) => this.#over(GatewayError.from(error)),
     );

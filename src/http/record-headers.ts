@@ -1,0 +1,22 @@
+/** What a client says of whom a request is for and who sends it, on its way to the service, which keeps records. */
+import type { IncomingHttpHeaders } from "node:http";
+import { metadataValue } from "./headers.js";
+
+/** Headers by the name that the service reads them under. Of two that mean the same the first stands. */
+const HEADERS = [
+  ["user-agent", "x-tollgate-client"],
+  ["x-client-request-id", "x-client-request-id"],
+  ["x-tollgate-tags", "x-tollgate-tags"],
+  ["x-tollgate-user", "x-tollgate-user"],
+  ["x-tollgate-session", "x-tollgate-session"],
+  ["session_id", "x-tollgate-session"],
+  ["x-tollgate-log", "x-tollgate-log"],
+] as const;
+
+/** Copies those of them that came. */
+export function addRecordHeaders(headers: IncomingHttpHeaders, metadata: Record<string, string>): void {
+  for (const [from, to] of HEADERS) {
+    const value = headers[from];
+    if (typeof value === "string") metadata[to] ??= metadataValue(value);
+  }
+}

@@ -1,0 +1,101 @@
+/** What a request says of whom it is for and who sent it: end user, tags, session and client, each bounded. */
+import type { CallMetadata } from "../api/channel.js";
+
+export interface Attributes {
+  /** The person behind the request, as the client names it; empty where it names none. */
+  readonly endUser: string;
+  /** Such as `team=search`, without repeats, in the order in which they came. */
+  readonly tags: readonly string[];
+  /** The conversation that it belongs to, as the client names it. */
+  readonly session: string;
+  /** The client's program, such as OpenAI/Python 1.109.0. */
+  readonly client: string;
+  /** The client's own id of the request. */
+  readonly clientRequestId: string;
+}
+
+/** A body with the places of its members. */
+export interface AskedBody {
+  readonly bytes: Buffer;
+  readonly members: readonly { readonly key: string; readonly valueStart: number; readonly end: number }[];
+}
+
+/** Tags of one request, and the characters of one and of every other attribute. */
+export const TAGS_MAX = 16;
+const TAG_CHARACTERS_MAX = 128;
+const TEXT_CHARACTERS_MAX = 256;
+/** A longer member is no name of anybody. */
+const MEMBER_BYTES_MAX = 16_384;
+
+const NO_TAGS: readonly string[] = [];
+const CONTROL = /\p{Cc}/gu;
+
+export const CLIENT_HEADER = "x-tollgate-client";
+export const TAGS_HEADER = "x-tollgate-tags";
+export const USER_HEADER = "x-tollgate-user";
+export const SESSION_HEADER = "x-tollgate-session";
+export const CLIENT_REQUEST_HEADER = "x-client-request-id";
+
+/** Reads them off the headers, and off the members `user`, `safety_identifier` and `metadata` of the body. */
+export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {
+  let endUser = metadata[USER_HEADER] ?? "";
+  let session = metadata[SESSION_HEADER] ?? "";
+  const named = metadata[TAGS_HEADER];
+  let tags = named === undefined ? NO_TAGS : tagsOf(named.split(","));
+  for (const member of body?.members ?? []) {
+    const { key } = member;
+    if (key === "metadata") {
+      const found = valueOf(body, member);
+      if (typeof found !== "object" || found === null || Array.isArray(found)) continue;
+      if (endUser === "") endUser = textOf(Reflect.get(found, "user_id"));
+      if (session === "") session = textOf(Reflect.get(found, "session_id"));
+      tags = tagsOf([...tags, ...tagTexts(found)]);
+    } else if (key === "safety_identifier" || key === "user") {
+      // The newer name stands where both do.
+      if (endUser === "" || key === "safety_identifier") endUser = textOf(valueOf(body, member)) || endUser;
+    }
+  }
+  return {
+    endUser: shortened(endUser, TEXT_CHARACTERS_MAX),
+    tags,
+    session: shortened(session, TEXT_CHARACTERS_MAX),
+    client: shortened(metadata[CLIENT_HEADER] ?? "", TEXT_CHARACTERS_MAX),
+    clientRequestId: shortened(metadata[CLIENT_REQUEST_HEADER] ?? "", TEXT_CHARACTERS_MAX),
+  };
+}
+
+function* tagTexts(found: object): Generator<string> {
+  for (const [name, value] of Object.entries<unknown>({ ...found })) {
+    if (name === "user_id" || name === "session_id") continue;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") yield `${name}=${value}`;
+  }
+}
+
+function tagsOf(texts: readonly string[]): readonly string[] {
+  const tags = new Set<string>();
+  for (const text of texts) {
+    if (tags.size >= TAGS_MAX) break;
+    const tag = shortened(text.trim(), TAG_CHARACTERS_MAX);
+    if (tag !== "") tags.add(tag);
+  }
+  return [...tags];
+}
+
+/** The member's value; undefined where it is too long or not what JSON allows. */
+function valueOf(body: AskedBody | undefined, member: AskedBody["members"][number]): unknown {
+  if (body === undefined || member.end - member.valueStart > MEMBER_BYTES_MAX) return undefined;
+  try {
+    return JSON.parse(body.bytes.toString("utf8", member.valueStart, member.end));
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** No line of a log or a table is broken by what a client calls somebody. */
+function shortened(text: string, charactersMax: number): string {
+  return (text.length > charactersMax ? text.slice(0, charactersMax) : text).replace(CONTROL, " ");
+}

@@ -1,0 +1,173 @@
+/** What is known of one request when it is over, whichever way it ended, and who hears of it. */
+import type { CallMetadata } from "../api/channel.js";
+import type { Usage, UsageSource } from "../api/index.js";
+import type { GatewayError } from "../errors.js";
+import { type Attributes, type AskedBody, attributesOf } from "./attributes.js";
+
+/** Who asked: a caller of `src/keys`, as far as a record needs it. */
+export interface Asker {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+/** What a request that money was set aside for came to. */
+export interface RequestAnswer {
+  /** The upstream that answered or was tried last, and the model as it was asked for there; empty where none was. */
+  readonly upstream: string;
+  readonly upstreamModel: string;
+  readonly attempts: number;
+  /** From the request's arrival to its first attempt. */
+  readonly queueMs: number;
+  /** From the request's arrival to the first batch for the caller; undefined where none came. */
+  readonly firstTokenMs: number | undefined;
+  /** The time of all attempts together. */
+  readonly upstreamMs: number;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly costNanos: bigint;
+  /** What of the cost the account paid. */
+  readonly chargedNanos: bigint;
+  /** What the operator pays; undefined where nobody knows. */
+  readonly operatorCostNanos: bigint | undefined;
+  /** The limit of output that the request was lowered to; undefined where it was not. */
+  readonly clampedTo: number | undefined;
+}
+
+/** A request that ended. Listeners get it once and read it at once: what it refers to is not kept. */
+export interface EndedRequest {
+  /** As the header x-request-id told it. */
+  readonly id: string;
+  /** The method that was called, such as /tollgate.v1.InferenceService/Generate, or the route of HTTP. */
+  readonly path: string;
+  /** Undefined where nobody knows who asked. */
+  readonly asker: Asker | undefined;
+  /** An IP literal; empty where it is not known. */
+  readonly address: string;
+  readonly endTimeMs: number;
+  readonly totalMs: number;
+  /** Undefined where it ended well. */
+  readonly failure: GatewayError | undefined;
+  /** The wire that the client spoke, such as openai-chat, or `typed`; empty where that is not known. */
+  readonly format: string;
+  /** The model as the request named it; empty where that was not read. */
+  readonly model: string;
+  /** True where the client wanted the answer as it comes. */
+  readonly streamed: boolean;
+  /** True where another request's answer came again. */
+  readonly replayed: boolean;
+  /** Undefined where it was refused before money was set aside, and where an answer came again. */
+  readonly answer: RequestAnswer | undefined;
+  /** End user, tags and client, as the request names them. Read at the first call. */
+  attributes(): Attributes;
+}
+
+export type RequestListener = (request: EndedRequest) => void;
+
+/** Tells listeners of requests as they end. A listener must be quick: it runs on the way of the request. */
+export class RequestFeed {
+  #listeners: readonly RequestListener[] = [];
+
+  constructor(private readonly options: { readonly nowMs: () => number; readonly onError: (error: unknown) => void }) {}
+
+  /** Returns what ends it. */
+  subscribe(listener: RequestListener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
+  }
+
+  begin(id: string, path: string, metadata: CallMetadata): RequestRecord {
+    return new RequestRecord(id, path, metadata, this);
+  }
+
+  /** Never throws: what listeners do changes nothing of the request. */
+  publish(record: RequestRecord): void {
+    record.endTimeMs = this.options.nowMs();
+    for (const listener of this.#listeners) {
+      try {
+        listener(record);
+      } catch (error) {
+        this.options.onError(error);
+      }
+    }
+  }
+}
+
+/** A request on its way: each part that learns something of it writes it here. */
+export class RequestRecord implements EndedRequest {
+  asker: Asker | undefined = undefined;
+  address = "";
+  format = "";
+  model = "";
+  streamed = false;
+  replayed = false;
+  failure: GatewayError | undefined = undefined;
+  answer: RequestAnswer | undefined = undefined;
+  /** What the client sent, where its attributes may stand in it. */
+  body: AskedBody | undefined = undefined;
+  endTimeMs = 0;
+  totalMs = 0;
+  readonly #startMs = performance.now();
+  readonly #metadata: CallMetadata;
+  readonly #feed: RequestFeed;
+  #isTaken = false;
+  /** What its call ended with, which ended before the request did. */
+  #leftWith: { readonly failure: GatewayError | undefined } | undefined;
+  #isOver = false;
+  #attributes: Attributes | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly path: string,
+    metadata: CallMetadata,
+    feed: RequestFeed,
+  ) {
+    this.#metadata = metadata;
+    this.#feed = feed;
+  }
+
+  attributes(): Attributes {
+    return (this.#attributes ??= attributesOf(this.#metadata, this.body));
+  }
+
+  askedBy(asker: Asker, address: string | undefined): void {
+    this.asker = asker;
+    if (address !== undefined) this.address = address;
+  }
+
+  /** The call ended well. Where the gateway never had the request, another one's answer was given. */
+  cameAgain(): void {
+    if (this.#isOver || this.#isTaken) return;
+    this.replayed = true;
+    this.end(undefined);
+  }
+
+  /** From now on the gateway says when it is over, which may be after its call. */
+  take(): void {
+    this.#isTaken = true;
+  }
+
+  /** The gateway is done with it, and may not have said how it ended: then its call does. */
+  giveBack(): void {
+    this.#isTaken = false;
+    if (this.#leftWith !== undefined) this.end(this.#leftWith.failure);
+  }
+
+  /** The call is over. Where the gateway has the request, that goes on. */
+  left(failure: GatewayError | undefined): void {
+    if (this.#isTaken) this.#leftWith = { failure };
+    else this.end(failure);
+  }
+
+  /** The request is over. Only the first end counts. */
+  end(failure: GatewayError | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.failure = failure;
+    this.totalMs = performance.now() - this.#startMs;
+    this.#feed.publish(this);
+    // A run may outlive its request, and bodies are large.
+    this.body = undefined;
+  }
+}
