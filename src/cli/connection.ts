@@ -101,7 +101,7 @@ class Client implements Connection {
     timeoutMs: number = CALL_MS_MAX,
   ): Promise<Response> {
     const options = {
-      metadata: { authorization: `Bearer ${this.key}` },
+      metadata: { authorization: `Bearer ${this.key}`, "x-tollgate-client": "cli" },
       signal: new Cancellation(),
       timeoutMs,
     };

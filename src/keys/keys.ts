@@ -1,6 +1,7 @@
 /** The keys of all accounts: who calls, and how keys are made, changed and ended. */
 import { LRUCache } from "lru-cache";
 import { type Key, KeySettings } from "../api/index.js";
+import { type Act, gatewayAct } from "../audit/act.js";
 import { CallerChanged, type Coordination, NO_REVISIONS } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import type { KeyRow, PageRequest, Store } from "../store/store.js";
@@ -9,6 +10,7 @@ import type { Caller } from "./caller.js";
 import { type Change, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
 import { keyOf } from "./key-caller.js";
+import { keyEvent } from "./key-event.js";
 import { makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings } from "./key-settings.js";
 import { ACCOUNT } from "./standing.js";
@@ -16,7 +18,7 @@ import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
 import type { CancelSignal } from "../api/cancellation.js";
-import { hintOf, makeSecret, type RandomBytes, shapeOf } from "./secret.js";
+import { hintOf, makeSecret, type RandomBytes, requireImportable } from "./secret.js";
 
 export interface KeysOptions extends RootSecrets {
   readonly store: Store;
@@ -55,6 +57,7 @@ const CHANGE_TRIES_MAX = 8;
 
 /** What an update asks of the key that it finds. */
 export interface UpdateTerms {
+  readonly act: Act;
   /** Throws where the caller may not change such a key to such settings: it sees what is about to be written. */
   readonly permit?: (key: Key, changed: KeySettings) => void;
   /** The etag that the caller read; empty where it takes whatever is there. */
@@ -84,7 +87,11 @@ export class Keys {
     this.#store = options.store;
     this.#coordination = options.coordination;
     this.#peppers = new Peppers(options);
-    this.#rotation = new Rotation(this.#peppers, (id, edit) => this.#change(id, edit), options.onRewriteError);
+    this.#rotation = new Rotation(
+      this.#peppers,
+      (id, edit) => this.#change(id, gatewayAct("secret.rewrite", this.#timeMs()), edit),
+      options.onRewriteError,
+    );
     this.#nowMs = options.nowMs;
     this.#randomBytes = options.randomBytes;
     this.#makeId = options.makeId ?? (() => makeKeyId(options.nowMs(), options.randomBytes));
@@ -152,7 +159,7 @@ export class Keys {
    * Makes a key, or imports the secret of one. Refuses with RESOURCE_UNKNOWN without such an account,
    * PARAMETER_INVALID, and ALREADY_EXISTS where a key has or had the secret.
    */
-  async create(wish: KeyWish): Promise<KeyWithSecret> {
+  async create(wish: KeyWish, act: Act): Promise<KeyWithSecret> {
     const secret = wish.secret === undefined || wish.secret === "" ? makeSecret(this.#randomBytes) : wish.secret;
     const row = this.newRow(wish, secret);
     if ((await this.#store.accounts.get(wish.accountId)) === undefined)
@@ -160,7 +167,7 @@ export class Keys {
     // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
     // for a reason.
     const { row: taken } = await this.#find(secret);
-    if (taken !== undefined || !(await this.#store.keys.create(row)))
+    if (taken !== undefined || !(await this.#store.keys.create(row, keyEvent(act, undefined, row))))
       throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "key", id: row.hint });
     await this.#publish(row);
     return { key: keyOf(row), secret };
@@ -185,9 +192,9 @@ export class Keys {
     id: string,
     settings: KeySettings | undefined,
     mask: readonly string[],
-    { permit, etag = "" }: UpdateTerms = {},
+    { act, permit, etag = "" }: UpdateTerms,
   ): Promise<Key> {
-    const row = await this.#change(id, (row) => {
+    const row = await this.#change(id, act, (row) => {
       requireAlive(row);
       const changed = maskedSettings(KeySettings.decode(row.settings), settings, mask);
       permit?.(keyOf(row), changed);
@@ -201,8 +208,8 @@ export class Keys {
   }
 
   /** Ends a key for good. Repeating it changes nothing. */
-  async revoke(id: string): Promise<Key> {
-    const row = await this.#change(id, (row) =>
+  async revoke(id: string, act: Act): Promise<Key> {
+    const row = await this.#change(id, act, (row) =>
       row.revokeTimeMs === null ? { ...row, revokeTimeMs: this.#timeMs() } : row,
     );
     return keyOf(row);
@@ -247,11 +254,16 @@ export class Keys {
   }
 
   /** Gives a key a new secret. The old one lives on for the grace, and the one before it ends now. */
-  async rotate(id: string, graceSeconds: number, permit: (key: Key) => void = () => undefined): Promise<KeyWithSecret> {
+  async rotate(
+    id: string,
+    graceSeconds: number,
+    act: Act,
+    permit: (key: Key) => void = () => undefined,
+  ): Promise<KeyWithSecret> {
     if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX)
       throw invalid("grace_seconds", `must be a whole number from 0 to ${GRACE_SECONDS_MAX}`);
     const secret = makeSecret(this.#randomBytes);
-    const row = await this.#change(id, (row) => {
+    const row = await this.#change(id, act, (row) => {
       requireAlive(row);
       permit(keyOf(row));
       return {
@@ -301,11 +313,14 @@ export class Keys {
    * Makes the key of a settings file once. An existing key with the secret stays as it is, revoked or changed, whosever
    * it is.
    */
-  async ensureSeed(seed: { accountId: string; secret: string; settings: KeySettings | undefined }): Promise<Key> {
+  async ensureSeed(
+    seed: { accountId: string; secret: string; settings: KeySettings | undefined },
+    act: Act,
+  ): Promise<Key> {
     const { row: found } = await this.#find(seed.secret);
     if (found !== undefined) return keyOf(found);
     try {
-      return (await this.create(seed)).key;
+      return (await this.create(seed, act)).key;
     } catch (error) {
       // Another node may have made it since.
       const { row: made } = await this.#find(seed.secret);
@@ -332,13 +347,13 @@ export class Keys {
   /**
    * Writes what `edit` makes of the row, again where another change came first; the same row back means nothing to do.
    */
-  async #change(id: string, edit: (row: KeyRow) => KeyRow): Promise<KeyRow> {
+  async #change(id: string, act: Act, edit: (row: KeyRow) => KeyRow): Promise<KeyRow> {
     for (let count = 0; count < CHANGE_TRIES_MAX; count++) {
       const row = await this.#row(id);
       const edited = edit(row);
       if (edited === row) return row;
       const next = { ...edited, revision: row.revision + 1 };
-      if (await this.#store.keys.replace(next)) {
+      if (await this.#store.keys.replace(next, keyEvent(act, row, next))) {
         await this.#publish(next);
         return next;
       }
@@ -371,21 +386,6 @@ function changeOf(name: string | undefined): Change {
 
 function requireAlive(row: KeyRow): void {
   if (row.revokeTimeMs !== null) throw invalid("id", "the key is revoked, for good; create a new one");
-}
-
-function requireImportable(secret: string): void {
-  switch (shapeOf(secret)) {
-    case "ours-valid":
-    case "foreign":
-      return;
-    case "ours-mistyped":
-      throw invalid(
-        "secret",
-        `${hintOf(secret)} has this gateway's shape but a wrong checksum or length: it is mistyped`,
-      );
-    case "malformed":
-      throw invalid("secret", "must be sk- and 16 to 253 more characters, printable ASCII without spaces");
-  }
 }
 
 function invalid(param: string, problem: string): GatewayError {

@@ -2,6 +2,7 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
+import { GatewayError } from "../errors.js";
 
 /** Makes random bytes. */
 export type RandomBytes = (byteCount: number) => Uint8Array;
@@ -110,4 +111,21 @@ function randomBase62(length: number, randomBytes: RandomBytes): string {
     }
   }
   assert.fail("the source of randomness is broken");
+}
+
+/** Throws PARAMETER_INVALID where it is no secret that a key may have. */
+export function requireImportable(secret: string): void {
+  switch (shapeOf(secret)) {
+    case "ours-valid":
+    case "foreign":
+      return;
+    case "ours-mistyped":
+      throw invalid(`${hintOf(secret)} has this gateway's shape but a wrong checksum or length: it is mistyped`);
+    case "malformed":
+      throw invalid("must be sk- and 16 to 253 more characters, printable ASCII without spaces");
+  }
+}
+
+function invalid(problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "secret", problem });
 }

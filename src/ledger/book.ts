@@ -1,6 +1,8 @@
 /** The rows of one batch in memory, with what changed in them, and the rules that no change may break. */
 import assert from "node:assert";
 import { NO_USAGE } from "../api/usage.js";
+import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
+import { changeOf } from "../audit/snapshot.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
@@ -14,6 +16,7 @@ import {
   type TransferContent,
   type TransferKind,
   linkTransfer,
+  transferId,
 } from "./transfer.js";
 import { addTokens } from "./usage.js";
 
@@ -76,6 +79,8 @@ export class Book {
   readonly releases: Release[] = [];
   /** Why and by whom each correction of the batch was made, in the order of their transfers. */
   readonly notes: (Note & { readonly sequence: number })[] = [];
+  /** The records of what people did to money in the batch. */
+  readonly events: AuditEvent[] = [];
   /** What the batch adds to the sums of each day. */
   readonly usageDays: UsageDay[] = [];
 
@@ -278,6 +283,17 @@ export class Book {
     if (transfer.kind !== "credit") this.addCorrection(transfer);
   }
 
+  /** Records who made a transfer, on what, and what the account had available before and has since. */
+  record(
+    act: Act,
+    transfer: Transfer,
+    told: { readonly resource: string; readonly before: object; readonly after: object },
+  ): void {
+    const { accountId } = transfer;
+    const { resource, ...change } = told;
+    this.events.push(eventOf(act, { resource, accountId, transferId: transferId(transfer), ...changeOf(change) }));
+  }
+
   /** Adds a refund to the day of its request. */
   addRefund(hold: HoldRow, amountNanos: bigint): void {
     this.#usageDay(hold).refundedNanos += amountNanos;
@@ -325,6 +341,7 @@ export class Book {
     this.usageDays.length = 0;
     if (this.credits.size > 0) this.credits.clear();
     if (this.notes.length > 0) this.notes.length = 0;
+    if (this.events.length > 0) this.events.length = 0;
     if (this.#corrections.size > 0) this.#corrections.clear();
     while (this.holds.size > holdsMax && this.holds.oldest !== undefined) this.holds.remove(this.holds.oldest);
   }

@@ -22,7 +22,11 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
   if (amountNanos <= 0n || amountNanos > refundableNanos) return { kind: "refund_too_high", refundableNanos };
   if (book.roomFor("granted") < amountNanos) return { kind: "refused", problem: "amount_invalid" };
   const { accountId, sequence: holdSequence } = hold;
-  write(book, operation, { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos });
+  const before = { availableNanos: available(account) };
+  const said = { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos } as const;
+  const transfer = write(book, operation, said);
+  const after = { availableNanos: available(account), amountNanos, reason: operation.reason };
+  book.record(operation.act, transfer, { resource: `requests/${requestId}`, before, after });
   hold.refundedNanos += amountNanos;
   book.addRefund(hold, amountNanos);
   return { kind: "refunded", amountNanos, availableNanos: available(account), repeated: false };
@@ -46,8 +50,11 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX || receivableNanos > book.roomFor("receivable"))
     return { kind: "refused", problem: "amount_invalid" };
   const cause = { accountId, causeId: debitId, holdSequence: 0 };
-  write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
+  const before = { availableNanos: available(account) };
+  const transfer = write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
   if (receivableNanos > 0n) write(book, operation, { kind: "receivable", ...cause, postedNanos: receivableNanos });
+  const after = { availableNanos: available(account), debitedNanos, receivableNanos, reason: operation.reason };
+  book.record(operation.act, transfer, { resource: `accounts/${accountId}`, before, after });
   return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: false };
 }
 

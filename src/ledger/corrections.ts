@@ -1,4 +1,5 @@
 /** Credits, refunds and debits as an operator asks for them: each once for its id, each with its reason. */
+import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { LedgerResult } from "./operation.js";
@@ -14,6 +15,7 @@ export interface CreditRequest {
   readonly amountNanos: bigint;
   /** Why and by whom, where it is a correction rather than money that was paid in. */
   readonly note?: Note | undefined;
+  readonly act: Act;
 }
 
 export interface CreditOutcome {
@@ -27,6 +29,7 @@ export interface RefundRequest extends Note {
   readonly requestId: string;
   /** Zero: all that is left of the charge. */
   readonly amountNanos: bigint;
+  readonly act: Act;
 }
 
 export type RefundOutcome = Omit<Extract<LedgerResult, { readonly kind: "refunded" }>, "kind">;
@@ -35,6 +38,7 @@ export interface DebitRequest extends Note {
   readonly debitId: string;
   readonly accountId: string;
   readonly amountNanos: bigint;
+  readonly act: Act;
 }
 
 export type DebitOutcome = Omit<Extract<LedgerResult, { readonly kind: "debited" }>, "kind">;
@@ -46,13 +50,17 @@ export class Corrections {
   ) {}
 
   /** Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID. */
-  async credit({ creditId, accountId, amountNanos, note }: CreditRequest): Promise<CreditOutcome> {
+  async credit({ creditId, accountId, amountNanos, note, act }: CreditRequest): Promise<CreditOutcome> {
     checkId("credit_id", creditId);
     checkAmount(amountNanos, 1n);
     if (note !== undefined) checkReason(note.reason);
     const nowMs = this.nowMs();
-    const result = await this.writer.submit({ kind: "credit", creditId, accountId, amountNanos, note, nowMs });
-    if (result.kind === "credited") return { availableNanos: result.availableNanos, repeated: result.repeated };
+    const asked = { kind: "credit", creditId, accountId, amountNanos, note, nowMs, act } as const;
+    const result = await this.writer.submit(asked);
+    if (result.kind === "credited") {
+      const { availableNanos, repeated } = result;
+      return done(act, { availableNanos, repeated });
+    }
     throw refusalOf(result, { kind: "credit", id: creditId }, accountId);
   }
 
@@ -60,13 +68,14 @@ export class Corrections {
    * Gives back what a request was charged, or a part of it. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN, or
    * PARAMETER_INVALID where less is left of the charge.
    */
-  async refund({ refundId, requestId, amountNanos, reason, actor }: RefundRequest): Promise<RefundOutcome> {
+  async refund({ refundId, requestId, amountNanos, reason, actor, act }: RefundRequest): Promise<RefundOutcome> {
     checkId("refund_id", refundId);
     checkAmount(amountNanos, 0n);
     checkReason(reason);
     const nowMs = this.nowMs();
-    const result = await this.writer.submit({ kind: "refund", refundId, requestId, amountNanos, reason, actor, nowMs });
-    if (result.kind === "refunded") return result;
+    const asked = { kind: "refund", refundId, requestId, amountNanos, reason, actor, nowMs, act } as const;
+    const result = await this.writer.submit(asked);
+    if (result.kind === "refunded") return done(act, result);
     if (result.kind === "refund_too_high")
       throw invalid("amount_nanos", `${result.refundableNanos} are left of what the request was charged`);
     throw refusalOf(result, { kind: "refund", id: refundId }, requestId);
@@ -76,15 +85,22 @@ export class Corrections {
    * Takes an amount from what the account has available; the rest is booked as the operator's to receive. Rejects with
    * ALREADY_EXISTS, RESOURCE_UNKNOWN or PARAMETER_INVALID.
    */
-  async debit({ debitId, accountId, amountNanos, reason, actor }: DebitRequest): Promise<DebitOutcome> {
+  async debit({ debitId, accountId, amountNanos, reason, actor, act }: DebitRequest): Promise<DebitOutcome> {
     checkId("debit_id", debitId);
     checkAmount(amountNanos, 1n);
     checkReason(reason);
     const nowMs = this.nowMs();
-    const result = await this.writer.submit({ kind: "debit", debitId, accountId, amountNanos, reason, actor, nowMs });
-    if (result.kind === "debited") return result;
+    const asked = { kind: "debit", debitId, accountId, amountNanos, reason, actor, nowMs, act } as const;
+    const result = await this.writer.submit(asked);
+    if (result.kind === "debited") return done(act, result);
     throw refusalOf(result, { kind: "debit", id: debitId }, accountId);
   }
+}
+
+/** What was done before was recorded then; this call is one that changed nothing. */
+function done<Outcome extends { readonly repeated: boolean }>(act: Act, outcome: Outcome): Outcome {
+  if (!outcome.repeated) markWritten(act);
+  return outcome;
 }
 
 /** Throws PARAMETER_MISSING or PARAMETER_INVALID where a text does not say why. */

@@ -2,6 +2,7 @@
  * The ledger as the program uses it: holds, settlements and credits over a store, with leases, recovery and retries.
  */
 import { Price, type Usage } from "../api/index.js";
+import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type {
@@ -11,19 +12,17 @@ import type {
   BalanceRow,
   EntryRow,
   Freeze,
-  KeyRow,
-  NewAccountRow,
   Page,
   PageRequest,
   RequestStore,
-  SeedOutcome,
+  SeedRows,
   StatementPage,
   StatementPeriod,
   Store,
   VerifyReport,
 } from "../store/store.js";
-import { checkSettings } from "./account-settings.js";
-import { Corrections, type CreditOutcome, type CreditRequest, checkReason, isText } from "./corrections.js";
+import { Accounts, type NewAccount, type Seeded, type SeededAccount } from "./accounts.js";
+import { Corrections, type CreditOutcome, type CreditRequest } from "./corrections.js";
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
@@ -35,15 +34,13 @@ import { SOURCE_NONE } from "./rows.js";
 import { Settlements } from "./settlements.js";
 import { LedgerWriter } from "./writer.js";
 
+export type { NewAccount } from "./accounts.js";
 export type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
 
 /** How much longer than its request a hold lives, so that a late settlement still finds it. */
 const HOLD_GRACE_MS = 60_000;
 /** How long closing waits for settlements. */
 const DRAIN_WAIT_MS_MAX = 10_000;
-
-const ACCOUNT_ID = /^[a-z0-9_.-]{1,64}$/;
-const NAME_CHARACTERS_MAX = 200;
 
 /** What the ledger says of what has no event below. A pino logger is one. */
 export interface LedgerLog {
@@ -97,31 +94,13 @@ export interface HoldRequest {
   readonly timeoutMs: number;
 }
 
-/** An account to open; without budgets or limits it has none. */
-export interface NewAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly budgets?: AccountBudgets | undefined;
-  readonly limits?: AccountLimits | undefined;
-}
-
-/** An account of a settings file; a credit of zero is none. */
-export interface SeededAccount extends NewAccount {
-  readonly creditNanos: bigint;
-}
-
-/** What is there after seeds were applied, in the order of the file. */
-export interface Seeded extends Pick<SeedOutcome, "accounts" | "keys"> {
-  /** The accounts that were given another credit before. */
-  readonly creditedOtherwise: readonly string[];
-}
-
 const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
 
 /** One node's ledger. All methods reject with a GatewayError and nothing else. */
 export class Ledger {
   /** Credits, refunds and debits. */
   readonly corrections: Corrections;
+  readonly #accounts: Accounts;
   readonly #store: Store;
   readonly #nodeId: string;
   readonly #nowMs: () => number;
@@ -144,6 +123,7 @@ export class Ledger {
     const log = options.log ?? SILENT;
     this.#log = log;
     this.#store = store;
+    this.#accounts = new Accounts(store, nowMs);
     this.#nodeId = nodeId;
     this.#nowMs = nowMs;
     this.#monotonicMs = monotonicMs;
@@ -221,74 +201,42 @@ export class Ledger {
   }
 
   /** Opens an account with nothing on it. Rejects with ALREADY_EXISTS or PARAMETER_INVALID. */
-  async createAccount(account: NewAccount): Promise<AccountRow> {
-    if (await this.#store.accounts.create(this.#newRow(account))) return this.account(account.id);
-    throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "account", id: account.id });
+  createAccount(account: NewAccount, act: Act): Promise<AccountRow> {
+    return this.#accounts.create(account, act);
   }
 
   /**
    * Opens accounts, gives each its credit and makes keys, where they are not there yet: all of it or nothing. Rejects
    * with PARAMETER_INVALID.
    */
-  async seed(accounts: readonly SeededAccount[], keys: readonly KeyRow[]): Promise<Seeded> {
-    const nowMs = this.#nowMs();
-    const credited = accounts.filter(({ creditNanos }) => creditNanos > 0n);
-    const outcome = await this.#store.seed({
-      accounts: accounts.map((account) => this.#newRow(account)),
-      credits: credited.map(({ id, creditNanos: amountNanos }) => {
-        return { kind: "credit", creditId: `seed:${id}`, accountId: id, amountNanos, nowMs };
-      }),
-      keys,
-    });
-    if (!outcome.applied) throw invalid("credit", "all credits together are more than the ledger holds");
-    const otherwise = credited.filter((_, index) => outcome.credits[index]?.kind === "refused");
-    return { accounts: outcome.accounts, keys: outcome.keys, creditedOtherwise: otherwise.map(({ id }) => id) };
-  }
-
-  #newRow({ id, name, budgets, limits }: NewAccount): NewAccountRow {
-    if (!ACCOUNT_ID.test(id)) throw invalid("id", "must be 1 to 64 of a-z, 0-9, _, . and -");
-    if (!isText(name, 0, NAME_CHARACTERS_MAX))
-      throw invalid("name", `must be at most ${NAME_CHARACTERS_MAX} characters`);
-    checkSettings({ ...budgets, ...limits });
-    return { id, name, createTimeMs: this.#nowMs(), budgets, limits };
+  seed(accounts: readonly SeededAccount[], keys: SeedRows["keys"], act: Act): Promise<Seeded> {
+    return this.#accounts.seed(accounts, keys, act);
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
-  async account(id: string): Promise<AccountRow> {
-    const account = await this.#store.accounts.get(id);
-    if (account === undefined) throw unknownAccount(id);
-    return account;
+  account(id: string): Promise<AccountRow> {
+    return this.#accounts.get(id);
   }
 
   /**
    * Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE
    * where the account has another etag; an empty one takes whatever is there.
    */
-  async setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>, etag = ""): Promise<AccountRow> {
-    checkSettings(settings);
-    const account = await this.#store.accounts.setSettings(id, settings, etag);
-    if (account === undefined) throw unknownAccount(id);
-    if (account === "stale") throw new GatewayError("ERROR_REASON_ETAG_STALE", { kind: "account", id });
-    return account;
+  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>, act: Act, etag = ""): Promise<AccountRow> {
+    return this.#accounts.setSettings(id, settings, etag, act);
   }
 
   /**
    * Freezes the account: nothing new is held of it from now on. Repeating it changes why, by whom, and whether streams
    * end. Rejects with RESOURCE_UNKNOWN, PARAMETER_MISSING or PARAMETER_INVALID.
    */
-  async freeze(id: string, freeze: Omit<Freeze, "timeMs">): Promise<AccountRow> {
-    checkReason(freeze.reason);
-    const since = (await this.account(id)).freeze?.timeMs;
-    const account = await this.#store.accounts.setFreeze(id, { timeMs: since ?? Math.floor(this.#nowMs()), ...freeze });
-    if (account === undefined) throw unknownAccount(id);
-    return account;
+  freeze(id: string, freeze: Omit<Freeze, "timeMs">, act: Act): Promise<AccountRow> {
+    return this.#accounts.freeze(id, freeze, act);
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
-  async unfreeze(id: string): Promise<AccountRow> {
-    const account = await this.#store.accounts.setFreeze(id, null);
-    if (account === undefined) throw unknownAccount(id);
-    return account;
+  unfreeze(id: string, act: Act): Promise<AccountRow> {
+    return this.#accounts.unfreeze(id, act);
   }
 
   /** By id. Rejects with PARAMETER_INVALID where the page is none. */
@@ -393,8 +341,4 @@ export class Ledger {
     const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
     void this.#settlements.settle({ kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing });
   }
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

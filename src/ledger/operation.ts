@@ -1,5 +1,6 @@
 /** The operations of the ledger and what each answers. */
 import type { Usage, UsageSource } from "../api/index.js";
+import type { Act } from "../audit/act.js";
 import type { Budget, BudgetOwner, HoldTerms, KeyBudget, Note } from "./rows.js";
 
 export type { Budget, KeyBudget } from "./rows.js";
@@ -102,6 +103,7 @@ export interface CreditOperation {
   readonly nowMs: number;
   /** Why, and who says so; absent for money that was paid in. */
   readonly note?: Note | undefined;
+  readonly act: Act;
 }
 
 /** Gives back of what a request was charged, once for each refund id. An amount of zero is all that is left of it. */
@@ -111,6 +113,7 @@ export interface RefundOperation extends Note {
   readonly requestId: string;
   readonly amountNanos: bigint;
   readonly nowMs: number;
+  readonly act: Act;
 }
 
 /** Takes an amount from an account, once for each debit id, and never takes it below zero. */
@@ -120,6 +123,7 @@ export interface DebitOperation extends Note {
   readonly accountId: string;
   readonly amountNanos: bigint;
   readonly nowMs: number;
+  readonly act: Act;
 }
 
 /** Counts this node's beats on, so that the others see that it lives. The last one ends it: it settles nothing more. */

@@ -71,6 +71,7 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
   const { creditId, accountId, amountNanos, note } = operation;
   const account = book.accounts.get(accountId);
   if (account === undefined) return refused("unknown_account");
+  const before = { availableNanos: available(account) };
   const known = book.credits.get(creditId);
   if (known !== undefined) {
     const same = known.accountId === accountId && known.postedNanos === amountNanos;
@@ -89,6 +90,8 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
   const transfer = book.transfer(content, note === undefined ? "" : noteRecord(note));
   if (note !== undefined) book.addNote(transfer, note);
   book.credits.set(creditId, transfer);
+  const after = { availableNanos: available(account), amountNanos, reason: note?.reason };
+  book.record(operation.act, transfer, { resource: `accounts/${accountId}`, before, after });
   return { kind: "credited", availableNanos: available(account), repeated: false };
 }
 

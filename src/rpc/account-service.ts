@@ -22,16 +22,16 @@ type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys">;
 
 export function accountService({ ledger, requestIds, keys }: Parts): Handlers<typeof AccountServiceService> {
   return {
-    async createAccount({ id, name }) {
-      const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name });
+    async createAccount({ id, name }, { act }) {
+      const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name }, act);
       return { account: accountOf(account) };
     },
     async getAccount({ id }, { caller }) {
       checkOwner(caller, required("id", id), "account", id);
       return { account: accountOf(await ledger.account(id)) };
     },
-    async updateAccount({ id, settings, updateMask = [], etag }, { head }) {
-      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), etag);
+    async updateAccount({ id, settings, updateMask = [], etag }, { act, head }) {
+      const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), act, etag);
       await keys.publishAccount(id);
       if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
@@ -44,25 +44,26 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       const { rows, nextPageToken } = await ledger.accounts(page);
       return { accounts: rows.map(accountOf), nextPageToken };
     },
-    async creditAccount({ id, amountNanos, creditId, reason }, { caller }) {
+    async creditAccount({ id, amountNanos, creditId, reason }, { caller, act }) {
       required("id", id);
       const note = reason === "" ? undefined : { reason, actor: caller.keyId };
-      const { availableNanos, repeated } = await ledger.credit({ accountId: id, amountNanos, creditId, note });
+      const { availableNanos, repeated } = await ledger.credit({ accountId: id, amountNanos, creditId, note, act });
       return { availableNanos, repeatedCredit: repeated };
     },
-    async debitAccount({ id, amountNanos, debitId, reason }, { caller }) {
-      const asked = { accountId: required("id", id), amountNanos, debitId, reason, actor: caller.keyId };
+    async debitAccount({ id, amountNanos, debitId, reason }, { caller, act }) {
+      const asked = { accountId: required("id", id), amountNanos, debitId, reason, actor: caller.keyId, act };
       const { debitedNanos, receivableNanos, availableNanos, repeated } = await ledger.corrections.debit(asked);
       return { debitedNanos, receivableNanos, availableNanos, repeatedDebit: repeated };
     },
-    async freezeAccount({ id, reason, endStreams }, { caller, head }) {
-      const account = await ledger.freeze(required("id", id), { reason, endsStreams: endStreams, actor: caller.keyId });
+    async freezeAccount({ id, reason, endStreams }, { caller, act, head }) {
+      const freeze = { reason, endsStreams: endStreams, actor: caller.keyId };
+      const account = await ledger.freeze(required("id", id), freeze, act);
       await keys.publishAccount(id);
       if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
-    async unfreezeAccount({ id }, { head }) {
-      const account = await ledger.unfreeze(required("id", id));
+    async unfreezeAccount({ id }, { act, head }) {
+      const account = await ledger.unfreeze(required("id", id), act);
       await keys.publishAccount(id);
       if (keys.isAccountPending(id)) head(PENDING);
       return { account: accountOf(account) };
@@ -103,6 +104,7 @@ function verified(report: VerifyReport): VerifyLedgerResponse {
     accountCount: BigInt(report.accountCount),
     transferCount: BigInt(report.transferCount),
     openHoldCount: BigInt(report.openHoldCount),
+    auditEventCount: BigInt(report.auditEventCount),
   };
 }
 

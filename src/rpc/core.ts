@@ -20,7 +20,7 @@ export interface NodeBoard {
 export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
-  readonly store: Pick<Store, "requests">;
+  readonly store: Pick<Store, "requests" | "audit">;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
   readonly limits: Pick<Limits, "check">;

@@ -11,6 +11,7 @@ import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js"
 import { Admitted } from "./admitted.js";
 import { CallerChanged } from "../coordination/coordination.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
+import { CallAudit, type AuditedCall, NO_ACT } from "./call-audit.js";
 import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
@@ -52,6 +53,8 @@ const LOOKUPS_MAX = 8;
 export class Dispatcher {
   readonly #core: CoreParts;
   readonly #log: CallLog;
+  /** The records of management calls. */
+  readonly audit: CallAudit;
   readonly #routes = new Map<string, OpenRoute>();
   readonly #running = new Roster<Lifetime>();
   readonly #endings: Endings;
@@ -63,6 +66,7 @@ export class Dispatcher {
     this.#core = core;
     this.#endings = new Endings(core, this.#running);
     this.#log = new CallLog(core.log, () => performance.now());
+    this.audit = new CallAudit(core.store.audit, core.nowMs, core.log);
     for (const route of routes) {
       const permission = permissionOf(route.path);
       if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
@@ -164,12 +168,24 @@ export class Dispatcher {
         : (service: ServiceCall) => handler(request, service);
       const message = await this.#run(route, call, head, work, record);
       if (route.beginsRequest) record?.cameAgain();
-      if (route.isChange) this.#log.changed(method.path, request, message, head);
+      if (route.isChange) await this.#changed(route, request, message, head);
       // The edge between paths and messages: the services' table pairs them by type where it is built.
       return { kind: "answered", message: message as Response, head: head.take() };
     } catch (error) {
-      return this.#refuse(error, method.path, head, record);
+      const refused = this.#refuse(error, method.path, head, record);
+      if (route?.isChange === true) this.audit.refused(refused.error, this.#audited(route, call), request, head);
+      return refused;
     }
+  }
+
+  /** It is told once its record is written. */
+  async #changed(route: OpenRoute, request: unknown, message: unknown, head: NamedHead): Promise<void> {
+    if (head.act !== undefined) await this.audit.answered(head.act, route.path, request);
+    this.#log.changed(route.path, request, message, head);
+  }
+
+  #audited({ path }: OpenRoute, call: ServerCall): AuditedCall {
+    return { path, metadata: call.metadata, isFront: call.local || this.isFront(call.metadata) };
   }
 
   /** Never rejects. Nothing reaches the sink after it resolved. */
@@ -213,6 +229,7 @@ export class Dispatcher {
     await this.#idle(timeoutMs);
     for (const lifetime of this.#running) lifetime.end(stopping());
     await this.#idle(CUT_GRACE_MS);
+    await this.audit.flush();
   }
 
   #idle(timeoutMs: number): Promise<void> {
@@ -245,7 +262,7 @@ export class Dispatcher {
    * changed since: its key may have been revoked, or have expired, while the message came.
    */
   #admitted<Value>(
-    { permission, beginsRequest }: OpenRoute,
+    route: OpenRoute,
     call: ServerCall,
     lifetime: Lifetime,
     head: Head,
@@ -253,6 +270,7 @@ export class Dispatcher {
     record: RequestRecord | undefined,
   ): Promise<Value> {
     const { admission } = call;
+    const { permission, beginsRequest, isChange } = route;
     const { signal, endMs: callerEndMs } = lifetime;
     const admitted = admission instanceof Admitted ? admission : undefined;
     const begin = (caller: Caller): Promise<Value> => {
@@ -265,7 +283,9 @@ export class Dispatcher {
       if (caller.settings.endStreamsOnExpiry) this.#endings.watchExpiry(caller);
       signal.throwIfAborted();
       const { requestId } = head;
-      return work({ caller, requestId, signal, callerEndMs, record, head: (metadata) => head.head(metadata) });
+      if (isChange) head.act = this.audit.actOf(this.#audited(route, call), head);
+      const act = head.act ?? NO_ACT;
+      return work({ caller, requestId, signal, callerEndMs, record, act, head: (metadata) => head.head(metadata) });
     };
     try {
       signal.throwIfAborted();

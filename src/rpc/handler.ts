@@ -1,9 +1,12 @@
 /** What a method of a service looks like to the one who writes it. */
 import type { CallMetadata, Sink } from "../api/channel.js";
+import type { Act } from "../audit/act.js";
 import type { GatewayCall } from "../gateway/gateway.js";
 
 /** One call that passed identity and permission. */
 export interface ServiceCall extends GatewayCall {
+  /** What the store is told with each change. Throws where the method is one that changes nothing. */
+  readonly act: Act;
   /** The headers of the answer. At most once; of a streaming method, before its first message. */
   head(metadata: CallMetadata): void;
 }

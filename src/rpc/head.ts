@@ -1,5 +1,6 @@
 /** The headers of one answer: they carry the request's id, go out once, and go out before the first message. */
 import type { CallMetadata, Sink } from "../api/channel.js";
+import type { Act } from "../audit/act.js";
 import type { Caller } from "../keys/caller.js";
 
 /** Where a handler's headers go. */
@@ -8,6 +9,8 @@ export interface Head {
   /** Who calls, and from where; undefined until that is known. */
   caller: Caller | undefined;
   address: string | undefined;
+  /** What the call is recorded as; undefined where it changes nothing, or its caller is not known. */
+  act: Act | undefined;
   head(metadata: CallMetadata): void;
   /** What goes with the end of the call: all headers where none went out yet, else the request's id. */
   take(): CallMetadata;
@@ -17,6 +20,7 @@ export interface Head {
 export class NamedHead implements Head {
   caller: Caller | undefined = undefined;
   address: string | undefined = undefined;
+  act: Act | undefined = undefined;
   #head: CallMetadata;
 
   constructor(readonly requestId: string) {
@@ -36,6 +40,7 @@ export class NamedHead implements Head {
 export class CallSink<Message> implements Sink<Message>, Head {
   caller: Caller | undefined = undefined;
   address: string | undefined = undefined;
+  act: Act | undefined = undefined;
   readonly #to: Sink<Message>;
   #headSent = false;
   #open = true;

@@ -10,10 +10,10 @@ import { PENDING } from "./pending.js";
 
 export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof KeyServiceService> {
   return {
-    async createKey(request, { caller }) {
+    async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
       const { settings, secret: imported } = request;
-      const { key, secret } = await keys.create(grantedWish(caller, { accountId, settings, secret: imported }));
+      const { key, secret } = await keys.create(grantedWish(caller, { accountId, settings, secret: imported }), act);
       return { key, secret };
     },
     async getKey({ id }, { caller }) {
@@ -25,21 +25,21 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
       const page = await keys.list(accountFilter(caller, request.accountId), pageOf(request));
       return { keys: page.keys.filter((key) => maySee(caller, key)), nextPageToken: page.nextPageToken };
     },
-    async updateKey({ id, settings, updateMask = [], etag }, { caller, head }) {
+    async updateKey({ id, settings, updateMask = [], etag }, { caller, act, head }) {
       const permit = requireMayChange.bind(undefined, caller);
-      const key = await keys.update(required("id", id), settings, updateMask, { permit, etag });
+      const key = await keys.update(required("id", id), settings, updateMask, { act, permit, etag });
       if (keys.isPending(id)) head(PENDING);
       return { key };
     },
-    async revokeKey({ id }, { caller, head }) {
+    async revokeKey({ id }, { caller, act, head }) {
       requireMaySee(caller, await keys.get(required("id", id)));
-      const key = await keys.revoke(id);
+      const key = await keys.revoke(id, act);
       if (keys.isPending(id)) head(PENDING);
       return { key };
     },
-    async rotateKey({ id, graceSeconds }, { caller, head }) {
+    async rotateKey({ id, graceSeconds }, { caller, act, head }) {
       const permit = requireMayRotate.bind(undefined, caller);
-      const { key, secret } = await keys.rotate(required("id", id), graceSeconds, permit);
+      const { key, secret } = await keys.rotate(required("id", id), graceSeconds, act, permit);
       if (keys.isPending(id)) head(PENDING);
       return { key, secret };
     },

@@ -1,9 +1,10 @@
 /** How a call meets the replays: any method that wants one, and the methods that resume and cancel. */
-import type { Sink } from "../api/channel.js";
+import type { CallMetadata, Sink } from "../api/channel.js";
 import { type InferenceServiceService, type ResumeStreamResponse, type StreamGenerateResponse } from "../api/index.js";
 import { requiredMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { Ask, ORIGINAL_HEADER } from "../gateway/replay/ask.js";
+import { NO_ACT } from "./call-audit.js";
 import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import { required } from "./check.js";
@@ -87,7 +88,8 @@ function resumedSink(
 
 function serviceCall(call: GatewayCall, out: Sink<unknown>): ServiceCall {
   const { caller, requestId, signal, callerEndMs, beforeHold, record } = call;
-  return { caller, requestId, signal, callerEndMs, beforeHold, record, head: (metadata) => out.head(metadata) };
+  const head = (metadata: CallMetadata): void => out.head(metadata);
+  return { caller, requestId, signal, callerEndMs, beforeHold, record, act: NO_ACT, head };
 }
 
 function notKept(requestId: string): GatewayError {

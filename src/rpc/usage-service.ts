@@ -29,7 +29,7 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       checkOwner(caller, receipt.request.accountId, "request", id);
       return { request: recordOf(receipt.request, isOperator(caller)), entries: receipt.entries.map(entryOf) };
     },
-    async refundRequest({ id, amountNanos, refundId, reason }, { caller }) {
+    async refundRequest({ id, amountNanos, refundId, reason }, { caller, act }) {
       // To the ledger zero is all that is left; nobody who says zero means that.
       if (amountNanos === 0n) throw invalid("amount_nanos", "must be above 0, or left out for all that is left");
       const asked = { requestId: required("id", id), amountNanos: amountNanos ?? 0n, refundId, reason };
@@ -40,6 +40,7 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       } = await ledger.corrections.refund({
         ...asked,
         actor: caller.keyId,
+        act,
       });
       return { amountNanos: refunded, availableNanos, repeatedRefund: repeated };
     },

@@ -93,11 +93,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const node = new ThisNode({ id: nodeId, version: options.version, startTimeMs: nowMs(), routing, ledger });
-  const settings = createSettings(routes, { keys, ledger }, node, options);
+  const settings = createSettings(routes, { keys, ledger, nowMs }, node, options);
   await settings.start();
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
-  const shown = await firstStart({ keys, ledger }, environment.operatorKey, demo);
+  const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
@@ -110,7 +110,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     keys,
     ledger,
     // Through the ledger, so that a client that asks after its answer sees what it paid.
-    store: { requests: ledger.requests },
+    store: { requests: ledger.requests, audit: store.audit },
     gateway,
     limits,
     replays,

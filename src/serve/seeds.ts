@@ -5,10 +5,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Key, KeySettings } from "../api/index.js";
 import type { AccountSeed, KeySeed, Settings } from "../config/settings.js";
+import { type Act, gatewayAct } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
+import { keyEvent } from "../keys/key-event.js";
 import { keyOf } from "../keys/key-caller.js";
 import { emptySettings, newSettings, snakeCase } from "../keys/key-settings.js";
 import type { Keys } from "../keys/keys.js";
+import type { CreditRequest } from "../ledger/corrections.js";
 import type { Ledger, NewAccount } from "../ledger/ledger.js";
 import { formatUsd, NANOS_PER_USD } from "../money.js";
 import type { AccountRow } from "../store/store.js";
@@ -26,19 +29,21 @@ export interface ShownOnce {
 export interface SeedParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
+  readonly nowMs: () => number;
 }
 
 /** Makes the operator's account and key at the first start, and the demonstration's. */
 export async function firstStart(parts: SeedParts, operatorKey: string | undefined, demo: boolean): Promise<ShownOnce> {
-  const isFirst = await openAccount(parts.ledger, { id: OPERATOR, name: "Operator" });
+  const act = gatewayAct("gateway.start", parts.nowMs());
+  const isFirst = await openAccount(parts.ledger, { id: OPERATOR, name: "Operator" }, act);
   const operator = keySettings("operator", ["operator"]);
   let shown: string | undefined;
   if (operatorKey !== undefined) {
-    await parts.keys.ensureSeed({ accountId: OPERATOR, secret: operatorKey, settings: operator });
+    await parts.keys.ensureSeed({ accountId: OPERATOR, secret: operatorKey, settings: operator }, act);
   } else if (isFirst) {
-    shown = (await parts.keys.create({ accountId: OPERATOR, settings: operator })).secret;
+    shown = (await parts.keys.create({ accountId: OPERATOR, settings: operator }, act)).secret;
   }
-  return { operatorKey: shown, clientKey: demo ? await openDemo(parts) : undefined };
+  return { operatorKey: shown, clientKey: demo ? await openDemo(parts, act) : undefined };
 }
 
 /**
@@ -46,9 +51,13 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
  * file or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
  * changed.
  */
-export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings): Promise<string[]> {
+export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings, act: Act): Promise<string[]> {
   const rows = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
-  const seeded = await ledger.seed(settings.accounts, rows);
+  const seeded = await ledger.seed(
+    settings.accounts,
+    rows.map((row) => ({ row, event: keyEvent(act, undefined, row) })),
+    act,
+  );
   const differences: string[] = [];
   for (const [index, seed] of settings.accounts.entries()) {
     const found = seeded.accounts[index];
@@ -92,17 +101,17 @@ function namesOfDifferent<Message extends object>(one: Message, other: Message):
   );
 }
 
-async function openDemo(parts: SeedParts): Promise<string | undefined> {
-  if (!(await openAccount(parts.ledger, { id: DEMO, name: "Demonstration" }))) return undefined;
-  await creditOnce(parts.ledger, "seed:demo", DEMO, DEMO_CREDIT_NANOS);
+async function openDemo(parts: SeedParts, act: Act): Promise<string | undefined> {
+  if (!(await openAccount(parts.ledger, { id: DEMO, name: "Demonstration" }, act))) return undefined;
+  await creditOnce(parts.ledger, { creditId: "seed:demo", accountId: DEMO, amountNanos: DEMO_CREDIT_NANOS, act });
   const settings = keySettings("first key", ["chat", "embeddings", "models", "usage"]);
-  return (await parts.keys.create({ accountId: DEMO, settings })).secret;
+  return (await parts.keys.create({ accountId: DEMO, settings }, act)).secret;
 }
 
 /** True where the account was opened now. */
-async function openAccount(ledger: Ledger, account: NewAccount): Promise<boolean> {
+async function openAccount(ledger: Ledger, account: NewAccount, act: Act): Promise<boolean> {
   try {
-    await ledger.createAccount(account);
+    await ledger.createAccount(account, act);
     return true;
   } catch (error) {
     if (isTaken(error)) return false;
@@ -111,9 +120,9 @@ async function openAccount(ledger: Ledger, account: NewAccount): Promise<boolean
 }
 
 /** False where another amount was given under this id: a credit is applied once. */
-async function creditOnce(ledger: Ledger, creditId: string, accountId: string, amountNanos: bigint): Promise<boolean> {
+async function creditOnce(ledger: Ledger, credit: CreditRequest): Promise<boolean> {
   try {
-    await ledger.credit({ creditId, accountId, amountNanos });
+    await ledger.credit(credit);
     return true;
   } catch (error) {
     if (isTaken(error)) return false;

@@ -1,4 +1,5 @@
 /** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+import { fileAct } from "../audit/act.js";
 import { readSettingsFile, type SettingsFile } from "../config/file.js";
 import type { Settings } from "../config/settings.js";
 import { type SettingsWatch, watchSettings } from "../config/watch.js";
@@ -65,7 +66,7 @@ export class SettingsKeeper {
     const prepared = await routes.prepare(settings);
     try {
       if (prepared.unserved.length > 0) throw file.refusal(prepared.unserved.map(problemOf));
-      const differences = await applySeeds(seeds, settings);
+      const differences = await applySeeds(seeds, settings, fileAct("settings.apply", file.version, seeds.nowMs()));
       for (const difference of differences) log.warn({ path: this.options.path, difference }, "applied once before");
     } catch (error) {
       prepared.discard();

@@ -1,5 +1,7 @@
 /** Accounts: what is asked of a database, and what its rows say. */
 import { AccountSettings } from "../../gen/tollgate/v1/account_service.js";
+import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
+import { changeOf } from "../audit/snapshot.js";
 import { withEtag } from "./account-etag.js";
 import { type AccountColumns, LEASED } from "./columns.js";
 import { digestOf } from "./digest.js";
@@ -147,4 +149,17 @@ export function toAccount(row: AccountColumns): AccountRow {
       requestCostMaxNanos: row.request_cost_max_nanos,
     },
   });
+}
+
+/** The record of a change of an account, in the transaction that makes it. An account that did not change says so. */
+export function accountEvent(act: Act, before: AccountRow | undefined, after: AccountRow | undefined): AuditEvent {
+  const id = after?.id ?? before?.id ?? "";
+  const result = before !== undefined && before.etag === after?.etag ? "unchanged" : "done";
+  const told = changeOf({ before: before && factsOf(before), after: after && factsOf(after) });
+  return eventOf(act, { resource: `accounts/${id}`, accountId: id, result, ...told });
+}
+
+/** What a person sets of an account; its sums are the transfers'. */
+function factsOf({ name, budgets, limits, freeze }: AccountRow): object {
+  return { name, ...budgets, ...limits, freeze };
 }

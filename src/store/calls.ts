@@ -1,4 +1,5 @@
 /** What a store asks of its tables, beside the batches of the ledger: each call is answered at one moment. */
+import type { Act, AuditEvent } from "../audit/act.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
@@ -35,20 +36,22 @@ export interface TableCalls {
   statementBounds(accountId: string, fromMs: number | undefined, toMs: number | undefined): StatementBounds | undefined;
   entrySpan(accountId: string, span: EntrySpan, count: number): EntryRow[];
   entrySum(accountId: string, span: EntrySpan, count: number): EntrySum;
-  createAccount(account: NewAccountRow): boolean;
+  createAccount(account: NewAccountRow, act: Act): boolean;
   setAccount(
     id: string,
     settings: Partial<AccountBudgets & AccountLimits>,
     etag: string,
+    act: Act,
   ): AccountRow | "stale" | undefined;
-  setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined;
+  setFreeze(id: string, freeze: Freeze | null, act: Act): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
   accounts(count: number, afterId: string): AccountRow[];
-  createKey(key: KeyRow): boolean;
+  createKey(key: KeyRow, event: AuditEvent): boolean;
   key(id: string): KeyRow | undefined;
   keyByDigest(digest: Uint8Array): KeyRow | undefined;
   keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
-  replaceKey(key: KeyRow): boolean;
+  replaceKey(key: KeyRow, event: AuditEvent): boolean;
+  appendAudit(event: AuditEvent): void;
   request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { failpoint } from "../failpoint.js";
+import { AUDIT_HEAD, type AuditHead, MOVE_AUDIT_HEAD } from "./audit-rows.js";
 import { DATABASE_NAME } from "./data-directory.js";
 import { Postgres, type Session } from "./postgres/connection.js";
 import { UnusableDatabase } from "./postgres/failure.js";
@@ -26,6 +27,7 @@ const TABLES: readonly { readonly table: string; readonly key: readonly string[]
   { table: "checkpoint", key: ["hold_sequence"] },
   { table: "release", key: ["hold_sequence"] },
   { table: "lease", key: ["id"] },
+  { table: "audit_event", key: ["sequence"] },
   { table: "transfer", key: ["sequence"] },
 ];
 const ROWS_AT_ONCE = 500;
@@ -170,6 +172,8 @@ async function end(source: Sqlite, database: Postgres): Promise<VerifyReport> {
   const newest = Number(
     source.prepare<[], bigint>("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get() ?? 0n,
   );
+  const [head] = source.prepare<[], AuditHead>(AUDIT_HEAD).all();
+  if (head !== undefined) await database.run(sql(MOVE_AUDIT_HEAD), [head.sequence, head.hash]);
   await database.rows(sql("SELECT setval('transfer_block', $1)"), [Math.floor(newest / BLOCK_SEQUENCES) + 1]);
   const report = await verifyDatabase(database);
   if (report.holds && problems.length === 0) await database.script(`DROP TABLE ${COPY_TABLE}`);

@@ -1,13 +1,14 @@
 /** A store over the calls of a database: its lists in pages, which are the same whichever database it is. */
+import { type Act, markWritten } from "../audit/act.js";
 import type { AsyncTableCalls } from "./calls.js";
 import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
 import { statementPage } from "./statement.js";
-import type { AccountStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
+import type { AccountStore, AuditStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
 
 /** What of a ledger is the same over every database. */
 export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
 
-export interface PagedStore extends Pick<Store, "accounts" | "keys" | "requests" | "seed" | "check"> {
+export interface PagedStore extends Pick<Store, "accounts" | "keys" | "requests" | "audit" | "seed" | "check"> {
   readonly ledgerReads: LedgerReads;
 }
 
@@ -17,7 +18,12 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
     accounts: accountStore(calls),
     keys: keyStore(calls),
     requests: requestStore(calls),
-    seed: (rows) => calls.seed(rows),
+    audit: auditStore(calls),
+    seed: async (rows) => {
+      const outcome = await calls.seed(rows);
+      if (outcome.applied) markWritten(rows.act);
+      return outcome;
+    },
     check: () => calls.check(),
   };
 }
@@ -42,9 +48,17 @@ function ledgerReads(calls: AsyncTableCalls): LedgerReads {
 
 function accountStore(calls: AsyncTableCalls): AccountStore {
   return {
-    create: (account) => calls.createAccount(account),
-    setSettings: (id, settings, etag) => calls.setAccount(id, settings, etag),
-    setFreeze: (id, freeze) => calls.setFreeze(id, freeze),
+    create: (account, act) => marked(act, calls.createAccount(account, act)),
+    setSettings: async (id, settings, etag, act) => {
+      const changed = await calls.setAccount(id, settings, etag, act);
+      if (changed !== undefined && changed !== "stale") markWritten(act);
+      return changed;
+    },
+    setFreeze: async (id, freeze, act) => {
+      const changed = await calls.setFreeze(id, freeze, act);
+      if (changed !== undefined) markWritten(act);
+      return changed;
+    },
     get: (id) => calls.account(id),
     list: async (page) => {
       const size = checkSize(page);
@@ -57,7 +71,7 @@ function accountStore(calls: AsyncTableCalls): AccountStore {
 
 function keyStore(calls: AsyncTableCalls): KeyStore {
   return {
-    create: (key) => calls.createKey(key),
+    create: (key, event) => marked(event, calls.createKey(key, event)),
     get: (id) => calls.key(id),
     findByDigest: (digest) => calls.keyByDigest(digest),
     list: async (accountId, page) => {
@@ -66,8 +80,24 @@ function keyStore(calls: AsyncTableCalls): KeyStore {
       const rows = await calls.keys(accountId, size + 1, before);
       return cutPage("keys", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
     },
-    replace: (key) => calls.replaceKey(key),
+    replace: (key, event) => marked(event, calls.replaceKey(key, event)),
   };
+}
+
+function auditStore(calls: AsyncTableCalls): AuditStore {
+  return {
+    append: async (event) => {
+      await calls.appendAudit(event);
+      markWritten(event);
+    },
+  };
+}
+
+/** What was changed was recorded with its change. */
+async function marked(act: Act, changing: Promise<boolean>): Promise<boolean> {
+  const changed = await changing;
+  if (changed) markWritten(act);
+  return changed;
 }
 
 function requestStore(calls: AsyncTableCalls): RequestStore {

@@ -1,5 +1,6 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
+import type { Act, AuditEvent } from "../audit/act.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
@@ -213,6 +214,7 @@ export interface VerifyReport {
   readonly accountCount: number;
   readonly transferCount: number;
   readonly openHoldCount: number;
+  readonly auditEventCount: number;
 }
 
 export interface LedgerStore {
@@ -233,9 +235,12 @@ export interface LedgerStore {
   verify(): Promise<VerifyReport>;
 }
 
+/**
+ * Each change brings its act, and is recorded in its own transaction. Where nothing was changed nothing is recorded.
+ */
 export interface AccountStore {
   /** False where the id is taken. */
-  create(account: NewAccountRow): Promise<boolean>;
+  create(account: NewAccountRow, act: Act): Promise<boolean>;
   get(id: string): Promise<AccountRow | undefined>;
   /**
    * Changes the settings that are given, between two commits. Undefined where there is no such account, and `stale`
@@ -245,21 +250,33 @@ export interface AccountStore {
     id: string,
     settings: Partial<AccountBudgets & AccountLimits>,
     etag: string,
+    act: Act,
   ): Promise<AccountRow | "stale" | undefined>;
   /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
-  setFreeze(id: string, freeze: Freeze | null): Promise<AccountRow | undefined>;
+  setFreeze(id: string, freeze: Freeze | null, act: Act): Promise<AccountRow | undefined>;
   list(page: PageRequest): Promise<Page<AccountRow>>;
 }
 
+/** Each change brings its record, which is written in its own transaction. */
 export interface KeyStore {
   /** False where the digest is taken. */
-  create(key: KeyRow): Promise<boolean>;
+  create(key: KeyRow, event: AuditEvent): Promise<boolean>;
   get(id: string): Promise<KeyRow | undefined>;
   /** The key whose digest or previous digest this is. */
   findByDigest(digest: Uint8Array): Promise<KeyRow | undefined>;
   list(accountId: string | undefined, page: PageRequest): Promise<Page<KeyRow>>;
   /** Replaces the row where it still has `revision - 1`; false where another change came first. */
-  replace(key: KeyRow): Promise<boolean>;
+  replace(key: KeyRow, event: AuditEvent): Promise<boolean>;
+}
+
+/** A record of the audit log, with its place in it, from 1 without gaps. */
+export interface AuditRow extends AuditEvent {
+  readonly sequence: number;
+}
+
+export interface AuditStore {
+  /** Adds the record of what is no row of the database, or of what was refused. */
+  append(event: AuditEvent): Promise<void>;
 }
 
 export interface RequestStore {
@@ -276,7 +293,9 @@ export interface RequestStore {
 export interface SeedRows {
   readonly accounts: readonly NewAccountRow[];
   readonly credits: readonly CreditOperation[];
-  readonly keys: readonly KeyRow[];
+  /** Each with the record of its making. */
+  readonly keys: readonly { readonly row: KeyRow; readonly event: AuditEvent }[];
+  readonly act: Act;
 }
 
 /** What is there then, in the order of the rows. */
@@ -294,6 +313,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly requests: RequestStore;
+  readonly audit: AuditStore;
   /** Makes all of it in one durable transaction, or nothing. */
   seed(rows: SeedRows): Promise<SeedOutcome>;
   /** Resolves where the database takes writes. */

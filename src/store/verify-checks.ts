@@ -206,6 +206,14 @@ HAVING ${["request_count", ...DAY_SUMS].map((column) => `SUM(${column}) <> 0`).j
 const IDENTITY = `SELECT 'The database does not say which one it is.'
 WHERE (SELECT COUNT(*) FROM identity WHERE length(database_id) = 32) <> 1`;
 
+/** A record that tells of money names its transfer, which is there, and of the same account. */
+const AUDITED = `
+SELECT 'The audit record ' || audit_event.sequence || ' names the transfer ' || transfer_id || ', which is not there.'
+FROM audit_event LEFT JOIN transfer ON credit_id = substr(transfer_id, 3) AND transfer.account_id =
+  audit_event.account_id AND kind = CASE substr(transfer_id, 1, 2)
+    WHEN 'c:' THEN 'credit' WHEN 'r:' THEN 'refund' WHEN 'd:' THEN 'debit' END
+WHERE transfer_id <> '' AND transfer.sequence IS NULL`;
+
 /** How a database spells the UTC day and month of a moment in milliseconds. */
 export interface Moments {
   readonly day: (timeMs: string) => string;
@@ -235,5 +243,6 @@ export function checks(moments: Moments): readonly Check[] {
     { name: "budgets against requests", sql: budgets(moments) },
     { name: "days against usage", sql: usageDays(moments) },
     { name: "identity", sql: IDENTITY },
+    { name: "transfers of the audit log", sql: AUDITED },
   ];
 }

@@ -10,6 +10,7 @@ import type { Store } from "../../src/store/store.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { tollgate } from "../support/command.js";
 import { makeDatabase, postgresMissing } from "../support/postgres.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const SECRET = "a root secret of this test, long enough";
 const REQUESTS = 700;
@@ -23,7 +24,7 @@ function parent(): string {
 async function filled(directory: string): Promise<Store> {
   const store = await openSqliteStore({ directory });
   for (const id of ["acme", "other"])
-    await store.accounts.create({ id, name: `${id} \0 \uE000`, createTimeMs: NOON_MS });
+    await store.accounts.create({ id, name: `${id} \0 \uE000`, createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([creditOf(1_000_000n)]);
   for (let start = 0; start < REQUESTS; start += 100) {
     const ids = Array.from({ length: 100 }, (_, index) => `r${String(start + index).padStart(6, "0")}`);

@@ -7,6 +7,7 @@ import { type RedisProxy, startRedisProxy } from "../support/redis-proxy.js";
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
 import { flush, newPrefix, openRedis } from "./drivers.js";
 import { openNodeCores } from "./node-cores.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const WAIT = { timeout: 60_000, interval: 20 };
 let requestCount = 0;
@@ -143,7 +144,7 @@ describe.skipIf(OWN_REDIS_MISSING !== undefined)(`Redis ${OWN_REDIS_MISSING ?? "
     const { key, secret } = await cores.makeKey();
     expect(await b?.generate(secret)).toHaveProperty("head");
     proxy.isBlackHole = true;
-    await a?.keys.revoke(key.id);
+    await a?.keys.revoke(key.id, TEST_ACT);
     expect(a?.keys.isPending(key.id)).toBe(true);
     expect(await a?.generate(secret)).toMatchObject({ error: { reason: "ERROR_REASON_KEY_REVOKED" } });
     proxy.isBlackHole = false;

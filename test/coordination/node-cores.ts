@@ -25,6 +25,7 @@ import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createLoadOptions } from "../../src/serve/load-options.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { newPrefix, openRedis } from "./drivers.js";
+import { TEST_ACT } from "../support/acts.js";
 
 export const ACCOUNT = "acme";
 const SETTINGS = `
@@ -69,7 +70,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
   const store = await openSqliteStore({ directory });
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs: Date.now });
   await ledger.start();
-  await ledger.createAccount({ id: ACCOUNT, name: ACCOUNT });
+  await ledger.createAccount({ id: ACCOUNT, name: ACCOUNT }, TEST_ACT);
   const { routing, disconnect } = await openRouting();
   const longBodies = createLongBodies();
   const rootSecret = randomBytes(32);
@@ -84,7 +85,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const dispatcher = createDispatcher({
       keys,
       ledger,
-      store: { requests: ledger.requests },
+      store: { requests: ledger.requests, audit: store.audit },
       gateway,
       limits,
       models: createModelCatalog(routing),
@@ -122,10 +123,13 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     nodes,
     ledger,
     makeKey: (settings = {}) =>
-      maker.create({
-        accountId: ACCOUNT,
-        settings: { ...KeySettings.decode(new Uint8Array()), scopes: ["chat"], ...settings },
-      }),
+      maker.create(
+        {
+          accountId: ACCOUNT,
+          settings: { ...KeySettings.decode(new Uint8Array()), scopes: ["chat"], ...settings },
+        },
+        TEST_ACT,
+      ),
     close: async () => {
       await Promise.all(nodes.map(({ coordination }) => coordination.close()));
       await ledger.close();

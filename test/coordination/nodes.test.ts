@@ -6,6 +6,7 @@ import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { type Beating, flush, newPrefix, openRedis } from "./drivers.js";
 import { type NodeCores, openNodeCores, type Outcome } from "./node-cores.js";
 import { mostInAnyMinute } from "./reference.js";
+import { TEST_ACT } from "../support/acts.js";
 
 /** 10,000 are tried by `npm run revocation`. */
 const TRIALS = Number(process.env["TOLLGATE_REVOCATION_TRIALS"] ?? 300);
@@ -68,7 +69,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
         const { key, secret } = await cores.makeKey(trial % 2 === 0 ? {} : { requestsPerMinute: 100n });
         for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
         // Half of the trials meet what the word of the change has not reached yet.
-        await a.keys.revoke(key.id);
+        await a.keys.revoke(key.id, TEST_ACT);
         for (const [index, node] of others.entries()) {
           const outcome = await (trial % 3 === 0 ? node.whoAmI(secret) : node.generate(secret));
           if (reasonOf(outcome) !== "ERROR_REASON_KEY_REVOKED")
@@ -83,10 +84,10 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
       const { secret } = await cores.makeKey();
       for (let trial = 0; trial < 20; trial++) {
         for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
-        await cores.ledger.freeze("acme", { reason: "fraud", endsStreams: false, actor: "test" });
+        await cores.ledger.freeze("acme", { reason: "fraud", endsStreams: false, actor: "test" }, TEST_ACT);
         await a.keys.publishAccount("acme");
         for (const node of others) expect(reasonOf(await node.generate(secret))).toBe("ERROR_REASON_ACCOUNT_FROZEN");
-        await cores.ledger.unfreeze("acme");
+        await cores.ledger.unfreeze("acme", TEST_ACT);
         await a.keys.publishAccount("acme");
       }
     });
@@ -96,7 +97,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
       const { key, secret } = await cores.makeKey({ requestsPerMinute: 50n });
       for (const node of others) expect(await node.generate(secret)).toMatchObject({ head: limitHead("50") });
       const lowered = { ...KeySettings.decode(new Uint8Array()), requestsPerMinute: 5n };
-      await a.keys.update(key.id, lowered, ["requests_per_minute"]);
+      await a.keys.update(key.id, lowered, ["requests_per_minute"], { act: TEST_ACT });
       for (const node of others) expect(await node.generate(secret)).toMatchObject({ head: limitHead("5") });
     });
 
@@ -106,7 +107,7 @@ describe.skipIf(REDIS_MISSING !== undefined)(`nodes on one Redis ${REDIS_MISSING
       for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
       await flush(server.url);
       for (const node of others) expect(await node.generate(secret)).toHaveProperty("head");
-      await a.keys.revoke(key.id);
+      await a.keys.revoke(key.id, TEST_ACT);
       await flush(server.url);
       for (const node of others) expect(reasonOf(await node.generate(secret))).toBe("ERROR_REASON_KEY_REVOKED");
     });

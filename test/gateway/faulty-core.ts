@@ -33,6 +33,7 @@ import { createHttpUpstream } from "../../src/upstream/http.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { settingsFor } from "../support/world.js";
 import { Faults } from "./faults.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const TIMEOUTS = {
   totalMs: 60_000,
@@ -92,12 +93,12 @@ export async function openFaultyCore(
   const store = await openSqliteStore({ directory });
   const ledger = new Ledger({ store: flaky(store, faults), nodeId: randomUUID(), nowMs, ...more });
   await ledger.start();
-  await ledger.createAccount({ id: "acme", name: "Acme" });
-  await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: CREDIT });
+  await ledger.createAccount({ id: "acme", name: "Acme" }, TEST_ACT);
+  await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: CREDIT, act: TEST_ACT });
   const coordination = createInProcessCoordination({ nowMs: () => performance.now() });
   const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
   const settings = { ...KeySettings.decode(new Uint8Array()), ...KEY };
-  const { secret, key } = await keys.create({ accountId: "acme", settings });
+  const { secret, key } = await keys.create({ accountId: "acme", settings }, TEST_ACT);
   let drains = 0;
   let latestId = "";
   const { routing, disconnect } = await openRouting(url, faults, (running) => (drains = running));
@@ -118,7 +119,7 @@ export async function openFaultyCore(
   const dispatcher = createDispatcher({
     keys,
     ledger,
-    store: { requests: ledger.requests },
+    store: { requests: ledger.requests, audit: store.audit },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),
     limits,
     models: createModelCatalog(routing),

@@ -48,6 +48,7 @@ beforeAll(async () => {
       problems: [],
       accountCount: 1n,
       transferCount: 0n,
+      auditEventCount: 0n,
       openHoldCount: 0n,
     }).finish(),
   );

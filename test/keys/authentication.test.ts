@@ -5,6 +5,7 @@ import type { Caller } from "../../src/keys/caller.js";
 import type { Keys } from "../../src/keys/keys.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { FOREIGN, Gate, openWorld, refusalOf, ROOT_SECRET, settingsOf, START_MS, type World } from "./key-world.js";
+import { TEST_ACT } from "../support/acts.js";
 
 let world: World;
 
@@ -17,7 +18,7 @@ afterEach(async () => {
 });
 
 async function make(some: Parameters<typeof settingsOf>[0] = {}, secret?: string) {
-  return world.keys.create({ accountId: "acme", settings: settingsOf(some), secret });
+  return world.keys.create({ accountId: "acme", settings: settingsOf(some), secret }, TEST_ACT);
 }
 
 /** The caller, which must be known without a promise. */
@@ -39,7 +40,7 @@ test("a key's secret leads to its caller, at first through the store and then at
 
 test("keys of two accounts lead each to its own", async () => {
   const acme = await make();
-  const other = await world.keys.create({ accountId: "other", settings: undefined });
+  const other = await world.keys.create({ accountId: "other", settings: undefined }, TEST_ACT);
   for (const { key, secret } of [acme, other, acme, other]) {
     const caller = await world.keys.authenticate(secret);
     expect([caller.accountId, caller.keyId]).toEqual([key.accountId, key.id]);
@@ -87,7 +88,7 @@ describe("a refusal", () => {
 
   test("never repeats the secret", async () => {
     const revoked = await make();
-    await world.keys.revoke(revoked.key.id);
+    await world.keys.revoke(revoked.key.id, TEST_ACT);
     const expired = await make({ expireTime: new Date(START_MS - 1) });
     for (const secret of [revoked.secret, expired.secret, FOREIGN, `${revoked.secret}x`]) {
       const refusal = await refusalOf(() => world.keys.authenticate(secret));
@@ -160,7 +161,7 @@ describe("a revocation", () => {
     const { key, secret } = await make();
     const nodes = [world.keys, world.node(), world.node()];
     for (const node of nodes) await node.authenticate(secret);
-    await world.keys.revoke(key.id);
+    await world.keys.revoke(key.id, TEST_ACT);
     for (const node of nodes)
       expect((await refusalOf(() => node.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
@@ -170,7 +171,7 @@ describe("a revocation", () => {
     const deaf = createInProcessCoordination({ nowMs: () => world.clock.nowMs, heartbeatMs: 0 });
     const node = world.node({ coordination: deaf });
     await node.authenticate(secret);
-    await world.keys.revoke(key.id);
+    await world.keys.revoke(key.id, TEST_ACT);
     expect(atOnce(node, secret).keyId).toBe(key.id);
     world.clock.nowMs += 30_000;
     expect((await refusalOf(() => node.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
@@ -184,7 +185,7 @@ describe("a revocation", () => {
     // The first lookup has read the row and waits at the gate; the revocation overtakes it.
     await gate.reached;
     world.watched.gate = undefined;
-    await world.keys.revoke(key.id);
+    await world.keys.revoke(key.id, TEST_ACT);
     expect((await refusalOf(() => world.keys.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
     gate.open();
     expect((await before).keyId).toBe(key.id);
@@ -193,7 +194,7 @@ describe("a revocation", () => {
 
   test("of a remembered key is refused at once, without asking the store each time", async () => {
     const { key, secret } = await make();
-    await world.keys.revoke(key.id);
+    await world.keys.revoke(key.id, TEST_ACT);
     await refusalOf(() => world.keys.authenticate(secret));
     world.watched.lookups = 0;
     for (let count = 0; count < 5; count++) expect(() => world.keys.authenticate(secret)).toThrow("was revoked");
@@ -235,7 +236,7 @@ describe("the cache", () => {
     const first = made[0];
     if (first === undefined) throw new Error("nothing was made");
     await node.authenticate(first.secret);
-    await world.keys.revoke(first.key.id);
+    await world.keys.revoke(first.key.id, TEST_ACT);
     expect((await refusalOf(() => node.authenticate(first.secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
 
@@ -269,7 +270,7 @@ describe("a rotation", () => {
   test(`takes the new secret and ${inGrace}, and the old one no longer after it`, async () => {
     const { key, secret } = await make();
     await world.keys.authenticate(secret);
-    const rotated = await world.keys.rotate(key.id, 60);
+    const rotated = await world.keys.rotate(key.id, 60, TEST_ACT);
     expect(rotated.key.id).toBe(key.id);
     expect(rotated.secret).not.toBe(secret);
     expect((await world.keys.authenticate(rotated.secret)).keyId).toBe(key.id);
@@ -284,24 +285,24 @@ describe("a rotation", () => {
   test("without a grace ends the old secret at once", async () => {
     const { key, secret } = await make();
     await world.keys.authenticate(secret);
-    await world.keys.rotate(key.id, 0);
+    await world.keys.rotate(key.id, 0, TEST_ACT);
     expect((await refusalOf(() => world.keys.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_EXPIRED");
   });
 
   test("ends the secret before the last, and a revocation ends both that are left", async () => {
     const { key, secret } = await make();
-    const second = await world.keys.rotate(key.id, 600);
-    const third = await world.keys.rotate(key.id, 600);
+    const second = await world.keys.rotate(key.id, 600, TEST_ACT);
+    const third = await world.keys.rotate(key.id, 600, TEST_ACT);
     expect((await refusalOf(() => world.keys.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_INVALID");
     await world.keys.authenticate(second.secret);
-    await world.keys.revoke(key.id);
+    await world.keys.revoke(key.id, TEST_ACT);
     for (const { secret: ended } of [second, third])
       expect((await refusalOf(() => world.keys.authenticate(ended))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
 
   test("never outlives the key's own end", async () => {
     const { key, secret } = await make({ expireTime: new Date(START_MS + 5_000) });
-    await world.keys.rotate(key.id, 600);
+    await world.keys.rotate(key.id, 600, TEST_ACT);
     world.clock.nowMs += 5_000;
     expect((await refusalOf(() => world.keys.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_EXPIRED");
   });
@@ -315,11 +316,11 @@ test("another root secret knows none of the keys", async () => {
 
 test("limits of an account reach its keys without the store, and a change of them at once", async () => {
   const { secret } = await make();
-  const other = await world.keys.create({ accountId: "other", settings: undefined });
+  const other = await world.keys.create({ accountId: "other", settings: undefined }, TEST_ACT);
   expect((await world.keys.authenticate(secret)).accountLimits).toBeUndefined();
   const elsewhere = await world.keys.authenticate(other.secret);
   const modelLimits = [{ model: "gpt-*", requestsPerMinute: 3n, tokensPerMinute: 0n, concurrency: 0n }];
-  await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n, modelLimits }, "");
+  await world.store.accounts.setSettings("acme", { tokensPerMinute: 7n, modelLimits }, "", TEST_ACT);
   await world.keys.publishAccount("acme");
   const changed = await world.keys.authenticate(secret);
   expect(changed.accountLimits).toMatchObject({ tokensPerMinute: 7n, requestsPerMinute: 0n, models: modelLimits });

@@ -13,6 +13,7 @@ import { GatewayError } from "../../src/errors.js";
 import { Keys, type KeysOptions } from "../../src/keys/keys.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import type { KeyStore, Store } from "../../src/store/store.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 export const START_MS = Date.UTC(2026, 10, 21);
 export const ROOT_SECRET = Buffer.from("a root secret of at least 32 characters");
@@ -69,14 +70,14 @@ export class WatchedKeyStore {
   watch(store: Store): Store {
     const { keys } = store;
     const watched: KeyStore = {
-      create: (row) => keys.create(row),
+      create: (row) => keys.create(row, TEST_EVENT),
       get: (id) => keys.get(id),
       list: (accountId, page) => keys.list(accountId, page),
       replace: async (row) => {
         const before = this.beforeReplace;
         this.beforeReplace = undefined;
         await before?.();
-        return keys.replace(row);
+        return keys.replace(row, TEST_EVENT);
       },
       findByDigest: async (digest) => {
         this.lookups += 1;
@@ -107,7 +108,8 @@ export async function openWorld(options: Partial<KeysOptions> = {}): Promise<Wor
   const directory = mkdtempSync(join(tmpdir(), "tollgate-keys-"));
   const store = await openSqliteStore({ directory });
   const clock = { nowMs: START_MS, setByMs: 0 };
-  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: clock.nowMs });
+  for (const id of ["acme", "other"])
+    await store.accounts.create({ id, name: id, createTimeMs: clock.nowMs }, TEST_ACT);
   const coordination = createInProcessCoordination({ nowMs: () => clock.nowMs, heartbeatMs: 0 });
   const watched = new WatchedKeyStore();
   const node = (more: Partial<KeysOptions> = {}) =>

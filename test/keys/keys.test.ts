@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { makeKeyId } from "../../src/keys/key-id.js";
 import { FOREIGN, openWorld, refusalOf, seededBytes, settingsOf, START_MS, type World } from "./key-world.js";
+import { TEST_ACT } from "../support/acts.js";
 
 let world: World;
 
@@ -15,7 +16,7 @@ afterAll(async () => {
 });
 
 const make = (some: Parameters<typeof settingsOf>[0] = {}) =>
-  world.keys.create({ accountId: "acme", settings: settingsOf(some) });
+  world.keys.create({ accountId: "acme", settings: settingsOf(some) }, TEST_ACT);
 
 describe("create", () => {
   test("shows the secret once and keeps a digest and a hint", async () => {
@@ -36,7 +37,7 @@ describe("create", () => {
   });
 
   test("gives a key without scopes the default ones, and keeps those that it names, each once", async () => {
-    const plain = await world.keys.create({ accountId: "acme", settings: undefined });
+    const plain = await world.keys.create({ accountId: "acme", settings: undefined }, TEST_ACT);
     expect(plain.key.settings?.scopes).toEqual(["chat", "embeddings", "models", "usage"]);
     const named = await make({ scopes: ["keys", "chat", "keys"] });
     expect(named.key.settings?.scopes).toEqual(["keys", "chat"]);
@@ -60,7 +61,7 @@ describe("create", () => {
       refuseUnaffordable: true,
       metadata: { team: "search" },
     });
-    const { key } = await world.keys.create({ accountId: "acme", settings });
+    const { key } = await world.keys.create({ accountId: "acme", settings }, TEST_ACT);
     expect((await world.keys.get(key.id)).settings).toEqual(settings);
   });
 
@@ -93,22 +94,25 @@ describe("create", () => {
     expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", param]);
     const { key } = await make();
     const name = param.replace("settings.", "");
-    const update = await refusalOf(() => world.keys.update(key.id, settingsOf(some), [name]));
+    const update = await refusalOf(() => world.keys.update(key.id, settingsOf(some), [name], { act: TEST_ACT }));
     expect(update.metadata["param"]).toBe(param);
   });
 
   test("refuses an account that does not exist", async () => {
-    const refusal = await refusalOf(() => world.keys.create({ accountId: "nobody", settings: undefined }));
+    const refusal = await refusalOf(() => world.keys.create({ accountId: "nobody", settings: undefined }, TEST_ACT));
     expect([refusal.reason, refusal.metadata["kind"]]).toEqual(["ERROR_REASON_RESOURCE_UNKNOWN", "account"]);
   });
 });
 
 describe("import", () => {
   test("takes a foreign secret, once over all accounts", async () => {
-    const { key, secret } = await world.keys.create({ accountId: "acme", settings: undefined, secret: FOREIGN });
+    const { key, secret } = await world.keys.create(
+      { accountId: "acme", settings: undefined, secret: FOREIGN },
+      TEST_ACT,
+    );
     expect([secret, key.hint]).toEqual([FOREIGN, "sk-pr...89"]);
     const refusal = await refusalOf(() =>
-      world.keys.create({ accountId: "other", settings: undefined, secret: FOREIGN }),
+      world.keys.create({ accountId: "other", settings: undefined, secret: FOREIGN }, TEST_ACT),
     );
     expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
     expect(refusal.message).not.toContain(FOREIGN.slice(5, -2));
@@ -117,15 +121,17 @@ describe("import", () => {
   test("takes one of two at the same time", async () => {
     const secret = "sk-imported-twice-at-the-same-time";
     const ends = await Promise.allSettled(
-      [1, 2, 3].map(() => world.keys.create({ accountId: "acme", settings: undefined, secret })),
+      [1, 2, 3].map(() => world.keys.create({ accountId: "acme", settings: undefined, secret }, TEST_ACT)),
     );
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(1);
   });
 
   test("refuses a secret that a key gave up", async () => {
     const { key, secret } = await make();
-    await world.keys.rotate(key.id, 0);
-    const refusal = await refusalOf(() => world.keys.create({ accountId: "other", settings: undefined, secret }));
+    await world.keys.rotate(key.id, 0, TEST_ACT);
+    const refusal = await refusalOf(() =>
+      world.keys.create({ accountId: "other", settings: undefined, secret }, TEST_ACT),
+    );
     expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
   });
 
@@ -135,7 +141,9 @@ describe("import", () => {
     { secret: "password-of-some-length", says: "16 to 253" },
     { secret: "sk-with spaces within the secret", says: "16 to 253" },
   ])("refuses $secret and says why", async ({ secret, says }) => {
-    const refusal = await refusalOf(() => world.keys.create({ accountId: "acme", settings: undefined, secret }));
+    const refusal = await refusalOf(() =>
+      world.keys.create({ accountId: "acme", settings: undefined, secret }, TEST_ACT),
+    );
     expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "secret"]);
     expect(refusal.message).toContain(says);
   });
@@ -145,23 +153,29 @@ describe("a seed", () => {
   const secret = "sk-seed-of-the-settings-file";
 
   test("makes its key once and never changes it", async () => {
-    const first = await world.keys.ensureSeed({ accountId: "acme", secret, settings: settingsOf({ name: "one" }) });
-    const again = await world.keys.ensureSeed({ accountId: "other", secret, settings: settingsOf({ name: "two" }) });
+    const first = await world.keys.ensureSeed(
+      { accountId: "acme", secret, settings: settingsOf({ name: "one" }) },
+      TEST_ACT,
+    );
+    const again = await world.keys.ensureSeed(
+      { accountId: "other", secret, settings: settingsOf({ name: "two" }) },
+      TEST_ACT,
+    );
     expect(again).toEqual(first);
-    await world.keys.revoke(first.id);
-    const revoked = await world.keys.ensureSeed({ accountId: "acme", secret, settings: undefined });
+    await world.keys.revoke(first.id, TEST_ACT);
+    const revoked = await world.keys.ensureSeed({ accountId: "acme", secret, settings: undefined }, TEST_ACT);
     expect(revoked.revokeTime).toBeDefined();
   });
 
   test("on many nodes at once makes one key", async () => {
     const seed = { accountId: "acme", secret: "sk-seed-of-many-nodes-at-once", settings: undefined };
-    const keys = await Promise.all([1, 2, 3, 4].map(() => world.node().ensureSeed(seed)));
+    const keys = await Promise.all([1, 2, 3, 4].map(() => world.node().ensureSeed(seed, TEST_ACT)));
     expect(new Set(keys.map((key) => key.id)).size).toBe(1);
   });
 
   test("that is wrong is refused", async () => {
     const refusal = await refusalOf(() =>
-      world.keys.ensureSeed({ accountId: "acme", secret: "sk-x", settings: undefined }),
+      world.keys.ensureSeed({ accountId: "acme", secret: "sk-x", settings: undefined }, TEST_ACT),
     );
     expect(refusal.reason).toBe("ERROR_REASON_PARAMETER_INVALID");
   });
@@ -172,11 +186,12 @@ describe("update", () => {
     const { key, secret } = await make({ name: "before", requestsPerMinute: 5n, refuseUnaffordable: true });
     await world.keys.authenticate(secret);
     const given = settingsOf({ name: "after", requestsPerMinute: 9n, modelsDenied: ["gpt-*"] });
-    const updated = await world.keys.update(key.id, given, [
-      "requests_per_minute",
-      "models_denied",
-      "refuse_unaffordable",
-    ]);
+    const updated = await world.keys.update(
+      key.id,
+      given,
+      ["requests_per_minute", "models_denied", "refuse_unaffordable"],
+      { act: TEST_ACT },
+    );
     expect(updated.settings).toEqual({
       ...key.settings,
       requestsPerMinute: 9n,
@@ -189,7 +204,7 @@ describe("update", () => {
 
   test("can take all scopes away", async () => {
     const { key } = await make();
-    expect((await world.keys.update(key.id, settingsOf(), ["scopes"])).settings?.scopes).toEqual([]);
+    expect((await world.keys.update(key.id, settingsOf(), ["scopes"], { act: TEST_ACT })).settings?.scopes).toEqual([]);
   });
 
   test.each([
@@ -200,7 +215,9 @@ describe("update", () => {
     { name: "a name of every object", mask: ["__proto__"], reason: "ERROR_REASON_PARAMETER_INVALID" },
   ])("refuses $name and changes nothing", async ({ mask, reason }) => {
     const { key } = await make();
-    const refusal = await refusalOf(() => world.keys.update(key.id, settingsOf({ name: "x" }), mask));
+    const refusal = await refusalOf(() =>
+      world.keys.update(key.id, settingsOf({ name: "x" }), mask, { act: TEST_ACT }),
+    );
     expect([refusal.reason, refusal.metadata["param"]]).toEqual([reason, "update_mask"]);
     expect(await world.keys.get(key.id)).toEqual(key);
   });
@@ -209,9 +226,9 @@ describe("update", () => {
     const { key } = await make();
     const other = world.node();
     world.watched.beforeReplace = async () => {
-      await other.update(key.id, settingsOf({ concurrency: 7n }), ["concurrency"]);
+      await other.update(key.id, settingsOf({ concurrency: 7n }), ["concurrency"], { act: TEST_ACT });
     };
-    await world.keys.update(key.id, settingsOf({ name: "mine" }), ["name"]);
+    await world.keys.update(key.id, settingsOf({ name: "mine" }), ["name"], { act: TEST_ACT });
     expect((await world.keys.get(key.id)).settings).toMatchObject({ name: "mine", concurrency: 7n });
     expect((await world.store.keys.get(key.id))?.revision).toBe(3);
   });
@@ -225,28 +242,32 @@ describe("update", () => {
       budgetTotalNanos: 3n,
       requestCostMaxNanos: 4n,
     });
-    await Promise.all(fields.map((field) => world.node().update(key.id, given, [field])));
+    await Promise.all(fields.map((field) => world.node().update(key.id, given, [field], { act: TEST_ACT })));
     expect((await world.keys.get(key.id)).settings).toEqual({ ...given, scopes: key.settings?.scopes });
   });
 
   test("cannot wake a revoked key, and does not bring one back that is revoked in between", async () => {
     const { key } = await make();
     world.watched.beforeReplace = async () => {
-      await world.node().revoke(key.id);
+      await world.node().revoke(key.id, TEST_ACT);
     };
-    const refusal = await refusalOf(() => world.keys.update(key.id, settingsOf({ name: "x" }), ["name"]));
+    const refusal = await refusalOf(() =>
+      world.keys.update(key.id, settingsOf({ name: "x" }), ["name"], { act: TEST_ACT }),
+    );
     expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "id"]);
     expect((await world.keys.get(key.id)).revokeTime).toBeDefined();
-    expect((await refusalOf(() => world.keys.rotate(key.id, 0))).reason).toBe("ERROR_REASON_PARAMETER_INVALID");
+    expect((await refusalOf(() => world.keys.rotate(key.id, 0, TEST_ACT))).reason).toBe(
+      "ERROR_REASON_PARAMETER_INVALID",
+    );
   });
 });
 
 describe("revoke", () => {
   test("repeated changes nothing, its time neither", async () => {
     const { key } = await make();
-    const revoked = await world.keys.revoke(key.id);
+    const revoked = await world.keys.revoke(key.id, TEST_ACT);
     world.clock.nowMs += 1_000;
-    expect(await world.keys.revoke(key.id)).toEqual(revoked);
+    expect(await world.keys.revoke(key.id, TEST_ACT)).toEqual(revoked);
     expect((await world.store.keys.get(key.id))?.revision).toBe(2);
   });
 
@@ -261,7 +282,7 @@ describe("revoke", () => {
         told.push([accountId, keyId, row?.revision, row?.revokeTimeMs]);
       },
     };
-    await world.node({ coordination }).revoke(key.id);
+    await world.node({ coordination }).revoke(key.id, TEST_ACT);
     expect(told).toEqual([["acme", key.id, 2, world.clock.nowMs]]);
   });
 
@@ -275,7 +296,7 @@ describe("revoke", () => {
     };
     const node = world.node({ coordination, onPublishError: (error, keyId) => reported.push([String(error), keyId]) });
     await node.authenticate(secret);
-    expect((await node.revoke(key.id)).revokeTime).toBeDefined();
+    expect((await node.revoke(key.id, TEST_ACT)).revokeTime).toBeDefined();
     expect(reported).toEqual([["Error: away", key.id]]);
     expect((await refusalOf(() => node.authenticate(secret))).reason).toBe("ERROR_REASON_KEY_REVOKED");
   });
@@ -283,16 +304,16 @@ describe("revoke", () => {
 
 test.each([-1, 1.5, Number.NaN, 2_592_001])("rotate refuses a grace of %s seconds", async (graceSeconds) => {
   const { key } = await make();
-  const refusal = await refusalOf(() => world.keys.rotate(key.id, graceSeconds));
+  const refusal = await refusalOf(() => world.keys.rotate(key.id, graceSeconds, TEST_ACT));
   expect([refusal.reason, refusal.metadata["param"]]).toEqual(["ERROR_REASON_PARAMETER_INVALID", "grace_seconds"]);
 });
 
 test("a key that does not exist is refused by each method", async () => {
   const calls = [
     () => world.keys.get("key_none"),
-    () => world.keys.update("key_none", settingsOf(), ["name"]),
-    () => world.keys.revoke("key_none"),
-    () => world.keys.rotate("key_none", 0),
+    () => world.keys.update("key_none", settingsOf(), ["name"], { act: TEST_ACT }),
+    () => world.keys.revoke("key_none", TEST_ACT),
+    () => world.keys.rotate("key_none", 0, TEST_ACT),
   ];
   for (const call of calls) {
     const refusal = await refusalOf(call);
@@ -304,7 +325,7 @@ test("a list shows one account's keys or all, newest first, page by page", async
   const made = [];
   for (let count = 0; count < 5; count++) {
     world.clock.nowMs += 1;
-    made.unshift((await world.keys.create({ accountId: "other", settings: undefined })).key.id);
+    made.unshift((await world.keys.create({ accountId: "other", settings: undefined }, TEST_ACT)).key.id);
   }
   const shown = [];
   for (let token = "", pages = 0; pages === 0 || token !== ""; pages++) {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Keys } from "../../src/keys/keys.js";
 import { openWorld, refusalOf, ROOT_SECRET, settingsOf, type World } from "./key-world.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const NEW_SECRET = Buffer.from("another root secret of at least 32 characters");
 const OLD = { rootSecret: ROOT_SECRET };
@@ -17,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const make = async (keys: Keys, secret?: string) =>
-  keys.create({ accountId: "acme", settings: settingsOf({ name: "some" }), secret });
+  keys.create({ accountId: "acme", settings: settingsOf({ name: "some" }), secret }, TEST_ACT);
 
 async function reasonOf(keys: Keys, secret: string): Promise<string> {
   return (await refusalOf(() => keys.authenticate(secret))).reason;
@@ -60,7 +61,7 @@ test("a key that is not used keeps its old digest, is counted, and ends with the
   const used = await make(world.keys);
   const idle = await make(world.keys);
   const revoked = await make(world.keys);
-  await world.keys.revoke(revoked.key.id);
+  await world.keys.revoke(revoked.key.id, TEST_ACT);
   const node = world.node(TAKING_OVER);
   expect(await node.countPrevious()).toBe(2);
   await node.authenticate(used.secret);
@@ -73,7 +74,7 @@ test("a key that is not used keeps its old digest, is counted, and ends with the
 
 test("the secret before a key's own rotation is rewritten as well, and keeps its grace", async () => {
   const first = await make(world.keys);
-  const second = await world.keys.rotate(first.key.id, 600);
+  const second = await world.keys.rotate(first.key.id, 600, TEST_ACT);
   const node = world.node(TAKING_OVER);
   for (const secret of [first.secret, second.secret]) {
     expect((await node.authenticate(secret)).keyId).toBe(first.key.id);
@@ -97,7 +98,7 @@ test.each([
   const node = world.node(secrets);
   const refusal = await refusalOf(() => make(node, secret));
   expect(refusal.reason).toBe("ERROR_REASON_ALREADY_EXISTS");
-  expect((await node.ensureSeed({ accountId: "acme", secret, settings: undefined })).id).toBe(key.id);
+  expect((await node.ensureSeed({ accountId: "acme", secret, settings: undefined }, TEST_ACT)).id).toBe(key.id);
   const row = await node.seedRow({ accountId: "acme", settings: undefined }, secret);
   expect(Buffer.from(row.digest)).toEqual(Buffer.from((await world.store.keys.get(key.id))!.digest));
 });

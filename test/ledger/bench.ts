@@ -6,6 +6,7 @@ import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from ".
 import type { Store } from "../../src/store/store.js";
 import { openForTest, temporaryDirectory } from "../store/directory.js";
 import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const PRICE = Price.decode(new Uint8Array([8, 1]));
 
@@ -53,8 +54,8 @@ export async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench
   };
   const result: Bench = { store, ledger, away: false, another, advance, setClock: (ms) => void (nowMs += ms) };
   await ledger.start();
-  await ledger.createAccount({ id: "acme", name: "Acme" });
-  await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 100n });
+  await ledger.createAccount({ id: "acme", name: "Acme" }, TEST_ACT);
+  await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 100n, act: TEST_ACT });
   onTestFinished(async () => {
     result.away = false;
     await Promise.all(ledgers.map((one) => one.close()));

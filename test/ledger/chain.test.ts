@@ -5,6 +5,7 @@ import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/le
 import { USAGE_FIELDS } from "../../src/ledger/usage.js";
 import { run } from "./cases.js";
 import { creditOf, holdOf, settleOf } from "./operations.js";
+import { TEST_ACT } from "../support/acts.js";
 
 test("each transfer carries a hash of the one before it, of all that it says, and of what it records", () => {
   const { book } = run([holdOf(), settleOf({ costNanos: 13n })]);
@@ -56,8 +57,26 @@ test("what the operator gave, bears and is owed is added up by kind, and each ha
   const { book } = run([
     holdOf(),
     settleOf({ costNanos: 113n }),
-    { kind: "refund", refundId: "f1", requestId: "r1", amountNanos: 7n, reason: "x", actor: "y", nowMs: 0 },
-    { kind: "debit", debitId: "d1", accountId: "acme", amountNanos: 9n, reason: "x", actor: "y", nowMs: 0 },
+    {
+      kind: "refund",
+      refundId: "f1",
+      requestId: "r1",
+      amountNanos: 7n,
+      reason: "x",
+      actor: "y",
+      nowMs: 0,
+      act: TEST_ACT,
+    },
+    {
+      kind: "debit",
+      debitId: "d1",
+      accountId: "acme",
+      amountNanos: 9n,
+      reason: "x",
+      actor: "y",
+      nowMs: 0,
+      act: TEST_ACT,
+    },
   ]);
   const { granted, overage, receivable } = book.totals;
   expect([granted.addedNanos, overage.addedNanos, receivable.addedNanos]).toEqual([107n, 13n, 2n]);

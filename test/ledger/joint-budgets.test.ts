@@ -8,6 +8,7 @@ import { decide } from "../../src/ledger/state.js";
 import { runs } from "../money/steps.js";
 import { openForTest, temporaryDirectory } from "../store/directory.js";
 import { bookOf, creditOf, holdOf, settleOf, voidOf } from "./operations.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 /** Each key's maker, by number, which is lower than its own; -1 where an operator made it. */
 type Tree = readonly number[];
@@ -102,13 +103,13 @@ const ROW = {
 test("a database that was closed in between counts a child's requests for its makers", async () => {
   const directory = temporaryDirectory();
   const first = await openForTest({ directory });
-  await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 });
+  await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 }, TEST_ACT);
   for (const [id, makerId] of [
     ["key_1", null],
     ["key_2", "key_1"],
     ["key_3", "key_2"],
   ] as const)
-    await first.keys.create({ ...ROW, id, makerId, digest: Buffer.from(id) });
+    await first.keys.create({ ...ROW, id, makerId, digest: Buffer.from(id) }, TEST_EVENT);
   const budgets = (makerId: string): KeyBudget[] => [{ period: "total", limitNanos: 10n, makerId }];
   const hold = (requestId: string, amountNanos: bigint, keyId = "key_3") =>
     holdOf({ requestId, keyId, amountNanos, budgets: budgets("key_1") });

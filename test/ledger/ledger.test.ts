@@ -6,6 +6,7 @@ import { NO_USAGE } from "../../src/api/usage.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { bench, request, settlement } from "./bench.js";
 import { usage } from "./operations.js";
+import { TEST_ACT } from "../support/acts.js";
 
 describe("a hold", () => {
   test("is charged once and gives the rest back", async () => {
@@ -73,9 +74,9 @@ describe("a hold", () => {
 
   test("is granted to exactly as many of 1,000 as the account's budget covers, on several keys", async () => {
     const { ledger } = await bench();
-    await ledger.credit({ creditId: "c2", accountId: "acme", amountNanos: 100_000n });
+    await ledger.credit({ creditId: "c2", accountId: "acme", amountNanos: 100_000n, act: TEST_ACT });
     const budgets = { budgetDayNanos: 100n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
-    expect(await ledger.setSettings("acme", budgets)).toMatchObject({ id: "acme", budgets });
+    expect(await ledger.setSettings("acme", budgets, TEST_ACT)).toMatchObject({ id: "acme", budgets });
     const ask = (index: number): HoldRequest => request({ requestId: `r${index}`, keyId: `key_${index % 7}` });
     const answers = await Promise.allSettled(Array.from({ length: 1000 }, (_, index) => ledger.hold(ask(index))));
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
@@ -90,7 +91,7 @@ describe("a hold", () => {
     };
     for (const error of refused) expect(error).toMatchObject({ reason: "ERROR_REASON_BALANCE_HELD", metadata });
     // A budget that is raised holds from the next hold on.
-    await ledger.setSettings("acme", { budgetDayNanos: 110n });
+    await ledger.setSettings("acme", { budgetDayNanos: 110n }, TEST_ACT);
     await ledger.hold(request({ requestId: "next" }));
     await expect(ledger.hold(request({ requestId: "last" }))).rejects.toMatchObject({
       metadata: { available_nanos: "0", held_nanos: "110" },
@@ -181,7 +182,7 @@ describe("a settlement", () => {
 });
 
 describe("accounts and credits", () => {
-  const credit = { creditId: "c2", accountId: "acme", amountNanos: 5n };
+  const credit = { creditId: "c2", accountId: "acme", amountNanos: 5n, act: TEST_ACT };
 
   test("a credit counts once", async () => {
     const { ledger } = await bench();
@@ -219,7 +220,7 @@ describe("accounts and credits", () => {
     { id: "a".repeat(65), reason: "ERROR_REASON_PARAMETER_INVALID" },
   ])("the account '$id' is refused with $reason", async ({ id, reason }) => {
     const { ledger } = await bench();
-    await expect(ledger.createAccount({ id, name: "" })).rejects.toMatchObject({ reason });
+    await expect(ledger.createAccount({ id, name: "" }, TEST_ACT)).rejects.toMatchObject({ reason });
   });
 
   test.each([
@@ -228,14 +229,14 @@ describe("accounts and credits", () => {
   ])("a budget out of bounds is refused: $param", async ({ budgets, param }) => {
     const { ledger } = await bench();
     const refusal = { reason: "ERROR_REASON_PARAMETER_INVALID", metadata: { param } };
-    await expect(ledger.setSettings("acme", budgets)).rejects.toMatchObject(refusal);
+    await expect(ledger.setSettings("acme", budgets, TEST_ACT)).rejects.toMatchObject(refusal);
   });
 
   test("what is unknown is refused", async () => {
     const { ledger } = await bench();
     const refusal = { reason: "ERROR_REASON_RESOURCE_UNKNOWN", metadata: { kind: "account", id: "nobody" } };
     await expect(ledger.account("nobody")).rejects.toMatchObject(refusal);
-    await expect(ledger.setSettings("nobody", {})).rejects.toMatchObject(refusal);
+    await expect(ledger.setSettings("nobody", {}, TEST_ACT)).rejects.toMatchObject(refusal);
     await expect(ledger.balance("nobody")).rejects.toMatchObject(refusal);
     await expect(ledger.entries("nobody", { size: 1, token: "" })).rejects.toMatchObject(refusal);
   });

@@ -10,6 +10,7 @@ import { NO_USAGE } from "../../src/api/usage.js";
 import type { Account } from "../../src/ledger/rows.js";
 import { CHAIN_START } from "../../src/ledger/transfer.js";
 import { type Usage, UsageSource } from "../../src/api/index.js";
+import { TEST_ACT } from "../support/acts.js";
 
 /** 2026-11-21 12:00 UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -72,7 +73,7 @@ export function checkpointOf(given: Partial<CheckpointOperation> = {}): Checkpoi
 }
 
 export function creditOf(amountNanos: bigint, given: Partial<CreditOperation> = {}): CreditOperation {
-  return { kind: "credit", creditId: "c1", accountId: "acme", nowMs: NOON_MS, ...given, amountNanos };
+  return { kind: "credit", creditId: "c1", accountId: "acme", nowMs: NOON_MS, act: TEST_ACT, ...given, amountNanos };
 }
 
 export type Limits = Pick<Account, "budgets" | "requestCostMaxNanos">;

@@ -1,5 +1,6 @@
 /** The keys of random lives, some of which others made: what they hold and spend counts for their makers as well. */
 import type { Store } from "../../src/store/store.js";
+import { TEST_EVENT } from "../support/acts.js";
 
 const MAKERS: Readonly<Record<string, readonly string[]>> = {
   key_2: ["key_1"],
@@ -25,18 +26,21 @@ export const KEY_LINE = { makersOf, load: (): void => undefined };
 /** Puts the keys that others made into the database, which knows makers from there. */
 export async function makeKeyLine(store: Store): Promise<void> {
   for (const [id, [makerId = null]] of Object.entries(MAKERS)) {
-    await store.keys.create({
-      id,
-      accountId: "acme",
-      makerId,
-      settings: new Uint8Array(),
-      digest: Buffer.from(id),
-      previousDigest: null,
-      previousUntilMs: null,
-      hint: id,
-      createTimeMs: 0,
-      revokeTimeMs: null,
-      revision: 1,
-    });
+    await store.keys.create(
+      {
+        id,
+        accountId: "acme",
+        makerId,
+        settings: new Uint8Array(),
+        digest: Buffer.from(id),
+        previousDigest: null,
+        previousUntilMs: null,
+        hint: id,
+        createTimeMs: 0,
+        revokeTimeMs: null,
+        revision: 1,
+      },
+      TEST_EVENT,
+    );
   }
 }

@@ -15,6 +15,7 @@ import { temporaryDirectory } from "../store/directory.js";
 import { makeKeyLine } from "./key-line.js";
 import { LIFE_ACCOUNTS, REACH, RandomLife, randomFrom } from "./random-life.js";
 import { RunningLedger } from "./running-ledger.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const OPERATIONS = Number(process.env["TOLLGATE_MONEY_OPERATIONS"] ?? 250_000);
 const SEED = Number(process.env["TOLLGATE_SEED"] ?? randomInt(2 ** 31));
@@ -62,7 +63,7 @@ class Run {
   /** Opens the store anew until there were enough operations. */
   async go(): Promise<void> {
     const first = await openSqliteStore({ directory: this.#directory });
-    for (const id of LIFE_ACCOUNTS) await first.accounts.create({ id, name: id, createTimeMs: 0 });
+    for (const id of LIFE_ACCOUNTS) await first.accounts.create({ id, name: id, createTimeMs: 0 }, TEST_ACT);
     await makeKeyLine(first);
     await first.close();
     while (this.tally.operations < OPERATIONS) await this.#liveUntilCrash();
@@ -155,7 +156,7 @@ class Run {
       budgetTotalNanos: total,
       requestCostMaxNanos: request,
     };
-    await store.accounts.setSettings(id, budgets, "");
+    await store.accounts.setSettings(id, budgets, "", TEST_ACT);
     this.#model.limits.set(id, limits);
   }
 

@@ -4,6 +4,7 @@ import type { HoldOperation, KeyBudget, LeaseOperation, LedgerOperation } from "
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
 import type { Limits } from "./running-budgets.js";
+import { TEST_ACT } from "../support/acts.js";
 
 export const LIFE_ACCOUNTS = ["acme", "other", "third"] as const;
 /** How far back a life still names its requests. */
@@ -189,7 +190,15 @@ export class RandomLife {
     const refundId = `${this.#prefix}f${again ? 1 + this.whole(this.#refunds) : this.#refunds}`;
     const amountNanos = BigInt(this.whole(3) === 0 ? 0 : this.whole(30));
     const note = { reason: "the answer was cut", actor: "key_op" };
-    return { kind: "refund", refundId, requestId: this.#requestId(), amountNanos, nowMs: this.#nowMs, ...note };
+    return {
+      kind: "refund",
+      refundId,
+      requestId: this.#requestId(),
+      amountNanos,
+      nowMs: this.#nowMs,
+      act: TEST_ACT,
+      ...note,
+    };
   }
 
   #debit(): LedgerOperation {
@@ -198,7 +207,7 @@ export class RandomLife {
     const debitId = `${this.#prefix}d${again ? 1 + this.whole(this.#debits) : this.#debits}`;
     const [accountId, amountNanos] = [this.#account(), BigInt(1 + this.whole(60))];
     const note = { reason: "never paid", actor: "key_op" };
-    return { kind: "debit", debitId, accountId, amountNanos, nowMs: this.#nowMs, ...note };
+    return { kind: "debit", debitId, accountId, amountNanos, nowMs: this.#nowMs, act: TEST_ACT, ...note };
   }
 
   #beat(): LedgerOperation {

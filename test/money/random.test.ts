@@ -18,6 +18,7 @@ import { openForTest, temporaryDirectory } from "../store/directory.js";
 import { KEY_LINE, makeKeyLine } from "./key-line.js";
 import { PlainLedger } from "./plain-ledger.js";
 import { ACCOUNTS, lives, runs } from "./steps.js";
+import { TEST_ACT } from "../support/acts.js";
 
 /** granted = available + held + spent, never below zero. */
 function checkSums(book: Book, plain: PlainLedger): void {
@@ -80,7 +81,7 @@ test("the state machine decides as the plain model does, step by step", () => {
 test("the database decides as the plain model does, batch by batch, and the proof holds", async () => {
   const life = fc.asyncProperty(lives(150), fc.integer({ min: 1, max: 40 }), async (operations, batchMax) => {
     const store = await openForTest({ directory: temporaryDirectory() });
-    for (const id of ACCOUNTS) await store.accounts.create({ id, name: id, createTimeMs: 0 });
+    for (const id of ACCOUNTS) await store.accounts.create({ id, name: id, createTimeMs: 0 }, TEST_ACT);
     await makeKeyLine(store);
     const plain = new PlainLedger(ACCOUNTS);
     for (const batch of batches(operations, batchMax)) {

@@ -4,6 +4,7 @@ import { UsageSource } from "../../src/api/index.js";
 import type { Budget, KeyBudget, LedgerOperation } from "../../src/ledger/operation.js";
 import { checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { makersOf } from "./key-line.js";
+import { TEST_ACT } from "../support/acts.js";
 
 export const ACCOUNTS = ["acme", "other"];
 /** Shortly before a new month. */
@@ -78,7 +79,13 @@ const refund = fc
     amountNanos: fc.constantFrom(0n, 0n, 1n, 3n),
     reason,
   })
-  .map((given) => (nowMs: number): LedgerOperation => ({ kind: "refund", actor: "key_op", nowMs, ...given }));
+  .map((given) => (nowMs: number): LedgerOperation => ({
+    kind: "refund",
+    actor: "key_op",
+    nowMs,
+    act: TEST_ACT,
+    ...given,
+  }));
 
 const debit = fc
   .record({
@@ -87,7 +94,13 @@ const debit = fc
     amountNanos: fc.constantFrom(1n, 7n, 60n),
     reason,
   })
-  .map((given) => (nowMs: number): LedgerOperation => ({ kind: "debit", actor: "key_op", nowMs, ...given }));
+  .map((given) => (nowMs: number): LedgerOperation => ({
+    kind: "debit",
+    actor: "key_op",
+    nowMs,
+    act: TEST_ACT,
+    ...given,
+  }));
 
 const beat = fc.record({ nodeId, isLast: fc.boolean() }).map((given) => (nowMs: number): LedgerOperation => ({
   kind: "beat",

@@ -7,6 +7,7 @@ import { callerOf } from "../../src/keys/key-caller.js";
 import { isWithin } from "../../src/keys/within.js";
 import { emptySettings, SETTING_NAMES } from "../../src/keys/key-settings.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const { createKey, updateKey, rotateKey, revokeKey, getKey, listKeys, getCaller } = KeyServiceService;
 const SIGNAL = new AbortController().signal;
@@ -188,7 +189,7 @@ describe("whatever a key with the scope keys asks for", () => {
     const secret = child.message?.secret ?? "";
     expect((await ask(getCaller, {}, secret)).reason).toBe("");
     const past = { ...emptySettings(), expireTime: new Date(0) };
-    await core.parts.keys.update(maker.id, past, ["expire_time"]);
+    await core.parts.keys.update(maker.id, past, ["expire_time"], { act: TEST_ACT });
     expect((await ask(getCaller, {}, secret)).reason).toBe("ERROR_REASON_KEY_EXPIRED");
   });
 });

@@ -21,6 +21,7 @@ import { GatewayError } from "../../src/errors.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const PARAMETER_INVALID = "ERROR_REASON_PARAMETER_INVALID";
 const PARAMETER_MISSING = "ERROR_REASON_PARAMETER_MISSING";
@@ -43,7 +44,7 @@ beforeAll(async () => {
   operator = (await core.makeKey("root", { scopes: ["operator"] })).secret;
   ({ secret: member, id: memberKeyId } = await core.makeKey("acme", { scopes: [...CLIENT_SCOPES, "keys"] }));
   stranger = (await core.makeKey("other", { scopes: [...CLIENT_SCOPES, "keys"] })).secret;
-  await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n });
+  await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
   acmeRequest = await spend("acme", memberKeyId);
 });
 afterAll(async () => {

@@ -15,6 +15,7 @@ import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
+import { TEST_ACT } from "../support/acts.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
 /** 2026-11-21. */
@@ -66,9 +67,9 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
     gateway,
     log,
     makeKey: async (accountId, settings = {}) => {
-      await store.accounts.create({ id: accountId, name: accountId, createTimeMs: NOW_MS });
+      await store.accounts.create({ id: accountId, name: accountId, createTimeMs: NOW_MS }, TEST_ACT);
       const all = { ...KeySettings.decode(new Uint8Array()), ...settings };
-      const { key, secret } = await keys.create({ accountId, settings: all });
+      const { key, secret } = await keys.create({ accountId, settings: all }, TEST_ACT);
       return { secret, id: key.id };
     },
     close: async () => {

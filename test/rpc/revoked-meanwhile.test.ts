@@ -6,6 +6,7 @@ import { GatewayError } from "../../src/errors.js";
 import type { ServerCall } from "../../src/rpc/server-call.js";
 import { Gate, openWorld, settingsOf, type World } from "../keys/key-world.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const METHOD = KeyServiceService.getCaller;
 const PERMISSION = { operator: false, scope: "" };
@@ -17,7 +18,10 @@ beforeEach(async () => {
   world = await openWorld();
   core = await openCore({ keys: world.keys, nowMs: () => world.clock.nowMs });
   const expireTime = new Date(world.clock.nowMs + 60_000);
-  const made = await world.keys.create({ accountId: "acme", settings: settingsOf({ expireTime }), secret: undefined });
+  const made = await world.keys.create(
+    { accountId: "acme", settings: settingsOf({ expireTime }), secret: undefined },
+    TEST_ACT,
+  );
   key = { id: made.key.id, secret: made.secret };
 });
 afterEach(async () => {
@@ -43,10 +47,10 @@ const admit = (): Promise<Admission> =>
   Promise.resolve(core.dispatcher.admit(PERMISSION, { metadata: metadata(), peer: "", local: true }, METHOD.path));
 
 test.each([
-  { name: "is revoked", change: () => world.keys.revoke(key.id), want: "ERROR_REASON_KEY_REVOKED" },
+  { name: "is revoked", change: () => world.keys.revoke(key.id, TEST_ACT), want: "ERROR_REASON_KEY_REVOKED" },
   {
     name: "is revoked on another node",
-    change: () => world.node().revoke(key.id),
+    change: () => world.node().revoke(key.id, TEST_ACT),
     want: "ERROR_REASON_KEY_REVOKED",
   },
   {
@@ -65,7 +69,7 @@ test("a look-up that began before the revocation lets nobody in after it", async
   const gate = (world.watched.gate = new Gate());
   const asking = ask();
   await gate.reached;
-  await world.keys.revoke(key.id);
+  await world.keys.revoke(key.id, TEST_ACT);
   world.watched.gate = undefined;
   gate.open();
   expect(await asking).toBe("ERROR_REASON_KEY_REVOKED");

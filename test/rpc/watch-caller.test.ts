@@ -5,6 +5,7 @@ import { FrontServiceService } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { openWorld, settingsOf, type World } from "../keys/key-world.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { TEST_ACT } from "../support/acts.js";
 
 let world: World;
 let core: OpenCore;
@@ -25,11 +26,14 @@ interface Watched {
 }
 
 async function watch(expireTime?: Date): Promise<Watched> {
-  const { key, secret } = await world.keys.create({
-    accountId: "acme",
-    settings: settingsOf(expireTime === undefined ? {} : { expireTime }),
-    secret: undefined,
-  });
+  const { key, secret } = await world.keys.create(
+    {
+      accountId: "acme",
+      settings: settingsOf(expireTime === undefined ? {} : { expireTime }),
+      secret: undefined,
+    },
+    TEST_ACT,
+  );
   const gone = new Cancellation();
   const call = { metadata: { authorization: `Bearer ${secret}` }, signal: gone, peer: "", local: true };
   const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };
@@ -40,8 +44,16 @@ async function watch(expireTime?: Date): Promise<Watched> {
 }
 
 test.each([
-  { name: "the key is revoked", act: (id: string) => world.keys.revoke(id), want: "ERROR_REASON_KEY_REVOKED" },
-  { name: "another node revokes it", act: (id: string) => world.node().revoke(id), want: "ERROR_REASON_KEY_REVOKED" },
+  {
+    name: "the key is revoked",
+    act: (id: string) => world.keys.revoke(id, TEST_ACT),
+    want: "ERROR_REASON_KEY_REVOKED",
+  },
+  {
+    name: "another node revokes it",
+    act: (id: string) => world.node().revoke(id, TEST_ACT),
+    want: "ERROR_REASON_KEY_REVOKED",
+  },
 ])("it ends when $name, and another key's watch goes on", async ({ act, want }) => {
   const [one, other] = [await watch(), await watch()];
   let otherEnded = false;

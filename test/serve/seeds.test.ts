@@ -9,6 +9,7 @@ import { applySeeds, type SeedParts } from "../../src/serve/seeds.js";
 import type { Store } from "../../src/store/store.js";
 import { ROOT_SECRET, seededBytes, settingsOf } from "../keys/key-world.js";
 import { openForTest, temporaryDirectory } from "../store/directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const NO_LIMITS = { requestsPerMinute: 0n, tokensPerMinute: 0n, concurrency: 0n, modelLimits: [] };
 const NO_BUDGETS = { budgetDayNanos: 0n, budgetMonthNanos: 0n, budgetTotalNanos: 0n, requestCostMaxNanos: 0n };
@@ -36,7 +37,7 @@ class Place {
     const nowMs = Date.now;
     const randomBytes = seededBytes(failpoint ?? "");
     const keys = new Keys({ store, coordination, rootSecret: ROOT_SECRET, nowMs, randomBytes });
-    return { store, parts: { keys, ledger: new Ledger({ store, nodeId: "node_1", nowMs }) } };
+    return { store, parts: { keys, ledger: new Ledger({ store, nodeId: "node_1", nowMs }), nowMs } };
   }
 }
 
@@ -62,15 +63,15 @@ beforeEach(() => {
 test("a failure of the ledger amid the seeds leaves none of them, and the next reload applies all", async () => {
   const [one, two] = [accountOf("one", 5n), accountOf("two", 7n)];
   const before = await place.open();
-  expect(await applySeeds(before.parts, fileOf(one))).toEqual([]);
+  expect(await applySeeds(before.parts, fileOf(one), TEST_ACT)).toEqual([]);
   await before.store.close();
   const failing = await place.open("during_commit=throw:1");
-  await expect(applySeeds(failing.parts, fileOf(one, two, accountOf("three", 9n)))).rejects.toThrow();
+  await expect(applySeeds(failing.parts, fileOf(one, two, accountOf("three", 9n)), TEST_ACT)).rejects.toThrow();
   expect(await found(failing, ["one", "two", "three"])).toEqual(["account one", "credit one", "key one"]);
   await failing.store.close();
   const after = await place.open();
   expect(await found(after, ["two", "three"])).toEqual([]);
-  expect(await applySeeds(after.parts, fileOf(one, two))).toEqual([]);
+  expect(await applySeeds(after.parts, fileOf(one, two), TEST_ACT)).toEqual([]);
   expect(await found(after, ["two"])).toEqual(["account two", "credit two", "key two"]);
   expect((await after.parts.ledger.balance("one")).grantedNanos).toBe(5n);
   expect((await after.parts.ledger.verify()).problems).toEqual([]);
@@ -80,16 +81,22 @@ test("a credit that the ledger cannot hold refuses the whole file", async () => 
   const opened = await place.open();
   const names = ["a", "b", "c", "d", "e"];
   const file = fileOf(...names.map((id) => accountOf(id, AMOUNT_NANOS_MAX)));
-  await expect(applySeeds(opened.parts, file)).rejects.toThrow(/all credits together are more than the ledger holds/);
+  await expect(applySeeds(opened.parts, file, TEST_ACT)).rejects.toThrow(
+    /all credits together are more than the ledger holds/,
+  );
   expect(await found(opened, names)).toEqual([]);
   expect((await opened.parts.ledger.verify()).problems).toEqual([]);
 });
 
 test("what was seeded before stays as it is, and is said", async () => {
   const opened = await place.open();
-  await applySeeds(opened.parts, fileOf(accountOf("one", 5n)));
-  await opened.parts.keys.revoke((await opened.parts.keys.authenticate(secretOf("one"))).keyId);
-  const said = await applySeeds(opened.parts, fileOf({ ...accountOf("one", 6n), name: "Uno" }, accountOf("two", 1n)));
+  await applySeeds(opened.parts, fileOf(accountOf("one", 5n)), TEST_ACT);
+  await opened.parts.keys.revoke((await opened.parts.keys.authenticate(secretOf("one"))).keyId, TEST_ACT);
+  const said = await applySeeds(
+    opened.parts,
+    fileOf({ ...accountOf("one", 6n), name: "Uno" }, accountOf("two", 1n)),
+    TEST_ACT,
+  );
   expect(said.join("\n")).toMatch(/accounts.one.name .*\naccounts.one.credit is .*\nkeys\[0\] \(key_\w+\) was revoked/);
   expect(await found(opened, ["one", "two"])).toEqual([
     "account one",

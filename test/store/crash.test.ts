@@ -10,6 +10,7 @@ import { NOON_MS, creditOf } from "../ledger/operations.js";
 import { readWitness } from "../../src/store/witness.js";
 import { javascriptOf } from "../support/javascript-of.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const ROUNDS = 3;
 /** A child is killed after so many acknowledgements. */
@@ -18,7 +19,7 @@ const LINES = 200;
 async function fundedDirectory(): Promise<string> {
   const directory = temporaryDirectory();
   const store = await openSqliteStore({ directory });
-  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([creditOf(1_000_000_000n)]);
   await store.close();
   return directory;

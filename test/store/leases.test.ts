@@ -4,6 +4,7 @@ import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { creditOf, holdOf, NOON_MS, settleOf, voidOf } from "../ledger/operations.js";
 import { onEachStore, type StoreDriver, type StorePlace } from "../support/stores.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const BEAT: LedgerOperation = { kind: "beat", nodeId: "node_1", nowMs: NOON_MS, isLast: false };
 const WHO = { nodeId: "node_1", accountId: "acme", keyId: "key_1", budgets: [] };
@@ -19,7 +20,7 @@ const LEASE: LedgerOperation = {
 /** A ledger with a lease of twenty, of which an open hold took five. */
 async function leased(place: StorePlace): Promise<Store> {
   const store = await place.open();
-  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([creditOf(100n), BEAT, LEASE, holdOf({ amountNanos: 5n, leaseId: "l1" })]);
   return store;
 }

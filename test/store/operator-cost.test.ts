@@ -5,10 +5,11 @@ import type { Store } from "../../src/store/store.js";
 import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 async function storeWith(...operations: readonly LedgerOperation[]): Promise<Store> {
   const store = await openForTest({ directory: temporaryDirectory() });
-  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([creditOf(100n), ...operations]);
   return store;
 }

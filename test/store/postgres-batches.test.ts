@@ -6,6 +6,7 @@ import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../le
 import { recover, refused } from "../ledger/cases.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
 import { makeLedger, type NodeWriter, openWriter } from "../support/postgres-ledger.js";
+import { TEST_ACT } from "../support/acts.js";
 
 async function writers(count: number, ...accounts: readonly string[]): Promise<{ url: string; all: NodeWriter[] }> {
   const url = await makeDatabase();
@@ -36,8 +37,26 @@ describe.skipIf(postgresMissing)("a batch on PostgreSQL", () => {
       holdOf(),
       settleOf(),
       settleOf({ requestId: "none" }),
-      { kind: "refund", refundId: "f1", requestId: "r1", amountNanos: 7n, reason: "x", actor: "y", nowMs: NOON_MS },
-      { kind: "debit", debitId: "d1", accountId: "acme", amountNanos: 9n, reason: "x", actor: "y", nowMs: NOON_MS },
+      {
+        kind: "refund",
+        refundId: "f1",
+        requestId: "r1",
+        amountNanos: 7n,
+        reason: "x",
+        actor: "y",
+        nowMs: NOON_MS,
+        act: TEST_ACT,
+      },
+      {
+        kind: "debit",
+        debitId: "d1",
+        accountId: "acme",
+        amountNanos: 9n,
+        reason: "x",
+        actor: "y",
+        nowMs: NOON_MS,
+        act: TEST_ACT,
+      },
       { kind: "beat", nodeId: "node_1", isLast: false, nowMs: NOON_MS },
     ]);
     expect(more).toMatchObject([

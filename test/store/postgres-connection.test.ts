@@ -13,6 +13,7 @@ import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { pgbouncerMissing, startPgbouncer } from "../support/pgbouncer.js";
 import { administer, makeDatabase, postgresMissing } from "../support/postgres.js";
+import { TEST_ACT } from "../support/acts.js";
 
 async function opened<Result>(url: string, work: (database: Postgres) => Promise<Result>): Promise<Result> {
   const database = await Postgres.open(url);
@@ -118,7 +119,7 @@ describe.skipIf(postgresMissing)("PostgreSQL", () => {
 describe.skipIf(postgresMissing ?? pgbouncerMissing)("behind PgBouncer in transaction mode", () => {
   test("a store holds, settles and is proven, with more calls at once than the server has sessions", async () => {
     const store = await openPostgresStore({ url: await startPgbouncer(await makeDatabase()), nodeId: "node_1" });
-    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await store.ledger.commit([creditOf(1_000n)]);
     const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
     await Promise.all(ids.map((requestId) => store.ledger.commit([holdOf({ requestId }), settleOf({ requestId })])));
@@ -192,11 +193,11 @@ describe.skipIf(postgresMissing)("the schema", () => {
         ...requestCalls(database),
         ...entryCalls(database),
       };
-      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 })).toBe(true);
-      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 })).toBe(false);
+      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 }, TEST_ACT)).toBe(true);
+      expect(await calls.createAccount({ id: "acme", name: "Acme", createTimeMs: 1 }, TEST_ACT)).toBe(false);
       expect(await calls.balance("acme")).toMatchObject({ availableNanos: 0n, receivableNanos: 0n });
-      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "x")).toBe("stale");
-      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "")).toMatchObject({
+      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "x", TEST_ACT)).toBe("stale");
+      expect(await calls.setAccount("acme", { budgetDayNanos: 7n }, "", TEST_ACT)).toMatchObject({
         budgets: { budgetDayNanos: 7n },
       });
       expect(await calls.accounts(10, "")).toMatchObject([{ id: "acme", budgets: { budgetDayNanos: 7n } }]);

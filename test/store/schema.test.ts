@@ -8,6 +8,7 @@ import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 function databaseIn(directory: string): Sqlite {
   return new Sqlite(join(directory, "tollgate.db"));
@@ -62,7 +63,7 @@ test("requests of two accounts change no row in common, not even of the operator
   const directory = temporaryDirectory();
   const store = await openForTest({ directory });
   const ids = ["acme", "other"];
-  for (const id of ids) await store.accounts.create({ id, name: id, createTimeMs: 0 });
+  for (const id of ids) await store.accounts.create({ id, name: id, createTimeMs: 0 }, TEST_ACT);
   await store.ledger.commit(ids.map((accountId) => creditOf(100n, { accountId, creditId: accountId })));
   const changed: string[][] = [];
   for (const accountId of ids) {

@@ -11,10 +11,11 @@ import { letGo, recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, usage, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 async function storeWith(...operations: readonly LedgerOperation[]): Promise<Store> {
   const store = await openForTest({ directory: temporaryDirectory() });
-  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS });
+  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([creditOf(100n), ...operations]);
   return store;
 }
@@ -32,8 +33,7 @@ describe("a data directory", () => {
   test("is open once at a time", async () => {
     const directory = temporaryDirectory();
     const first = await openSqliteStore({ directory });
-    const message = `The data directory '${directory}' is in use by another Tollgate.`;
-    await expect(openSqliteStore({ directory })).rejects.toThrow(message);
+    await expect(openSqliteStore({ directory })).rejects.toThrow(`'${directory}' is in use by another Tollgate.`);
     await first.close();
     await openForTest({ directory });
   });
@@ -50,7 +50,7 @@ describe("a data directory", () => {
     mkdirSync(directory, { recursive: true });
     symlinkSync(join(elsewhere, "tollgate.db"), join(directory, "tollgate.db"));
     const store = await openForTest({ directory });
-    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await store.ledger.commit([creditOf(100n)]);
     expect(readdirSync(elsewhere)).toContain("tollgate.db-wal");
     expect(readdirSync(directory)).not.toContain("tollgate.db-wal");
@@ -59,7 +59,7 @@ describe("a data directory", () => {
   test("keeps everything when it is closed and opened again", async () => {
     const directory = temporaryDirectory();
     const first = await openSqliteStore({ directory });
-    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await first.ledger.commit([creditOf(100n), holdOf(), settleOf()]);
     await first.close();
     const second = await openForTest({ directory });
@@ -71,7 +71,7 @@ describe("a data directory", () => {
   test("ends the leases of the process before, because it is gone", async () => {
     const directory = temporaryDirectory();
     const first = await openSqliteStore({ directory });
-    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await first.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     await first.ledger.commit([creditOf(9n), holdOf({ amountNanos: 9n })]);
     await first.ledger.commit([{ kind: "beat", nodeId: "node_1", nowMs: NOON_MS, isLast: false }]);
     await first.close();
@@ -131,7 +131,7 @@ describe("the schema", () => {
   ])("refuses %s", async (sql, message) => {
     const directory = temporaryDirectory();
     const store = await openSqliteStore({ directory });
-    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     const gone = holdOf({ requestId: "gone" });
     const recover = { kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent: [] } as const;
     await store.ledger.commit([creditOf(100n), holdOf(), settleOf(), gone]);
@@ -169,7 +169,7 @@ describe("a commit", () => {
   test("is refused as unavailable while the database is full, and reading goes on", async () => {
     const directory = temporaryDirectory();
     const store = await openSqliteStore({ directory, databaseBytesMax: 400_000 });
-    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+    await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
     const unavailable = { reason: "ERROR_REASON_LEDGER_UNAVAILABLE" };
     let count = 0;
     const batch = (): LedgerOperation[] =>
@@ -211,9 +211,9 @@ describe("a list", () => {
     // Two of them share their time, so that the id decides.
     const holds = ids.map((requestId, index) => holdOf({ requestId, nowMs: NOON_MS + Math.floor(index / 2) }));
     const store = await storeWith(...holds);
-    for (const id of ["a", "b", "c"]) await store.accounts.create({ id, name: id, createTimeMs: 1 });
+    for (const id of ["a", "b", "c"]) await store.accounts.create({ id, name: id, createTimeMs: 1 }, TEST_ACT);
     for (const [index, id] of ids.entries())
-      await store.keys.create(keyOf({ id, digest: new Uint8Array([index]), createTimeMs: Math.floor(index / 2) }));
+      await store.keys.create(keyOf({ id, digest: Uint8Array.of(index), createTimeMs: index >> 1 }), TEST_EVENT);
     const newest = ids.toReversed();
     const byId = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
     expect(byId(await all((page) => store.accounts.list(page), size))).toEqual(["a", "acme", "b", "c", "other"]);
@@ -373,7 +373,7 @@ describe("a key", () => {
     const store = await storeWith();
     const previous = { previousDigest: new Uint8Array([2]), previousUntilMs: 7, revokeTimeMs: 9 };
     for (const key of [keyOf({}), keyOf({ id: "key_2", digest: new Uint8Array([3]), ...previous })]) {
-      expect(await store.keys.create(key)).toBe(true);
+      expect(await store.keys.create(key, TEST_EVENT)).toBe(true);
       expect(await store.keys.get(key.id)).toEqual(key);
       expect(await store.keys.findByDigest(key.digest)).toEqual(key);
     }
@@ -383,18 +383,18 @@ describe("a key", () => {
 
   test("is not made where its digest or id is taken", async () => {
     const store = await storeWith();
-    await store.keys.create(keyOf({ previousDigest: new Uint8Array([2]) }));
-    expect(await store.keys.create(keyOf({ id: "key_2" }))).toBe(false);
-    expect(await store.keys.create(keyOf({ id: "key_2", digest: new Uint8Array([2]) }))).toBe(false);
-    expect(await store.keys.create(keyOf({ digest: new Uint8Array([3]) }))).toBe(false);
+    await store.keys.create(keyOf({ previousDigest: new Uint8Array([2]) }), TEST_EVENT);
+    expect(await store.keys.create(keyOf({ id: "key_2" }), TEST_EVENT)).toBe(false);
+    expect(await store.keys.create(keyOf({ id: "key_2", digest: new Uint8Array([2]) }), TEST_EVENT)).toBe(false);
+    expect(await store.keys.create(keyOf({ digest: new Uint8Array([3]) }), TEST_EVENT)).toBe(false);
   });
 
   test("is replaced by the first of two changes, and the second is told", async () => {
     const store = await storeWith();
-    await store.keys.create(keyOf({}));
+    await store.keys.create(keyOf({}), TEST_EVENT);
     const changes = [keyOf({ revision: 2, hint: "first" }), keyOf({ revision: 2, hint: "second" })];
-    expect(await Promise.all(changes.map((key) => store.keys.replace(key)))).toEqual([true, false]);
+    expect(await Promise.all(changes.map((key) => store.keys.replace(key, TEST_EVENT)))).toEqual([true, false]);
     expect(await store.keys.get("key_1")).toMatchObject({ revision: 2, hint: "first" });
-    expect(await store.keys.replace(keyOf({ id: "key_9", revision: 2 }))).toBe(false);
+    expect(await store.keys.replace(keyOf({ id: "key_9", revision: 2 }), TEST_EVENT)).toBe(false);
   });
 });

@@ -5,12 +5,13 @@ import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { StatementPage, StatementPeriod, Store } from "../../src/store/store.js";
 import { MINUTE_MS, NOON_MS, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 const ALWAYS: StatementPeriod = { fromMs: undefined, toMs: undefined };
 
 async function storeWith(...operations: readonly LedgerOperation[]): Promise<Store> {
   const store = await openForTest({ directory: temporaryDirectory() });
-  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS });
+  for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit(operations);
   return store;
 }
@@ -82,7 +83,8 @@ describe("a statement", () => {
       fc.integer({ min: 1, max: 9 }),
       async (life, splitMs, size) => {
         const store = await openForTest({ directory: temporaryDirectory() });
-        for (const id of ["acme", "other"]) await store.accounts.create({ id, name: id, createTimeMs: NOON_MS });
+        for (const id of ["acme", "other"])
+          await store.accounts.create({ id, name: id, createTimeMs: NOON_MS }, TEST_ACT);
         await store.ledger.commit([creditOf(500n, { creditId: "first" }), ...operationsOf(life)]);
         const all = await readAll(store, ALWAYS, size);
         expectRunning(all);

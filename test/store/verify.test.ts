@@ -10,6 +10,7 @@ import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
+import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
 const parent = mkdtempSync(join(tmpdir(), "tollgate-"));
 const original = join(parent, "data");
@@ -22,9 +23,9 @@ const LET_GO: ReadonlySet<string> = new Set(["expired", "late"]);
 beforeAll(async () => {
   const directory = original;
   const store = await openSqliteStore({ directory });
-  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS });
+  await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   const requestIds = ["settled", "over", "voided", "expired", "late", "recovered", "held"];
-  await store.accounts.create({ id: "other", name: "Other", createTimeMs: NOON_MS });
+  await store.accounts.create({ id: "other", name: "Other", createTimeMs: NOON_MS }, TEST_ACT);
   await store.ledger.commit([
     creditOf(100n),
     creditOf(5n, { accountId: "other", creditId: "c2" }),
@@ -36,19 +37,22 @@ beforeAll(async () => {
     checkpointOf({ requestId: "recovered" }),
     checkpointOf({ requestId: "held", operatorCostNanos: 1n }),
   ]);
-  await store.keys.create({
-    id: "key_1",
-    accountId: "acme",
-    settings: new Uint8Array([10, 1]),
-    digest: new Uint8Array([1]),
-    previousDigest: null,
-    previousUntilMs: null,
-    hint: "sk-a...b",
-    createTimeMs: NOON_MS,
-    revokeTimeMs: NOON_MS,
-    makerId: null,
-    revision: 1,
-  });
+  await store.keys.create(
+    {
+      id: "key_1",
+      accountId: "acme",
+      settings: new Uint8Array([10, 1]),
+      digest: new Uint8Array([1]),
+      previousDigest: null,
+      previousUntilMs: null,
+      hint: "sk-a...b",
+      createTimeMs: NOON_MS,
+      revokeTimeMs: NOON_MS,
+      makerId: null,
+      revision: 1,
+    },
+    TEST_EVENT,
+  );
   const live = new Set(["held"]);
   await store.ledger.commit([recover({ nodeId: "held", live }), settleOf({ requestId: "late" })]);
   await store.close();
@@ -73,7 +77,7 @@ function problemsAfter(sql: string): readonly string[] {
   const database = new Sqlite(join(directory, "tollgate.db"));
   database.pragma("foreign_keys = OFF");
   database.pragma("ignore_check_constraints = ON");
-  for (const table of ["transfer", "release"])
+  for (const table of ["transfer", "release", "audit_event"])
     database.exec(`DROP TRIGGER ${table}_update; DROP TRIGGER ${table}_delete`);
   database.exec(sql);
   database.close();
@@ -88,6 +92,7 @@ test("a sound ledger holds, and the proof says what it counted", async () => {
     accountCount: 2,
     transferCount: 17,
     openHoldCount: 1,
+    auditEventCount: 5,
   });
 });
 
@@ -194,6 +199,20 @@ test.each([
     "The counter of the account acme (month 2026-11) does not equal",
   ],
   ["DELETE FROM budget WHERE period = 'total'", "The counter of the key key_1 (total) does not equal"],
+  ["DELETE FROM audit_event WHERE sequence = 1", "The audit record 2 follows record 0: some between are gone"],
+  ["DELETE FROM audit_event WHERE sequence = 3", "The audit record 4 follows record 2: some between are gone"],
+  ["DELETE FROM audit_event WHERE sequence = 5", "The audit log says that its last record is number 5: it ends with"],
+  ["DELETE FROM audit_event", "The audit log says that its last record is number 5: it ends with number 0"],
+  ["DELETE FROM audit_head", "The audit log does not say where it ends"],
+  ["UPDATE audit_event SET actor_id = 'key_2' WHERE sequence = 2", "The audit record 2 was changed: its hash"],
+  ["UPDATE audit_event SET time_ms = 1 WHERE sequence = 5", "The audit record 5 was changed: its hash"],
+  ["UPDATE audit_event SET after_json = '{}' WHERE sequence = 3", "The audit record 3 was changed: its hash"],
+  [
+    `UPDATE audit_event SET sequence = -sequence; UPDATE audit_event SET sequence = CASE sequence WHEN -2 THEN 3
+      WHEN -3 THEN 2 ELSE -sequence END`,
+    "The audit record 2 was changed: its hash",
+  ],
+  ["UPDATE audit_event SET transfer_id = 'c:c9' WHERE transfer_id = 'c:c1'", "names the transfer c:c9, which is not"],
   ["UPDATE usage_day SET output_tokens = 1", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
 ])("%s is found", (sql, problem) => {
   expect(problemsAfter(sql).join("\n")).toContain(problem);

@@ -7,6 +7,7 @@ import { holdsLedger } from "../../src/store/data-directory.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { creditOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { TEST_ACT } from "../support/acts.js";
 
 function elsewhere(): string {
   const parent = mkdtempSync(join(tmpdir(), "tollgate-witness-"));
@@ -17,7 +18,7 @@ function elsewhere(): string {
 test("a log that lacks no more than the last transfer that was acknowledged is found", async () => {
   const directory = temporaryDirectory();
   const store = await openForTest({ directory });
-  await store.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 });
+  await store.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 }, TEST_ACT);
   await store.ledger.commit([creditOf(5n)]);
   // The copy is of the files alone: a program that dies leaves them so.
   const copy = temporaryDirectory();
@@ -31,7 +32,7 @@ test("a log that lacks no more than the last transfer that was acknowledged is f
 test("a directory that is gone whole is found by a witness elsewhere, and accepted where that is said", async () => {
   const [directory, witnessPath] = [temporaryDirectory(), elsewhere()];
   const first = await openSqliteStore({ directory, witnessPath });
-  await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 });
+  await first.accounts.create({ id: "acme", name: "acme", createTimeMs: 0 }, TEST_ACT);
   await first.ledger.commit([creditOf(5n)]);
   await first.close();
   await (await openSqliteStore({ directory, witnessPath })).close();

@@ -25,6 +25,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/http/": ["src/formats/", "src/observe/"],
   "src/formats/": ["src/wire/"],
   "src/rpc/": [
+    "src/audit/",
     "src/gateway/",
     "src/keys/",
     "src/ledger/",
@@ -64,9 +65,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/pricing/count-queue.ts",
   ],
   "src/records/": [],
-  "src/keys/": ["src/store/store.ts", "src/coordination/coordination.ts"],
+  // Who changes something, and what is kept of it: plain forms, which go with each change.
+  "src/audit/": [],
+  "src/keys/": ["src/audit/", "src/store/store.ts", "src/coordination/coordination.ts"],
   "src/limits/": ["src/coordination/coordination.ts"],
-  "src/ledger/": ["src/store/store.ts"],
+  "src/ledger/": ["src/audit/", "src/store/store.ts"],
   "src/models/": ["src/wire/wire.ts"],
   "src/pricing/": ["src/models/"],
   "src/routing/": [
@@ -88,9 +91,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/families/": ["src/wire/", "src/upstream/"],
   "src/upstream/": ["src/observe/"],
   // The pure state machine and its forms; never the writer.
-  "src/store/": ["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map(
-    (name) => `src/ledger/${name}.ts`,
-  ),
+  "src/store/": [
+    "src/audit/",
+    ...["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map((name) => `src/ledger/${name}.ts`),
+  ],
   "src/coordination/": [],
   "src/observe/": [],
   "src/api/": [],

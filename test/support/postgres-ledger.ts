@@ -5,6 +5,7 @@ import { Postgres } from "../../src/store/postgres/connection.js";
 import { migrate } from "../../src/store/postgres/migration.js";
 import { MIGRATIONS } from "../../src/store/postgres/schema.js";
 import { createAccount, createKey } from "../../src/store/postgres/tables.js";
+import { TEST_ACT } from "./acts.js";
 
 /** Makes the tables, with these accounts and keys: each key with the one that made it. */
 export async function makeLedger(
@@ -14,7 +15,7 @@ export async function makeLedger(
 ): Promise<void> {
   const database = await Postgres.open(url);
   await migrate(database, MIGRATIONS, []);
-  for (const id of accounts) await createAccount(database, { id, name: id, createTimeMs: 0 });
+  for (const id of accounts) await createAccount(database, { id, name: id, createTimeMs: 0 }, TEST_ACT);
   for (const [id, makerId] of keys)
     await createKey(database, {
       id,

@@ -501,6 +501,8 @@ export interface VerifyLedgerResponse {
   transferCount: bigint;
   /** The number of requests for which money is set aside now. */
   openHoldCount: bigint;
+  /** The number of records of the audit log that were checked. */
+  auditEventCount: bigint;
 }
 
 function createBaseAccountSettings(): AccountSettings {
@@ -2969,7 +2971,7 @@ export const VerifyLedgerRequest: MessageFns<VerifyLedgerRequest> = {
 };
 
 function createBaseVerifyLedgerResponse(): VerifyLedgerResponse {
-  return { holds: false, problems: [], accountCount: 0n, transferCount: 0n, openHoldCount: 0n };
+  return { holds: false, problems: [], accountCount: 0n, transferCount: 0n, openHoldCount: 0n, auditEventCount: 0n };
 }
 
 export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
@@ -2997,6 +2999,12 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
         throw new globalThis.Error("value provided for field message.openHoldCount of type int64 too large");
       }
       writer.uint32(40).int64(message.openHoldCount);
+    }
+    if (message.auditEventCount !== 0n) {
+      if (BigInt.asIntN(64, message.auditEventCount) !== message.auditEventCount) {
+        throw new globalThis.Error("value provided for field message.auditEventCount of type int64 too large");
+      }
+      writer.uint32(48).int64(message.auditEventCount);
     }
     return writer;
   },
@@ -3052,6 +3060,14 @@ export const VerifyLedgerResponse: MessageFns<VerifyLedgerResponse> = {
             }
 
             message.openHoldCount = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.auditEventCount = reader.int64() as bigint;
             continue;
           }
         }

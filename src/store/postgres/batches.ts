@@ -2,10 +2,12 @@
 import assert from "node:assert";
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditEvent } from "../../audit/act.js";
 import { GatewayError } from "../../errors.js";
 import { failpoint } from "../../failpoint.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
 import { decide } from "../../ledger/state.js";
+import { appendAudit } from "./audit.js";
 import { BookReader } from "./book-reader.js";
 import { writeBook } from "./book-writer.js";
 import type { Postgres, Session } from "./connection.js";
@@ -62,11 +64,16 @@ export class Batches {
     return this.#database.transact(work, { snapshot: true });
   }
 
-  /** Decides and writes operations in a transaction that is open, which may do more. */
-  async within(session: Session, operations: readonly LedgerOperation[]): Promise<readonly LedgerResult[]> {
+  /** Decides and writes operations at the end of a transaction, with the records of what it did before. */
+  async within(
+    session: Session,
+    operations: readonly LedgerOperation[],
+    events: readonly AuditEvent[] = [],
+  ): Promise<readonly LedgerResult[]> {
     const book = await this.#reader.lock(session, operations);
     const results = operations.map((operation) => decide(book, operation));
     await writeBook(session, book, this.#shard);
+    await appendAudit(session, [...events, ...book.events]);
     return results;
   }
 

@@ -2,7 +2,7 @@
  * The tables in PostgreSQL, as steps from each version of the schema to the next. A step that was released never
  * changes.
  */
-import { IDENTITY, KEYS } from "../sqlite/schema.js";
+import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
 import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
 
 export interface PostgresMigration {
@@ -33,6 +33,10 @@ const IDENTITIES = `${inPostgres(IDENTITY)}
 INSERT INTO identity (id, database_id) VALUES (1, md5(gen_random_uuid()::text));
 ${appendOnly("identity", "identities")}${appendOnly("accepted_loss", "accepted losses")}`;
 
+const AUDITED = `${inPostgres(AUDIT)}
+INSERT INTO audit_head (id, sequence, hash) VALUES (1, 0, decode(repeat('00', 32), 'hex'));
+${appendOnly("audit_event", "audit records")}`;
+
 /** Answers with an Idempotency-Key. The node that claimed a key is the only one that may run its request. */
 const ANSWERS = inPostgres(`
 CREATE TABLE answer (
@@ -56,7 +60,7 @@ CREATE INDEX answer_account ON answer (account_id, until_ms);
 export const MIGRATIONS: readonly PostgresMigration[] = [
   {
     version: 1,
-    sql: LEDGER_TABLES + inPostgres(KEYS) + PROBE + IDENTITIES + ANSWERS,
+    sql: LEDGER_TABLES + inPostgres(KEYS) + PROBE + IDENTITIES + AUDITED + ANSWERS,
     serves: { version: 1, program: "0.1.0" },
   },
 ];

@@ -1,9 +1,11 @@
 /** The PostgreSQL driver: a store that many nodes share. */
 import assert from "node:assert";
+import type { AuditEvent } from "../../audit/act.js";
 import type { AsyncTableCalls } from "../calls.js";
 import { pagedStore } from "../paged-store.js";
 import type { SeedOutcome, SeedRows, Store, VerifyReport } from "../store.js";
 import { PostgresAnswers, type AnswersOptions } from "./answers.js";
+import { appendAudit, auditCalls } from "./audit.js";
 import { Batches } from "./batches.js";
 import { Postgres, type Session } from "./connection.js";
 import { entryCalls } from "./entries.js";
@@ -67,6 +69,7 @@ function tableCalls(database: Postgres, batches: Batches): AsyncTableCalls {
   return {
     ...accountCalls(database),
     ...keyCalls(database),
+    ...auditCalls(database),
     ...requestCalls(database),
     ...entryCalls(database),
     seed: (rows) => seed(database, batches, rows),
@@ -94,15 +97,25 @@ async function seed(database: Postgres, batches: Batches, rows: SeedRows): Promi
 }
 
 async function applied(session: Session, batches: Batches, rows: SeedRows): Promise<SeedOutcome> {
+  const events: AuditEvent[] = [];
   const opened: boolean[] = [];
-  for (const account of rows.accounts) opened.push(await createAccount(session, account));
-  const credits = rows.credits.length === 0 ? [] : await batches.within(session, rows.credits);
-  for (const key of rows.keys) if ((await findKey(session, key.digest)) === undefined) await createKey(session, key);
+  for (const account of rows.accounts) {
+    const event = await createAccount(session, account, rows.act);
+    opened.push(event !== undefined);
+    if (event !== undefined) events.push(event);
+  }
+  for (const { row, event } of rows.keys) {
+    if ((await findKey(session, row.digest)) !== undefined) continue;
+    if (await createKey(session, row)) events.push(event);
+  }
+  const { credits: asked } = rows;
+  if (asked.length === 0) await appendAudit(session, events);
+  const credits = asked.length === 0 ? [] : await batches.within(session, asked, events);
   const accounts: SeedOutcome["accounts"][number][] = [];
   for (const [index, { id }] of rows.accounts.entries())
     accounts.push({ row: there(await findAccount(session, id)), opened: opened[index] === true });
   const keys: SeedOutcome["keys"][number][] = [];
-  for (const { digest } of rows.keys) keys.push(there(await findKey(session, digest)));
+  for (const { row } of rows.keys) keys.push(there(await findKey(session, row.digest)));
   const isApplied = credits.every((result) => result.kind !== "refused" || result.problem === "id_taken");
   return { applied: isApplied, accounts, credits, keys };
 }

@@ -1,7 +1,9 @@
 /** Accounts, keys, requests and entries in PostgreSQL: each call in one statement, or in one transaction. */
 import assert from "node:assert/strict";
+import type { Act, AuditEvent } from "../../audit/act.js";
 import {
   ACCOUNT,
+  accountEvent,
   BALANCE,
   type BalanceColumns,
   ACCOUNTS,
@@ -57,6 +59,7 @@ import {
   USAGE_TOTAL_OF_ACCOUNT,
 } from "../request-rows.js";
 import type { AccountRow, KeyRow, NewAccountRow } from "../store.js";
+import { appendAudit } from "./audit.js";
 import type { Postgres, Session } from "./connection.js";
 import { namedSql, sql } from "./sql.js";
 
@@ -106,20 +109,31 @@ export function accountCalls(database: Postgres): AccountCalls {
         },
         { snapshot: true },
       ),
-    createAccount: (account) => createAccount(database, account),
-    setAccount: (id, settings, etag) =>
-      changeAccount<AccountRow | "stale">(database, id, (account) =>
+    createAccount: (account, act) =>
+      database.transact(async (session) => {
+        const event = await createAccount(session, account, act);
+        if (event !== undefined) await appendAudit(session, [event]);
+        return event !== undefined;
+      }),
+    setAccount: (id, settings, etag, act) =>
+      changeAccount<AccountRow | "stale">(database, id, act, (account) =>
         etag !== "" && etag !== account.etag ? "stale" : withSettings(account, settings),
       ),
-    setFreeze: (id, freeze) => changeAccount(database, id, (account) => withFreeze(account, freeze)),
+    setFreeze: (id, freeze, act) => changeAccount(database, id, act, (account) => withFreeze(account, freeze)),
     account: (id) => findAccount(database, id),
     accounts: async (count, afterId) =>
       (await database.rows<AccountColumns>(accounts.list, [afterId, count])).map(toAccount),
   };
 }
 
-export async function createAccount(session: Session, account: NewAccountRow): Promise<boolean> {
-  return (await session.run(accounts.insert, newAccountValues(account))) === 1;
+/** The record of its making, which is for the end of the transaction; undefined where the id is taken. */
+export async function createAccount(
+  session: Session,
+  account: NewAccountRow,
+  act: Act,
+): Promise<AuditEvent | undefined> {
+  if ((await session.run(accounts.insert, newAccountValues(account))) !== 1) return undefined;
+  return accountEvent(act, undefined, await findAccount(session, account.id));
 }
 
 export async function findAccount(session: Session, id: string): Promise<AccountRow | undefined> {
@@ -131,13 +145,17 @@ export async function findAccount(session: Session, id: string): Promise<Account
 function changeAccount<Changed extends AccountRow | "stale">(
   database: Postgres,
   id: string,
+  act: Act,
   change: (account: AccountRow) => Changed,
 ): Promise<Changed | undefined> {
   return database.transact(async (session) => {
     const [row] = await session.rows<AccountColumns>(accounts.locked, [id]);
     if (row === undefined) return undefined;
-    const changed = change(toAccount(row));
-    if (changed !== "stale") await session.run(accounts.update, [...accountValues(changed), id]);
+    const before = toAccount(row);
+    const changed = change(before);
+    if (changed === "stale") return changed;
+    await session.run(accounts.update, [...accountValues(changed), id]);
+    await appendAudit(session, [accountEvent(act, before, changed)]);
     return changed;
   });
 }
@@ -146,7 +164,12 @@ type KeyCalls = Pick<AsyncTableCalls, "createKey" | "key" | "keyByDigest" | "key
 
 export function keyCalls(database: Postgres): KeyCalls {
   return {
-    createKey: (key) => database.transact((session) => createKey(session, key)),
+    createKey: (key, event) =>
+      database.transact(async (session) => {
+        if (!(await createKey(session, key))) return false;
+        await appendAudit(session, [event]);
+        return true;
+      }),
     key: async (id) => toKey((await database.rows<KeyColumns>(keys.get, [id]))[0]),
     keyByDigest: (digest) => findKey(database, digest),
     keys: async (accountId, count, before) => {
@@ -154,11 +177,17 @@ export function keyCalls(database: Postgres): KeyCalls {
       const values = statement.valuesOf({ ...(before ?? FIRST_KEYS), count, accountId: accountId ?? "" });
       return (await database.rows<KeyColumns>(statement, values)).flatMap((row) => toKey(row) ?? []);
     },
-    replaceKey: async (key) =>
-      (await database.run(keys.replace, [...changeableValues(key), key.id, key.revision - 1])) === 1,
+    replaceKey: (key, event) =>
+      database.transact(async (session) => {
+        const changed = await session.run(keys.replace, [...changeableValues(key), key.id, key.revision - 1]);
+        if (changed !== 1) return false;
+        await appendAudit(session, [event]);
+        return true;
+      }),
   };
 }
 
+/** Its record is for the end of the transaction. */
 export async function createKey(session: Session, key: KeyRow): Promise<boolean> {
   // A secret that still opens another key, as its previous one, is taken too.
   const taken = await session.rows(keys.byPreviousDigest, [key.digest]);

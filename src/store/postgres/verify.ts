@@ -1,4 +1,5 @@
 /** Proves a ledger in PostgreSQL on one snapshot, beside its writers. */
+import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
 import { type ChainColumns, CHAINS, ChainProof } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
@@ -16,20 +17,22 @@ const utc = (format: string) => (timeMs: string) =>
 const CHECKS = checks({ day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") });
 
 const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
-  (SELECT count(*) FROM open_hold) AS open_holds`;
+  (SELECT count(*) FROM open_hold) AS open_holds,
+  (SELECT count(*) FROM audit_event) AS audit_events`;
 
 export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
   return database.transact(verify, { snapshot: true, statementMs: VERIFY_MS });
 }
 
 async function verify(session: Session): Promise<VerifyReport> {
-  const problems = [...(await brokenChains(session)), ...(await changedRows(session))];
+  const rows = [...(await brokenChains(session)), ...(await changedRows(session))];
+  const problems = [...rows, ...(await brokenAudit(session))];
   for (const { sql } of CHECKS) {
     const text = `SELECT problem FROM (${sql}) AS problems (problem) LIMIT ${PROBLEMS_PER_CHECK_MAX}`;
     const rows = await session.rows<{ problem: string }>({ text, name: "" });
     problems.push(...rows.map(({ problem }) => problem));
   }
-  const [counts] = await session.rows<Record<"accounts" | "transfers" | "open_holds", bigint>>({
+  const [counts] = await session.rows<Record<"accounts" | "transfers" | "open_holds" | "audit_events", bigint>>({
     text: COUNTS,
     name: "",
   });
@@ -39,6 +42,7 @@ async function verify(session: Session): Promise<VerifyReport> {
     accountCount: Number(counts?.accounts ?? 0n),
     transferCount: Number(counts?.transfers ?? 0n),
     openHoldCount: Number(counts?.open_holds ?? 0n),
+    auditEventCount: Number(counts?.audit_events ?? 0n),
   };
 }
 
@@ -49,6 +53,13 @@ async function brokenChains(session: Session): Promise<readonly string[]> {
     if (proof.isFull) break;
   }
   return proof.problems;
+}
+
+async function brokenAudit(session: Session): Promise<readonly string[]> {
+  const proof = new AuditProof();
+  for await (const row of each<AuditColumns>(session, AUDIT_CHAIN)) proof.take(row);
+  const [head] = await session.rows<AuditHead>({ text: AUDIT_HEAD, name: "" });
+  return proof.end(head);
 }
 
 async function changedRows(session: Session): Promise<readonly string[]> {

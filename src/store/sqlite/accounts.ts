@@ -16,6 +16,9 @@ import {
   withSettings,
 } from "../account-rows.js";
 import type { AccountColumns } from "../columns.js";
+import type { Act } from "../../audit/act.js";
+import { accountEvent } from "../account-rows.js";
+import type { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";
 import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "../store.js";
 
@@ -27,7 +30,10 @@ export class SqliteAccounts {
   readonly #corrected;
   readonly #balance;
 
-  constructor(database: Sqlite) {
+  constructor(
+    database: Sqlite,
+    private readonly audit: SqliteAudit,
+  ) {
     this.#insert = database.prepare(INSERT_ACCOUNT);
     this.#update = database.prepare(UPDATE_ACCOUNT);
     this.#corrected = database.prepare<[string], CorrectedColumns>(CORRECTED);
@@ -36,24 +42,28 @@ export class SqliteAccounts {
     this.#list = database.prepare<[string, number], AccountColumns>(ACCOUNTS);
   }
 
-  create(account: NewAccountRow): boolean {
-    return this.#insert.run(...newAccountValues(account)).changes === 1;
+  /** In a transaction, as every change here: its record is written with it. */
+  create(account: NewAccountRow, act: Act): boolean {
+    if (this.#insert.run(...newAccountValues(account)).changes !== 1) return false;
+    this.audit.append(accountEvent(act, undefined, this.get(account.id)));
+    return true;
   }
 
   setSettings(
     id: string,
     settings: Partial<AccountBudgets & AccountLimits>,
     etag: string,
+    act: Act,
   ): AccountRow | "stale" | undefined {
     const account = this.get(id);
     if (account === undefined) return undefined;
     if (etag !== "" && etag !== account.etag) return "stale";
-    return this.#change(withSettings(account, settings));
+    return this.#change(account, withSettings(account, settings), act);
   }
 
-  setFreeze(id: string, freeze: Freeze | null): AccountRow | undefined {
+  setFreeze(id: string, freeze: Freeze | null, act: Act): AccountRow | undefined {
     const account = this.get(id);
-    return account && this.#change(withFreeze(account, freeze));
+    return account && this.#change(account, withFreeze(account, freeze), act);
   }
 
   get(id: string): AccountRow | undefined {
@@ -70,8 +80,9 @@ export class SqliteAccounts {
     return row && toBalance(row, this.#corrected.all(accountId));
   }
 
-  #change(account: AccountRow): AccountRow {
+  #change(before: AccountRow, account: AccountRow, act: Act): AccountRow {
     this.#update.run(...accountValues(account), account.id);
+    this.audit.append(accountEvent(act, before, account));
     return account;
   }
 }

@@ -1,10 +1,12 @@
 /** The database as its own thread sees it: every call, answered at once. */
+import type { AuditEvent } from "../../audit/act.js";
 import type { LedgerOperation, LedgerResult } from "../../ledger/operation.js";
 import { failpoint } from "../../failpoint.js";
 import type { Book } from "../../ledger/book.js";
 import { decide } from "../../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";
 import { SqliteAccounts } from "./accounts.js";
+import { SqliteAudit } from "./audit.js";
 import { BookReader } from "./book-reader.js";
 import { BookWriter } from "./book-writer.js";
 import type { SqliteCalls } from "./calls.js";
@@ -24,11 +26,12 @@ const BUDGETS_MAX = 50_000;
 export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const reader = new BookReader(database);
   const writer = new BookWriter(database);
-  const accounts = new SqliteAccounts(database);
+  const audit = new SqliteAudit(database);
+  const accounts = new SqliteAccounts(database, audit);
   const entries = new SqliteEntries(database);
-  const keys = new SqliteKeys(database);
+  const keys = new SqliteKeys(database, audit);
   const requests = new SqliteRequests(database);
-  const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys });
+  const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys, audit });
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -39,6 +42,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     reader.read(book, operations);
     const results = operations.map((operation) => decide(book, operation));
     writer.write(book);
+    for (const event of book.events) audit.append(event);
     failpoint("during_commit");
     return [book, results];
   });
@@ -66,19 +70,12 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),
     entrySpan: (accountId, span, count) => entries.span(accountId, span, count),
     entrySum: (accountId, span, count) => entries.sum(accountId, span, count),
-    createAccount: (account) => accounts.create(account),
-    setAccount: (id, settings, etag) => {
+    ...accountCalls(database, accounts, () => {
       // The next commit reads everything anew: open holds in the book count on their account being there.
       kept = undefined;
-      return accounts.setSettings(id, settings, etag);
-    },
-    setFreeze: (id, freeze) => {
-      kept = undefined;
-      return accounts.setFreeze(id, freeze);
-    },
-    account: (id) => accounts.get(id),
-    accounts: (count, afterId) => accounts.list(count, afterId),
-    ...keyCalls(keys),
+    }),
+    ...keyCalls(database, keys),
+    appendAudit: database.transaction((event: AuditEvent) => audit.append(event)),
     ...requestCalls(requests, entries),
     seed: (rows) => {
       kept = undefined;
@@ -89,15 +86,34 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   };
 }
 
+type AccountCalls = Pick<SqliteCalls, "createAccount" | "setAccount" | "setFreeze" | "account" | "accounts">;
+
+/** A change and its record are one transaction. */
+function accountCalls(database: Sqlite, accounts: SqliteAccounts, onChange: () => void): AccountCalls {
+  return {
+    createAccount: database.transaction((account, act) => accounts.create(account, act)),
+    setAccount: database.transaction((id, settings, etag, act) => {
+      onChange();
+      return accounts.setSettings(id, settings, etag, act);
+    }),
+    setFreeze: database.transaction((id, freeze, act) => {
+      onChange();
+      return accounts.setFreeze(id, freeze, act);
+    }),
+    account: (id) => accounts.get(id),
+    accounts: (count, afterId) => accounts.list(count, afterId),
+  };
+}
+
 type KeyCalls = Pick<SqliteCalls, "createKey" | "key" | "keyByDigest" | "keys" | "replaceKey">;
 
-function keyCalls(keys: SqliteKeys): KeyCalls {
+function keyCalls(database: Sqlite, keys: SqliteKeys): KeyCalls {
   return {
-    createKey: (key) => keys.create(key),
+    createKey: database.transaction((key, event) => keys.create(key, event)),
     key: (id) => keys.get(id),
     keyByDigest: (digest) => keys.findByDigest(digest),
     keys: (accountId, count, before) => keys.list(accountId, count, before),
-    replaceKey: (key) => keys.replace(key),
+    replaceKey: database.transaction((key, event) => keys.replace(key, event)),
   };
 }
 

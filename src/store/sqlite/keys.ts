@@ -14,6 +14,8 @@ import {
   REPLACE_KEY,
   toKey,
 } from "../key-rows.js";
+import type { AuditEvent } from "../../audit/act.js";
+import type { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";
 import type { KeyRow } from "../store.js";
 
@@ -26,7 +28,10 @@ export class SqliteKeys {
   readonly #listOfAccount;
   readonly #replace;
 
-  constructor(database: Sqlite) {
+  constructor(
+    database: Sqlite,
+    private readonly audit: SqliteAudit,
+  ) {
     this.#insert = database.prepare(INSERT_KEY);
     this.#get = database.prepare<[string], KeyColumns>(KEY);
     this.#byDigest = database.prepare<[Uint8Array], KeyColumns>(KEY_BY_DIGEST);
@@ -36,10 +41,13 @@ export class SqliteKeys {
     this.#replace = database.prepare(REPLACE_KEY);
   }
 
-  create(key: KeyRow): boolean {
+  /** In a transaction, as every change here: its record is written with it. */
+  create(key: KeyRow, event: AuditEvent): boolean {
     // A secret that still opens another key, as its previous one, is taken too.
     if (this.#byPreviousDigest.get(key.digest) !== undefined) return false;
-    return this.#insert.run(key.id, ...changeableValues(key)).changes === 1;
+    if (this.#insert.run(key.id, ...changeableValues(key)).changes !== 1) return false;
+    this.audit.append(event);
+    return true;
   }
 
   get(id: string): KeyRow | undefined {
@@ -56,7 +64,9 @@ export class SqliteKeys {
     return rows.flatMap((row) => toKey(row) ?? []);
   }
 
-  replace(key: KeyRow): boolean {
-    return this.#replace.run(...changeableValues(key), key.id, key.revision - 1).changes === 1;
+  replace(key: KeyRow, event: AuditEvent): boolean {
+    if (this.#replace.run(...changeableValues(key), key.id, key.revision - 1).changes !== 1) return false;
+    this.audit.append(event);
+    return true;
   }
 }

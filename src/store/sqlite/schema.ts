@@ -211,8 +211,39 @@ CREATE TABLE accepted_loss (
   digest BLOB NOT NULL
 ) STRICT;`;
 
+/** One chain of all records; `audit_head` says where it ends, and is what writers wait for each other by. */
+export const AUDIT = `
+CREATE TABLE audit_event (
+  sequence INTEGER PRIMARY KEY,
+  time_ms INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL CHECK (actor_kind IN ('key', 'user', 'cli', 'file', 'gateway')),
+  actor_id TEXT NOT NULL,
+  actor_name TEXT NOT NULL,
+  actor_account_id TEXT NOT NULL,
+  door TEXT NOT NULL,
+  address TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  result TEXT NOT NULL CHECK (result IN ('done', 'unchanged', 'refused')),
+  reason TEXT NOT NULL,
+  before_json TEXT NOT NULL,
+  after_json TEXT NOT NULL,
+  transfer_id TEXT NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+CREATE INDEX audit_event_account ON audit_event (account_id, sequence);
+CREATE INDEX audit_event_actor ON audit_event (actor_id, sequence);
+CREATE INDEX audit_event_resource ON audit_event (resource, sequence);
+CREATE INDEX audit_event_time ON audit_event (time_ms, sequence);
+CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+`;
+
+const MAKE_AUDIT_HEAD = "INSERT INTO audit_head (id, sequence, hash) VALUES (1, 0, zeroblob(32));";
+
 /** The tables, views and indexes of version 1. */
-const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + IDENTITY;
+const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + IDENTITY + AUDIT;
 
 /** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
 const APPEND_ONLY: readonly { readonly table: string; readonly rows: string }[] = [
@@ -220,6 +251,7 @@ const APPEND_ONLY: readonly { readonly table: string; readonly rows: string }[] 
   { table: "release", rows: "releases" },
   { table: "identity", rows: "identities" },
   { table: "accepted_loss", rows: "accepted losses" },
+  { table: "audit_event", rows: "audit records" },
 ];
 
 function triggers(): string {
@@ -237,4 +269,6 @@ const MAKE_IDENTITY = "INSERT INTO identity (id, database_id) VALUES (1, lower(h
 /** What marks a file as one of these: builds before the first version that lasts wrote no such mark. */
 export const APPLICATION_ID = 0x54_4c_47_31;
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: TABLES + MAKE_IDENTITY + triggers() }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: TABLES + MAKE_IDENTITY + MAKE_AUDIT_HEAD + triggers() },
+];

@@ -3,6 +3,7 @@ import assert from "node:assert";
 import { failpoint } from "../../failpoint.js";
 import { decide } from "../../ledger/state.js";
 import type { SqliteAccounts } from "./accounts.js";
+import type { SqliteAudit } from "./audit.js";
 import type { BookReader } from "./book-reader.js";
 import type { BookWriter } from "./book-writer.js";
 import type { Sqlite } from "./binding.js";
@@ -14,6 +15,7 @@ export interface SeedTables {
   readonly writer: BookWriter;
   readonly accounts: SqliteAccounts;
   readonly keys: SqliteKeys;
+  readonly audit: SqliteAudit;
 }
 
 /** Ends the transaction, so that nothing of it is left. */
@@ -44,19 +46,20 @@ export class SqliteSeeds {
   }
 }
 
-function applied(rows: SeedRows, { reader, writer, accounts, keys }: SeedTables): SeedOutcome {
-  const opened = rows.accounts.map((account) => accounts.create(account));
+function applied(rows: SeedRows, { reader, writer, accounts, keys, audit }: SeedTables): SeedOutcome {
+  const opened = rows.accounts.map((account) => accounts.create(account, rows.act));
   const book = reader.start();
   reader.read(book, rows.credits);
   const credits = rows.credits.map((credit) => decide(book, credit));
   writer.write(book);
+  for (const event of book.events) audit.append(event);
   failpoint("during_commit");
-  for (const key of rows.keys) if (keys.findByDigest(key.digest) === undefined) keys.create(key);
+  for (const { row, event } of rows.keys) if (keys.findByDigest(row.digest) === undefined) keys.create(row, event);
   return {
     applied: credits.every((result) => result.kind !== "refused" || result.problem === "id_taken"),
     accounts: rows.accounts.map(({ id }, index) => ({ row: there(accounts.get(id)), opened: opened[index] === true })),
     credits,
-    keys: rows.keys.map(({ digest }) => there(keys.findByDigest(digest))),
+    keys: rows.keys.map(({ row }) => there(keys.findByDigest(row.digest))),
   };
 }
 

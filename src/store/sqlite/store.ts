@@ -73,6 +73,7 @@ function tableCalls(thread: SqliteThread): AsyncTableCalls {
     keyByDigest: (...args) => thread.call("keyByDigest", ...args),
     keys: (...args) => thread.call("keys", ...args),
     replaceKey: (...args) => thread.call("replaceKey", ...args),
+    appendAudit: (...args) => thread.call("appendAudit", ...args),
     request: (...args) => thread.call("request", ...args),
     receipt: (...args) => thread.call("receipt", ...args),
     requests: (...args) => thread.call("requests", ...args),

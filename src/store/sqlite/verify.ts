@@ -1,4 +1,5 @@
 /** Proves a ledger in SQLite, from its first transfer to its last, on one snapshot. */
+import { AUDIT_CHAIN, AUDIT_HEAD, type AuditColumns, type AuditHead, AuditProof } from "../audit-rows.js";
 import { type ChainColumns, CHAINS, ChainProof } from "../chain-proof.js";
 import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
@@ -30,6 +31,7 @@ export function verifyDatabase(database: Sqlite): VerifyReport {
   const problems: string[] = [];
   attempt(problems, "hash chains", () => brokenChains(database));
   attempt(problems, "digests of rows", () => changedRows(database));
+  attempt(problems, "chain of the audit log", () => brokenAudit(database));
   for (const { name, sql } of CHECKS) {
     attempt(problems, name, () => {
       const statement = database.prepare<[number], string>(`SELECT * FROM (${sql}) LIMIT ?`).pluck();
@@ -42,6 +44,7 @@ export function verifyDatabase(database: Sqlite): VerifyReport {
     accountCount: count(database, "account"),
     transferCount: count(database, "transfer"),
     openHoldCount: count(database, "open_hold"),
+    auditEventCount: count(database, "audit_event"),
   };
 }
 
@@ -61,6 +64,12 @@ function brokenChains(database: Sqlite): readonly string[] {
     if (proof.isFull) break;
   }
   return proof.problems;
+}
+
+function brokenAudit(database: Sqlite): readonly string[] {
+  const proof = new AuditProof();
+  for (const row of database.prepare<[], AuditColumns>(AUDIT_CHAIN).iterate()) proof.take(row);
+  return proof.end(database.prepare<[], AuditHead>(AUDIT_HEAD).get());
 }
 
 function changedRows(database: Sqlite): readonly string[] {

@@ -1,0 +1,35 @@
+/** The audit log in PostgreSQL: one chain for all nodes. */
+import assert from "node:assert";
+import type { AuditEvent } from "../../audit/act.js";
+import type { AsyncTableCalls } from "../calls.js";
+import { AUDIT_HEAD, type AuditHead, INSERT_AUDIT, MOVE_AUDIT_HEAD, nextAudit } from "../audit-rows.js";
+import type { Postgres, Session } from "./connection.js";
+import { sql } from "./sql.js";
+
+const STATEMENTS = {
+  head: sql(`${AUDIT_HEAD} FOR UPDATE`),
+  move: sql(MOVE_AUDIT_HEAD),
+  insert: sql(INSERT_AUDIT),
+} as const;
+
+/**
+ * Adds records behind the last one, in the transaction of the changes that they tell. It is the last thing that the
+ * transaction does: whoever has the end of the chain waits for no other row, so that no two wait for each other.
+ */
+export async function appendAudit(session: Session, events: readonly AuditEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  let [head] = await session.rows<AuditHead>(STATEMENTS.head);
+  assert(head !== undefined, "the audit log does not say where it ends");
+  for (const event of events) {
+    const next = nextAudit(head, event);
+    await session.run(STATEMENTS.insert, next.values);
+    head = next.head;
+  }
+  await session.run(STATEMENTS.move, [head.sequence, head.hash]);
+}
+
+export function auditCalls(database: Postgres): Pick<AsyncTableCalls, "appendAudit"> {
+  return {
+    appendAudit: (event) => database.transact((session) => appendAudit(session, [event])),
+  };
+}
