@@ -53,6 +53,7 @@ const TOOLS = [
       ["redis-server", "--version"],
     ],
   },
+  { name: "Prometheus", packages: ["prometheus"], probes: [["prometheus", "--version"]] },
   { name: "curl", packages: ["curl"], probes: [["curl", "--version"]] },
   { name: "protoc", packages: ["protobuf-compiler"], probes: [["protoc", "--version"]] },
   {

@@ -80,6 +80,16 @@ const account = block({
   models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)),
 });
 
+/** Each is a few series in whatever reads the metrics. */
+const METRIC_ACCOUNTS_MAX = 100;
+const METRIC_ACCOUNTS_RULE = `must be a list of at most ${METRIC_ACCOUNTS_MAX} ids of accounts, such as [acme]`;
+const accountId = reading("must be 1 to 64 of a-z, 0-9, _, . and -", (value) =>
+  ACCOUNT_ID.test(value) ? value : undefined,
+);
+const metrics = block({
+  accounts: z.array(accountId, METRIC_ACCOUNTS_RULE).max(METRIC_ACCOUNTS_MAX, METRIC_ACCOUNTS_RULE).default([]),
+});
+
 /** The whole file. */
 export const settingsSchema = block({
   upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream).transform((blocks) =>
@@ -115,6 +125,7 @@ export const settingsSchema = block({
       })),
   ),
   keys: z.preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys")),
+  metrics: orEmpty(metrics),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

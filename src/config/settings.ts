@@ -61,4 +61,11 @@ export interface Settings {
   readonly models: readonly ModelSettings[];
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
+  readonly metrics: MetricsSettings;
+}
+
+/** What metrics tell beyond what they tell of everybody. */
+export interface MetricsSettings {
+  /** Accounts whose balances and budgets are told, by their ids. */
+  readonly accounts: readonly string[];
 }

@@ -36,20 +36,24 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   const counts = metrics.model(model.id);
   count(counts.ends, end);
   count(counts.sources, source);
-  count(counts.cost, "nano_usd", Number(chargedNanos));
+  counts.costNanos += Number(chargedNanos);
   count(counts.tokens, "input", Number(usage.inputTokens));
   count(counts.tokens, "cache_read", Number(usage.cacheReadTokens));
   count(counts.tokens, "output", Number(usage.outputTokens));
   count(counts.tokens, "reasoning", Number(usage.reasoningTokens));
   const { doubt } = meter;
   if (doubt !== undefined) metrics.usageDoubts.inc({ upstream: meter.upstream, doubt });
-  if (meter.firstBatchMs !== undefined) metrics.firstTokenSeconds.note(model.id, meter.firstBatchMs / 1000);
+  const { upstream, firstBatchMs } = meter;
+  const durationMs = performance.now() - ended.startMs;
+  metrics.generationSeconds.note(durationMs / 1_000, model.id, upstream);
+  if (meter.attempts > 0) metrics.overheadSeconds.note(meter.queueMs / 1_000, model.id, upstream);
+  if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, model.id, upstream);
   const fields = {
     request_id: call.requestId,
     account: call.caller.accountId,
     key: call.caller.keyId,
     model: model.id,
-    upstream: meter.upstream,
+    upstream,
     attempts: meter.attempts,
     end,
     usage_source: source,
@@ -59,8 +63,8 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
     output_tokens: Number(usage.outputTokens + usage.reasoningTokens),
     cost_nanos: String(costNanos),
     charged_nanos: String(chargedNanos),
-    first_batch_ms: meter.firstBatchMs === undefined ? null : Math.round(meter.firstBatchMs),
-    duration_ms: Math.round(performance.now() - ended.startMs),
+    first_batch_ms: firstBatchMs === undefined ? null : Math.round(firstBatchMs),
+    duration_ms: Math.round(durationMs),
   };
   if (failure === undefined || failure.reason === "ERROR_REASON_CANCELLED") steps.log.info(fields, "generation");
   else {

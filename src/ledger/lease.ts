@@ -73,6 +73,16 @@ export class Lease {
     return undefined;
   }
 
+  /** Holds that this node answers for: of requests that run, and of settlements on their way. */
+  get openHoldCount(): number {
+    return this.#options.live.size;
+  }
+
+  /** Operations that are not durable yet. */
+  get waitingOperations(): number {
+    return this.#options.writer.waiting;
+  }
+
   /** How long ago each node, this one too, was seen to beat. */
   beatAges(): ReadonlyMap<string, number> {
     const nowMs = this.#options.monotonicMs();

@@ -50,6 +50,11 @@ export class LedgerWriter {
     this.#queueMax = queueMax;
   }
 
+  /** Operations that are neither durable nor refused yet. */
+  get waiting(): number {
+    return this.#submitted - this.#ended;
+  }
+
   /** Resolves once the operation is durable. Rejects with OVERLOADED, LEDGER_UNAVAILABLE or INTERNAL. */
   submit(operation: LedgerOperation): Promise<LedgerResult> {
     return new Promise((resolve, reject) => this.enqueue(operation, { committed: resolve, refused: reject }));

@@ -1,15 +1,17 @@
-/** What Prometheus reads. No label names a key or an account. */
+/** What Prometheus reads. No label names a key, nor an account that the settings do not name for it. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
+import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const NANOS_PER_USD = 1e9;
 
 /** What is counted of one model. */
 export class ModelCounts {
   readonly ends = new Map<string, number>();
   readonly sources = new Map<string, number>();
   readonly tokens = new Map<string, number>();
-  readonly cost = new Map<string, number>();
+  costNanos = 0;
 }
 
 /** An upstream, or one model there, that is set aside. */
@@ -42,14 +44,41 @@ export function count(counts: Map<string, number>, name: string, amount = 1): vo
 export class Metrics {
   readonly registry = new Registry();
   readonly httpRequests = new Tally("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
-  readonly httpSeconds = new Timing("tollgate_http_request_seconds", "Time of HTTP requests.", "route", SECONDS);
+  readonly httpSeconds = new Timing(
+    "tollgate_http_request_seconds",
+    "Time of HTTP requests.",
+    ["route"],
+    SECONDS_BOUNDS,
+  );
   readonly #models = new Map<string, ModelCounts>();
-  readonly overageNanos = this.#counter(
-    "tollgate_overage_nanos_total",
-    "Used above what the account had, and paid by the operator, in nano-USD.",
+  readonly overageUsd = this.#counter(
+    "tollgate_overage_usd_total",
+    "Used above what the account had, and paid by the operator, in USD.",
     [],
   );
-  readonly firstTokenSeconds = new Timing("tollgate_first_token_seconds", "Time to the first batch.", "model", SECONDS);
+  readonly firstTokenSeconds = new Timing(
+    "tollgate_first_token_seconds",
+    "Time to the first batch of an answer, by the upstream that gave it.",
+    ["model", "upstream"],
+    SECONDS_BOUNDS,
+  );
+  readonly overheadSeconds = new Timing(
+    "tollgate_overhead_seconds",
+    "Time from a request's arrival in the core to its first attempt: what the gateway adds before an upstream works.",
+    ["model", "upstream"],
+    SHORT_SECONDS_BOUNDS,
+  );
+  readonly generationSeconds = new Timing(
+    "tollgate_generation_seconds",
+    "Time of requests to models, from their arrival in the core to their settlement.",
+    ["model", "upstream"],
+    SECONDS_BOUNDS,
+  );
+  readonly refusals = new Tally(
+    "tollgate_refusals_total",
+    "Calls that were refused or failed, management included, by reason and HTTP status.",
+    ["reason", "status"],
+  );
   readonly attempts = new Tally("tollgate_upstream_attempts_total", "Tries of upstreams.", ["upstream", "result"]);
   readonly setAside = new Tally("tollgate_upstream_set_aside_total", "Times that upstreams were set aside.", [
     "upstream",
@@ -60,6 +89,8 @@ export class Metrics {
     "Requests that upstreams refused by words, or with 402 or 403, as if our credential or account were at fault.",
     ["upstream", "model"],
   );
+  /** What is of the node itself. */
+  readonly node: NodeMetrics;
   /** What is set aside now; read when Prometheus asks. */
   readAsides: () => readonly UpstreamAside[] = () => [];
   /** Undefined where there is no file; read when Prometheus asks. */
@@ -124,11 +155,15 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.node = new NodeMetrics(this.registry);
     this.registry.registerMetric(this.httpRequests);
     this.registry.registerMetric(this.httpSeconds);
     this.registry.registerMetric(this.attempts);
     this.registry.registerMetric(this.unknownMembers);
     this.registry.registerMetric(this.firstTokenSeconds);
+    this.registry.registerMetric(this.overheadSeconds);
+    this.registry.registerMetric(this.generationSeconds);
+    this.registry.registerMetric(this.refusals);
     this.registry.registerMetric(this.setAside);
     this.registry.registerMetric(this.refusedAsOurs);
     this.#asides();
@@ -145,12 +180,7 @@ export class Metrics {
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
     this.#read("tollgate_tokens_total", "Tokens charged or free.", "component", (counts) => counts.tokens);
     this.#read("tollgate_usage_source_total", "How usages were known.", "source", (counts) => counts.sources);
-    this.#read(
-      "tollgate_cost_nanos_total",
-      "What accounts were charged, in nano-USD.",
-      "unit",
-      (counts) => counts.cost,
-    );
+    this.#cost();
   }
 
   /** The counts of one model; plain numbers, which cost a request nothing and are read when Prometheus asks. */
@@ -162,6 +192,20 @@ export class Metrics {
 
   text(): Promise<string> {
     return this.registry.metrics();
+  }
+
+  #cost(): void {
+    const models = this.#models;
+    const counter = new Counter({
+      name: "tollgate_cost_usd_total",
+      help: "What accounts were charged, in USD.",
+      labelNames: ["model"],
+      registers: [this.registry],
+      collect() {
+        counter.reset();
+        for (const [model, { costNanos }] of models) counter.inc({ model }, costNanos / NANOS_PER_USD);
+      },
+    });
   }
 
   #asides(): void {

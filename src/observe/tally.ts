@@ -1,5 +1,6 @@
 /** Counts and times of every request as plain numbers, put into Prometheus's form only when it asks. */
-import { Counter, Histogram } from "prom-client";
+import { Counter, Gauge, Histogram } from "prom-client";
+import { Distribution } from "../api/distribution.js";
 
 // A label's values are routes, statuses, upstreams and models: few. What comes beyond that many is counted together.
 const SERIES_MAX = 4_096;
@@ -34,46 +35,57 @@ export class Tally<First extends string, Second extends string> extends Counter<
   }
 }
 
-/** A histogram of seconds with one label. */
-export class Timing<Label extends string> extends Histogram<Label> {
-  readonly #label: Label;
-  readonly #bounds: readonly number[];
-  /** Of each value of the label: what fell under each bound but not under the one before, the rest, and the sum. */
-  readonly #series = new Map<string, Float64Array>();
+type Told<Label extends string> = Awaited<ReturnType<Histogram<Label>["get"]>>;
 
-  constructor(name: string, help: string, label: Label, bounds: readonly number[]) {
-    super({ name, help, labelNames: [label], buckets: [...bounds], registers: [] });
-    this.#label = label;
+/**
+ * A histogram with two labels at most. Its values are noted as a tally counts. It is no subclass of the package's,
+ * whose registry does not ask a histogram for what its documented method tells.
+ */
+export class Timing<Label extends string = never> extends Gauge<Label> {
+  /** Empty: what a histogram says of itself. */
+  readonly #form: Histogram<Label>;
+  readonly #labels: readonly Label[];
+  readonly #bounds: readonly number[];
+  readonly #series = new Map<string, Map<string, Distribution>>();
+
+  constructor(name: string, help: string, labels: readonly Label[], bounds: readonly number[]) {
+    super({ name, help, labelNames: [...labels], registers: [] });
+    this.#form = new Histogram({ name, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
+    this.#labels = labels;
     this.#bounds = bounds;
   }
 
-  note(value: string, seconds: number): void {
-    const bounds = this.#bounds;
-    const series = seriesOf(this.#series, value, () => new Float64Array(bounds.length + 2));
-    let place = 0;
-    while (place < bounds.length && seconds > (bounds[place] ?? 0)) place += 1;
-    series[place] = (series[place] ?? 0) + 1;
-    series[bounds.length + 1] = (series[bounds.length + 1] ?? 0) + seconds;
+  /** `first` and `second` are the values of the labels, in their order. */
+  note(value: number, first = "", second = ""): void {
+    const series = seriesOf(this.#series, first, () => new Map<string, Distribution>());
+    seriesOf(series, second, () => new Distribution(this.#bounds)).note(value);
   }
 
-  override async get(): ReturnType<Histogram<Label>["get"]> {
-    const told = await super.get();
-    told.values = [...this.#series].flatMap(([value, series]) => this.#values(told.name, value, series));
+  /** Tells, as its only series, what somebody else notes. */
+  watch(distribution: Distribution): void {
+    this.#series.set("", new Map([["", distribution]]));
+  }
+
+  override async get(): Promise<Told<Label>> {
+    const told = await this.#form.get();
+    told.values = [...this.#series].flatMap(([first, series]) =>
+      [...series].flatMap(([second, distribution]) => this.#values(told.name, [first, second], distribution)),
+    );
     return told;
   }
 
-  #values(name: string, value: string, series: Float64Array): Awaited<ReturnType<Histogram<Label>["get"]>>["values"] {
+  #values(name: string, values: readonly string[], { bounds, cells, sum }: Distribution): Told<Label>["values"] {
     const labels = (le?: number | string): Partial<Record<Label | "le", string | number>> => {
       const named: Partial<Record<Label | "le", string | number>> = {};
       if (le !== undefined) Object.assign(named, { le });
-      return Object.assign(named, { [this.#label]: value });
+      this.#labels.forEach((label, place) => Object.assign(named, { [label]: values[place] ?? "" }));
+      return named;
     };
     let count = 0;
-    const buckets = [...this.#bounds, "+Inf"].map((le, place) => {
-      count += series[place] ?? 0;
+    const buckets = [...bounds, "+Inf"].map((le, place) => {
+      count += cells[place] ?? 0;
       return { metricName: `${name}_bucket`, labels: labels(le), value: count };
     });
-    const sum = series[this.#bounds.length + 1] ?? 0;
     return [
       ...buckets,
       { metricName: `${name}_sum`, labels: labels(), value: sum },

@@ -46,6 +46,10 @@ class Lane<Job extends CountJob> {
     this.#bounds = bounds;
   }
 
+  get size(): number {
+    return this.#jobs;
+  }
+
   get isEmpty(): boolean {
     return this.#jobs === 0;
   }
@@ -134,6 +138,11 @@ export class CountQueue<Job extends CountJob> {
   /** Says that so many characters of the job were taken, of which `charsLeft` knows, and whether it is over. */
   took(job: Job, chars: number, isOver: boolean): void {
     this.#lanes[job.lane].took(job, chars, isOver);
+  }
+
+  /** How many wait. */
+  get size(): number {
+    return this.#lanes.settlement.size + this.#lanes.question.size;
   }
 
   /** All that waits. */

@@ -143,6 +143,11 @@ export class TokenCounter {
     this.#worker.on("error", () => void this.close());
   }
 
+  /** Texts that wait, those that the thread counts now not included. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Undefined where too much waits already, or where the worker failed. */
   count(order: CountOrder): Promise<number | undefined> {
     return new Promise((resolve) => {

@@ -70,6 +70,11 @@ async function count(
   return counter.count({ text, chars, encoding, account, lane, tokensMax: Math.ceil(tokensMax * ownPerCounted) });
 }
 
+/** How many texts wait to be counted. */
+export function waitingCounts(): number {
+  return counter?.waiting ?? 0;
+}
+
 /** Ends the worker, if there is one. The next count starts another. */
 export async function closeTokenCounter(): Promise<void> {
   await counter?.close();

@@ -58,10 +58,11 @@ class LongRequest implements WireRequest {
   }
 }
 
-/** Reads long bodies with one thread, which starts with the first of them. */
-export function createLongBodies(): LongBodies {
+/** Reads long bodies with one thread, which starts with the first of them. `waiting` is how many wait for it. */
+export function createLongBodies(): LongBodies & { waiting(): number } {
   const thread = new ReadingThread();
   return {
+    waiting: () => thread.waiting,
     read: (source, purpose, account) => read(source, purpose, account, thread),
     close: () => thread.close(),
   };

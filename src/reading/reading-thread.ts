@@ -31,6 +31,11 @@ export class ReadingThread {
   #running: ReadingJob | undefined;
   #idle: NodeJS.Timeout | undefined;
 
+  /** Bodies that wait, the one that is read now not included. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Rejects with the refusal of the body, or with OVERLOADED where too much waits already. */
   async ask<Kind extends Answer["kind"]>(
     question: Question,

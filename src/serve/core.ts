@@ -35,6 +35,7 @@ import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
+import { measured, nodeReadings } from "./node-readings.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 
@@ -83,7 +84,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const nodeId = randomUUID();
-  const { derived, store, answers } = await openStorage(nodeId, options);
+  const { derived, store: opened, answers } = await openStorage(nodeId, options);
+  const store = measured(opened, metrics);
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
   const ledger = await startLedger(store, nodeId, options);
@@ -100,9 +102,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
+  const namedAccounts = (): readonly string[] => settings.metrics.accounts;
+  metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, namedAccounts, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const onListenerError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
-  const requests = new RequestFeed({ nowMs, onError: onListenerError });
+  const requests = createFeed(options, nowMs);
   const replays = createReplays(ledger, derived, answers, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
@@ -150,6 +153,16 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   };
 }
 
+/** Who hears of requests as they end. */
+function createFeed({ log, metrics }: CoreOptions, nowMs: () => number): RequestFeed {
+  const onError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
+  const requests = new RequestFeed({ nowMs, onError });
+  requests.subscribe(({ failure }) => {
+    if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
+  });
+  return requests;
+}
+
 /** True where an upstream is reached over the network, and so may cost money. */
 function asksRealUpstreams({ table }: Routing): boolean {
   return [...table.upstreams.values()].some(({ family }) => family.connect === undefined);
@@ -185,8 +198,14 @@ async function startLedger(store: Store, nodeId: string, options: CoreOptions): 
 function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, options: CoreOptions): SettingsKeeper {
   const { environment, log, metrics } = options;
   metrics.readSettings = () => node.settings;
-  const onAccepted = ({ version }: { readonly version: string }): void => node.accepted(version, Date.now());
-  return new SettingsKeeper({ path: environment.settingsPath, env: process.env, routes, seeds, log, onAccepted });
+  metrics.node.build(options.version);
+  const onAccepted = ({ version }: { readonly version: string }): void => {
+    node.accepted(version, Date.now());
+    metrics.node.reloaded(true);
+  };
+  const onRefused = (): void => metrics.node.reloaded(false);
+  const path = environment.settingsPath;
+  return new SettingsKeeper({ path, env: process.env, routes, seeds, log, onAccepted, onRefused });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */

@@ -9,7 +9,7 @@ type Events = "onOverage" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
 export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
   return {
     onOverage: telling(log, (requestId: string, overageNanos: bigint) => {
-      metrics.overageNanos.inc(Number(overageNanos));
+      metrics.overageUsd.inc(Number(overageNanos) / 1e9);
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request cost more than its account had");
     }),

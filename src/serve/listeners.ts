@@ -97,7 +97,7 @@ export class Listeners {
       metrics: {
         observe: ({ route, status, durationMs }) => {
           metrics.httpRequests.add(route, String(status));
-          metrics.httpSeconds.note(route, durationMs / 1000);
+          metrics.httpSeconds.note(durationMs / 1000, route);
         },
       },
       ready: () => !this.#stopping && ready(),

@@ -10,7 +10,7 @@ import { protectSettings } from "./secrets.js";
 import { applySeeds, type SeedParts } from "./seeds.js";
 import { problemOf } from "./settings-check.js";
 
-const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [] };
+const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [], metrics: { accounts: [] } };
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
@@ -21,10 +21,13 @@ export interface SettingsKeeperOptions {
   readonly log: Log;
   /** Hears of each file that came into force. */
   readonly onAccepted: (file: SettingsFile) => void;
+  /** Hears of each file that was refused. */
+  readonly onRefused: () => void;
 }
 
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
+  #inForce: Settings = NO_SETTINGS;
 
   constructor(private readonly options: SettingsKeeperOptions) {}
 
@@ -44,9 +47,16 @@ export class SettingsKeeper {
         await this.#use(file);
         log.info({ path, version: file.version, models: file.settings.models.length }, "settings reloaded");
       },
-      onRefused: (problems) =>
-        log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force"),
+      onRefused: (problems) => {
+        log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force");
+        this.options.onRefused();
+      },
     });
+  }
+
+  /** What metrics tell by the settings in force. */
+  get metrics(): Settings["metrics"] {
+    return this.#inForce.metrics;
   }
 
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
@@ -73,6 +83,7 @@ export class SettingsKeeper {
       throw error;
     }
     prepared.commit();
+    this.#inForce = settings;
     this.options.onAccepted(file);
   }
 }

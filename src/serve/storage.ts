@@ -69,7 +69,7 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
 function openLedgerStore(
   { keyChecks: [keyCheck, ...otherKeyChecks] }: Derived,
   traces: readonly string[],
-  { environment, log, acceptLoss, onFatal }: CoreOptions,
+  { environment, log, metrics, acceptLoss, onFatal }: CoreOptions,
 ): Promise<Store> {
   if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
   return openSqliteStore({
@@ -77,6 +77,7 @@ function openLedgerStore(
     keyCheck,
     otherKeyChecks,
     acceptLoss,
+    syncSeconds: metrics.node.watchSyncs(),
     witnessPath: environment.witnessPath,
     traces,
     onFatal,

@@ -202,7 +202,13 @@ keys:
   test.each(["# all is commented out\n", "upstreams:\nmodels:\naccounts:\nkeys:\n", "{}", "--- {}\n"])(
     "%j says nothing, which is allowed",
     (text) => {
-      expect(parseSettings(text, {})).toEqual({ upstreams: [], models: [], accounts: [], keys: [] });
+      expect(parseSettings(text, {})).toEqual({
+        upstreams: [],
+        models: [],
+        accounts: [],
+        keys: [],
+        metrics: { accounts: [] },
+      });
     },
   );
 

@@ -138,9 +138,9 @@ const METRICS = [
   "tollgate_generations_total",
   "tollgate_generations_running",
   "tollgate_tokens_total",
-  "tollgate_cost_nanos_total",
+  "tollgate_cost_usd_total",
   "tollgate_usage_source_total",
-  "tollgate_overage_nanos_total",
+  "tollgate_overage_usd_total",
   "tollgate_first_token_seconds_bucket",
   "tollgate_upstream_attempts_total",
   "tollgate_settles_queued",
@@ -159,7 +159,7 @@ test("metrics name what happened, with no account and no key in a label", async 
   const poor = (await management.makeKey("poor")).secret;
   await readAll(await postChat(gateway, poor, chat(script({ usageIs: { prompt_tokens: 90_000 } }), { max_tokens: 5 })));
   const metrics = async (): Promise<string> => (await fetch(`http://${gateway.admin}/metrics`)).text();
-  await expect.poll(metrics).toMatch(/tollgate_overage_nanos_total [1-9]/);
+  await expect.poll(metrics).toMatch(/tollgate_overage_usd_total 0\.0*[1-9]/);
   const text = await metrics();
   for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
   const value = (line: RegExp): number => Number(line.exec(text)?.[1] ?? "NaN");

@@ -247,7 +247,7 @@ test.each(["chat-1", "claude-sonnet-4-5", "bedrock-1"])(
 
 test("nobody but the account pays for it, and the books are right", async () => {
   const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
-  expect(metrics).toMatch(/^tollgate_overage_nanos_total 0$/m);
+  expect(metrics).toMatch(/^tollgate_overage_usd_total 0$/m);
   expect(metrics).toMatch(/doubt="above_limit"/);
   expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
 });

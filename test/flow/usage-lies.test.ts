@@ -197,7 +197,7 @@ test("each doubt is counted by its upstream, and so is what the operator paid", 
       expect(text).toContain(`tollgate_usage_doubts_total{upstream="${wire}",doubt="${doubt}"} ${count}`);
     }
   }
-  const paid = Number(/^tollgate_overage_nanos_total (\d+)$/m.exec(text)?.[1]);
+  const paid = Math.round(Number(/^tollgate_overage_usd_total ([\d.e-]+)$/m.exec(text)?.[1]) * 1e9);
   const lies = CASES.filter(({ doubt }) => doubt === "above_hold");
   const records = await Promise.all(
     lies.map(async (lie) => {

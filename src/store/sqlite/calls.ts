@@ -47,6 +47,8 @@ export type WorkerTask =
       readonly directory: string;
       readonly databaseBytesMax: number | undefined;
       readonly check: StartCheck;
+      /** Where the thread notes how long the disk took, shared with the thread that asks; undefined: nowhere. */
+      readonly syncSeconds: ArrayBufferLike | undefined;
     }
   | { readonly kind: "verify"; readonly directory: string }
   | { readonly kind: "answers"; readonly directory: string };

@@ -6,6 +6,8 @@
  * here, for several commits at once and beside the next where there are more.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from "node:fs";
+import { performance } from "node:perf_hooks";
+import type { Distribution } from "../../api/distribution.js";
 import type { Sqlite } from "./binding.js";
 
 /** After this nobody knows what the disk holds. */
@@ -14,16 +16,24 @@ export class LogSyncError extends Error {}
 export class SqliteLog {
   readonly #file: number;
 
-  /** The database must be open, in WAL mode, and have been read: its log exists. */
-  constructor(database: Sqlite) {
+  /**
+   * The database must be open, in WAL mode, and have been read: its log exists. How long the disk takes is noted in
+   * `seconds`.
+   */
+  constructor(
+    database: Sqlite,
+    private readonly seconds?: Distribution,
+  ) {
     // SQLite keeps the log beside the file itself, not beside a link to it. Some systems sync only what may be written.
     this.#file = openSync(`${realpathSync(database.name)}-wal`, "r+");
   }
 
   /** Returns once every commit is on the disk. Throws LogSyncError. */
   sync(): void {
+    const startMs = performance.now();
     try {
       fdatasyncSync(this.#file);
+      this.#note(startMs);
     } catch (error) {
       throw failed(error);
     }
@@ -31,7 +41,15 @@ export class SqliteLog {
 
   /** The same beside this thread, for what is committed by now. */
   syncBehind(ended: (error: LogSyncError | undefined) => void): void {
-    fdatasync(this.#file, (error) => ended(error === null ? undefined : failed(error)));
+    const startMs = performance.now();
+    fdatasync(this.#file, (error) => {
+      this.#note(startMs);
+      ended(error === null ? undefined : failed(error));
+    });
+  }
+
+  #note(startMs: number): void {
+    this.seconds?.note((performance.now() - startMs) / 1_000);
   }
 
   close(): void {

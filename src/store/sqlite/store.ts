@@ -1,5 +1,6 @@
 /** The SQLite driver: a store in one directory, behind a thread of its own. */
 import { resolve } from "node:path";
+import type { Distribution } from "../../api/distribution.js";
 import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
 import type { StartNotice } from "./file.js";
@@ -26,6 +27,8 @@ export interface SqliteOptions {
   readonly witnessPath?: string | undefined;
   /** Files of a ledger that were there when neither its database nor its witness was. Default: none. */
   readonly traces?: readonly string[] | undefined;
+  /** Where the time of each sync of the disk is noted, by its memory that threads share. */
+  readonly syncSeconds?: Distribution | undefined;
   /** Called once where a person should hear of the start. */
   readonly onNotice?: ((notice: StartNotice) => void) | undefined;
 }
@@ -36,7 +39,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath, traces = [] } = options;
   const { otherKeyChecks = [] } = options;
   const check = { keyCheck, otherKeyChecks, acceptLoss, witnessPath, traces };
-  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check }, onFatal);
+  const syncSeconds = options.syncSeconds?.cells.buffer;
+  const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check, syncSeconds }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
   const { ledgerReads, ...tables } = pagedStore(tableCalls(thread));
   return { ledger: ledgerStore(thread, directory, ledgerReads), ...tables, close: () => thread.close() };

@@ -1,6 +1,7 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
 import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
@@ -17,15 +18,16 @@ function say(port: MessagePort, message: WorkerMessage): void {
 /** The ledger's file has a witness, and may have something to tell. */
 type ServedFile = SqliteFile & { readonly witness?: Witness; readonly notice?: StartNotice | undefined };
 
-function serve(port: MessagePort, file: ServedFile, calls: object): void {
-  new SqliteDesk(port, file, new SqliteLog(file.database), calls, file.witness).open();
+function serve(port: MessagePort, file: ServedFile, calls: object, syncSeconds?: Distribution): void {
+  new SqliteDesk(port, file, new SqliteLog(file.database, syncSeconds), calls, file.witness).open();
   say(port, { kind: "ready", notice: file.notice });
 }
 
 function run(port: MessagePort, task: WorkerTask): void {
   if (task.kind === "serve") {
     const file = openSqliteFile(task.directory, task.databaseBytesMax, task.check);
-    serve(port, file, sqliteCalls(file.database, file.witness));
+    const seconds = task.syncSeconds && new Distribution(SHORT_SECONDS_BOUNDS, task.syncSeconds);
+    serve(port, file, sqliteCalls(file.database, file.witness), seconds);
     return;
   }
   if (task.kind === "answers") {

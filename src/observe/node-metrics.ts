@@ -1,0 +1,200 @@
+/** What Prometheus reads of the node itself: its build, its threads, its ledger, its settings and its upstreams. */
+import { performance } from "node:perf_hooks";
+import { Counter, Gauge, type Registry } from "prom-client";
+import { Distribution, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
+import { Timing } from "./tally.js";
+
+const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const NANOS_PER_USD = 1e9;
+
+/** How an upstream stands. */
+export interface UpstreamGauges {
+  readonly upstream: string;
+  /** False where it, or each model there that was asked for, is set aside. */
+  readonly isUp: boolean;
+  /** Requests that run there. */
+  readonly running: number;
+}
+
+/** What waits for a thread. */
+export interface QueueGauges {
+  readonly worker: "ledger" | "reading" | "counting";
+  readonly jobs: number;
+}
+
+/** A budget of an account, and how much of it is used, in nano-USD. */
+export interface BudgetGauges {
+  readonly period: "day" | "month" | "total";
+  readonly limitNanos: bigint;
+  readonly usedNanos: bigint;
+}
+
+/** The money of one account that the settings name. */
+export interface AccountGauges {
+  readonly account: string;
+  readonly availableNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly budgets: readonly BudgetGauges[];
+}
+
+/** What is asked when Prometheus asks. */
+export interface NodeReadings {
+  openHolds(): number;
+  upstreams(): readonly UpstreamGauges[];
+  queues(): readonly QueueGauges[];
+  accounts(): Promise<readonly AccountGauges[]>;
+}
+
+const NOTHING: NodeReadings = {
+  openHolds: () => 0,
+  upstreams: () => [],
+  queues: () => [],
+  accounts: () => Promise.resolve([]),
+};
+
+type Series<Label extends string> = { readonly labels: Readonly<Record<Label, string>>; readonly value: number };
+
+export class NodeMetrics {
+  readonly ledgerBatch = new Timing("tollgate_ledger_batch_operations", "Operations in one commit.", [], BATCH_BOUNDS);
+  readonly ledgerCommitSeconds = new Timing(
+    "tollgate_ledger_commit_seconds",
+    "Time from a batch's way to the database to its answer: durable.",
+    [],
+    SHORT_SECONDS_BOUNDS,
+  );
+  readonly ledgerSyncSeconds = new Timing(
+    "tollgate_ledger_sync_seconds",
+    "Time of the disk to make commits durable; with SQLite alone.",
+    [],
+    SHORT_SECONDS_BOUNDS,
+  );
+  readonly #registry: Registry;
+  readonly #reloads: Counter<"result">;
+  readonly #reloadIsGood: Gauge;
+  #readings: NodeReadings = NOTHING;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    for (const timing of [this.ledgerBatch, this.ledgerCommitSeconds, this.ledgerSyncSeconds])
+      registry.registerMetric(timing);
+    this.#reloads = new Counter({
+      name: "tollgate_settings_reloads_total",
+      help: "Reads of the settings file, the first one included, by whether it came into force or was refused.",
+      labelNames: ["result"],
+      registers: [registry],
+    });
+    this.#reloadIsGood = new Gauge({
+      name: "tollgate_settings_last_reload_successful",
+      help: "1 where the settings file as it was last read is in force, 0 where it was refused.",
+      registers: [registry],
+    });
+    this.#reloadIsGood.set(1);
+    this.#loop();
+    this.#work();
+    this.#upstreams();
+    this.#accounts();
+  }
+
+  /** Says which build runs. */
+  build(version: string): void {
+    const labels = { version, node: process.versions.node };
+    this.#gauge("tollgate_build_info", "1, by the version of the program and of Node.", ["version", "node"], () => [
+      { labels, value: 1 },
+    ]);
+  }
+
+  /** Where a thread notes how long the disk takes. */
+  watchSyncs(): Distribution {
+    const seconds = Distribution.ofThreads(SHORT_SECONDS_BOUNDS);
+    this.ledgerSyncSeconds.watch(seconds);
+    return seconds;
+  }
+
+  /** From now on these are asked. */
+  attach(readings: NodeReadings): void {
+    this.#readings = readings;
+  }
+
+  /** The settings file was read, and is in force or was refused. */
+  reloaded(isGood: boolean): void {
+    this.#reloads.inc({ result: isGood ? "accepted" : "refused" });
+    this.#reloadIsGood.set(isGood ? 1 : 0);
+  }
+
+  #loop(): void {
+    const counter = new Counter({
+      name: "tollgate_event_loop_active_seconds_total",
+      help: "Time in which the event loop worked; its rate is the loop's utilization.",
+      registers: [this.#registry],
+      collect() {
+        counter.reset();
+        counter.inc(performance.eventLoopUtilization().active / 1_000);
+      },
+    });
+  }
+
+  #work(): void {
+    this.#gauge("tollgate_holds_open", "Holds of requests that this node runs or settles.", [], () => [
+      { labels: {}, value: this.#readings.openHolds() },
+    ]);
+    this.#gauge("tollgate_worker_queue_jobs", "What waits for a thread beside the event loop.", ["worker"], () =>
+      this.#readings.queues().map(({ worker, jobs }) => ({ labels: { worker }, value: jobs })),
+    );
+  }
+
+  #upstreams(): void {
+    const help = "1 where requests go to the upstream; 0 where it, or each of its models in use, is set aside.";
+    this.#gauge("tollgate_upstream_up", help, ["upstream"], () =>
+      this.#readings.upstreams().map(({ upstream, isUp }) => ({ labels: { upstream }, value: isUp ? 1 : 0 })),
+    );
+    this.#gauge("tollgate_upstream_running", "Requests that run at the upstream now.", ["upstream"], () =>
+      this.#readings.upstreams().map(({ upstream, running }) => ({ labels: { upstream }, value: running })),
+    );
+  }
+
+  /** Read once for the three, which Prometheus asks for together. */
+  #accounts(): void {
+    const ofMetrics = "of an account that the settings name under `metrics.accounts`";
+    let reading: Promise<readonly AccountGauges[]> = Promise.resolve([]);
+    // Metrics are collected in the order of their registration.
+    const read = (): Promise<readonly AccountGauges[]> => (reading = this.#readings.accounts());
+    this.#gauge("tollgate_account_available_usd", `Money ${ofMetrics} that nothing holds.`, ["account"], async () =>
+      (await read()).map(({ account, availableNanos }) => ({ labels: { account }, value: usd(availableNanos) })),
+    );
+    this.#gauge("tollgate_account_held_usd", `Money ${ofMetrics} that running requests hold.`, ["account"], async () =>
+      (await reading).map(({ account, heldNanos }) => ({ labels: { account }, value: usd(heldNanos) })),
+    );
+    const shares = `How much of a budget ${ofMetrics} is used, from 0 to 1.`;
+    this.#gauge("tollgate_account_budget_used_ratio", shares, ["account", "period"], async () =>
+      (await reading).flatMap(({ account, budgets }) =>
+        budgets.map(({ period, limitNanos, usedNanos }) => ({
+          labels: { account, period },
+          value: Number(usedNanos) / Number(limitNanos),
+        })),
+      ),
+    );
+  }
+
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: () => readonly Series<Label>[] | Promise<readonly Series<Label>[]>,
+  ): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      async collect() {
+        const series = await read();
+        this.reset();
+        for (const { labels, value } of series) gauge.set(labels, value);
+      },
+    });
+  }
+}
+
+function usd(nanos: bigint): number {
+  return Number(nanos) / NANOS_PER_USD;
+}
