@@ -7,6 +7,7 @@ import { writeSync } from "node:fs";
 export const FAILPOINTS = [
   "before_hold",
   "after_hold_commit",
+  "after_admission",
   "before_checkpoint",
   "after_checkpoint_commit",
   "before_settle",

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./address.js";
 import { ConfigError } from "./config-error.js";
+import { NANOS_PER_USD, parseUsd } from "../money.js";
 import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
 import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
 import { suggest } from "./suggestion.js";
@@ -44,6 +45,8 @@ export interface Environment {
   readonly redisCa: string | undefined;
   /** The PostgreSQL that many nodes share, with its password; undefined: SQLite in the data directory. */
   readonly databaseUrl: string | undefined;
+  /** The most that one lease of money may have: what a node that is cut off can cost. */
+  readonly leaseNanosMax: bigint;
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
@@ -61,6 +64,9 @@ const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.
 const PROXIES_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
 const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
 const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
+const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
+const LEASE_NANOS_LEAST = NANOS_PER_USD / 100n;
+const LEASE_NANOS_MOST = 1_000_000n * NANOS_PER_USD;
 const MIB = 1024 * 1024;
 const KEY_RULE = "must be sk- and at least 16 more characters";
 const SECRET_RULE = "must be at least 32 characters of your own random text";
@@ -97,6 +103,11 @@ const databaseUrl = z.string().transform((text, context) => {
   return isDatabaseUrl(text) ? text : refuse(context, DATABASE_RULE);
 });
 
+const leaseMax = z.string().transform((text, context) => {
+  const nanos = parseUsd(text) ?? 0n;
+  return nanos >= LEASE_NANOS_LEAST && nanos <= LEASE_NANOS_MOST ? nanos : refuse(context, LEASE_RULE);
+});
+
 /** A whole number in its bounds. */
 function numberOf(least: number, most: number, rule: string): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
@@ -121,6 +132,7 @@ const SCHEMA = z.object({
   TOLLGATE_DATABASE_URL: databaseUrl.optional(),
   TOLLGATE_REDIS_URL: redis.optional(),
   TOLLGATE_REDIS_CA: z.string().optional(),
+  TOLLGATE_LEASE_MAX_USD: leaseMax.prefault("10"),
   TOLLGATE_CORE: core.optional(),
   TOLLGATE_CORE_CA: z.string().optional(),
   TOLLGATE_CORE_CERT: z.string().optional(),
@@ -191,6 +203,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     redis: values.TOLLGATE_REDIS_URL,
     redisCa: path(values.TOLLGATE_REDIS_CA),
     databaseUrl: values.TOLLGATE_DATABASE_URL,
+    leaseNanosMax: values.TOLLGATE_LEASE_MAX_USD,
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,

@@ -23,8 +23,8 @@ const NO_MONEY: ReadonlySet<ReasonName> = new Set([
 ]);
 
 /** Who sets money aside. A question about a request asks one who says the same and takes nothing. */
-export interface Holder<Held> {
-  readonly ledger: { hold(request: HoldRequest): Promise<Held> };
+export interface Holder<Held extends object> {
+  readonly ledger: { hold(request: HoldRequest): Held | Promise<Held> };
 }
 
 /** The model that the request names. Throws MODEL_UNKNOWN, then MODEL_NOT_ALLOWED. */
@@ -70,24 +70,61 @@ async function reserveByCount(
   return plan;
 }
 
-/** Sets money aside. Throws BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD or LEDGER_UNAVAILABLE. */
-export async function openHold<Held>(
+/** The money that was set aside, and the plan that it covers. */
+export interface Opened<Held> {
+  readonly hold: Held;
+  readonly plan: Plan;
+}
+
+/**
+ * Sets money aside, at once where that needs no wait. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD or
+ * LEDGER_UNAVAILABLE.
+ */
+export function openHold<Held extends object>(
   asked: Asked,
   model: ServedModel,
   plan: Plan,
   call: GatewayCall,
   gates: Holder<Held>,
   deadline: Deadline,
-): Promise<{ hold: Held; plan: Plan }> {
-  if (call.beforeHold !== undefined) await call.beforeHold();
+): Opened<Held> | Promise<Opened<Held>> {
+  const before = call.beforeHold?.();
+  if (before !== undefined) return before.then(() => openNow(asked, model, plan, call, gates, deadline));
+  return openNow(asked, model, plan, call, gates, deadline);
+}
+
+function openNow<Held extends object>(
+  asked: Asked,
+  model: ServedModel,
+  plan: Plan,
+  call: GatewayCall,
+  gates: Holder<Held>,
+  deadline: Deadline,
+): Opened<Held> | Promise<Opened<Held>> {
+  const refused = (error: unknown): Promise<Opened<Held>> =>
+    openByCount(error, plan, asked, model, call, gates, deadline);
   try {
-    return { hold: await holdFor(plan, model, call, gates, deadline), plan };
+    const holding = holdFor(plan, model, call, gates, deadline);
+    return holding instanceof Promise ? holding.then((hold) => ({ hold, plan }), refused) : { hold: holding, plan };
   } catch (error) {
-    const money = error instanceof GatewayError && NO_MONEY.has(error.reason);
-    const counted = money ? await planByCount(asked, model, plan, call.caller) : undefined;
-    if (counted === undefined) throw error;
-    return { hold: await holdFor(counted, model, call, gates, deadline), plan: counted };
+    return refused(error);
   }
+}
+
+/** Once more with the input counted, where its bound by bytes was refused for its money. */
+async function openByCount<Held extends object>(
+  refusal: unknown,
+  byBytes: Plan,
+  asked: Asked,
+  model: ServedModel,
+  call: GatewayCall,
+  gates: Holder<Held>,
+  deadline: Deadline,
+): Promise<Opened<Held>> {
+  const money = refusal instanceof GatewayError && NO_MONEY.has(refusal.reason);
+  const plan = money ? await planByCount(asked, model, byBytes, call.caller) : undefined;
+  if (plan === undefined) throw refusal;
+  return { hold: await holdFor(plan, model, call, gates, deadline), plan };
 }
 
 /** The plan by a count of the input, where that is lower than the plan at hand. */
@@ -106,13 +143,13 @@ async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller:
   return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 
-function holdFor<Held>(
+function holdFor<Held extends object>(
   plan: Plan,
   model: ServedModel,
   call: GatewayCall,
   gates: Holder<Held>,
   deadline: Deadline,
-): Promise<Held> {
+): Held | Promise<Held> {
   const { caller, requestId } = call;
   const most = caller.settings.requestCostMaxNanos;
   if (most > 0n && plan.leastNanos > most) {

@@ -60,7 +60,8 @@ export async function generate(
     const reserving = reserve(asked, model, call, admission);
     isReserved = true;
     const admitted = reserving instanceof Promise ? await reserving : reserving;
-    const opened = await openHold(asked, model, admitted, call, steps, deadline);
+    const opening = openHold(asked, model, admitted, call, steps, deadline);
+    const opened = opening instanceof Promise ? await opening : opening;
     const { plan } = opened;
     hold = opened.hold;
     const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);

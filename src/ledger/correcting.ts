@@ -2,7 +2,8 @@
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
-import { available } from "./rows.js";
+import { recallAll } from "./leasing.js";
+import { type Account, available } from "./rows.js";
 import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
 
 /** Gives back what a request was charged, or a part of it: in all never more. No budget gets anything back. */
@@ -45,10 +46,12 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
     const debitedNanos = known.postedNanos;
     return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: true };
   }
+  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX) return { kind: "refused", problem: "amount_invalid" };
+  const recalling = amountNanos > available(account) ? recallFor(book, account, amountNanos) : undefined;
+  if (recalling !== undefined) return recalling;
   const debitedNanos = amountNanos < available(account) ? amountNanos : available(account);
   const receivableNanos = amountNanos - debitedNanos;
-  if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX || receivableNanos > book.roomFor("receivable"))
-    return { kind: "refused", problem: "amount_invalid" };
+  if (receivableNanos > book.roomFor("receivable")) return { kind: "refused", problem: "amount_invalid" };
   const cause = { accountId, causeId: debitId, holdSequence: 0 };
   const before = { availableNanos: available(account) };
   const transfer = write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
@@ -56,6 +59,16 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   const after = { availableNanos: available(account), debitedNanos, receivableNanos, reason: operation.reason };
   book.record(operation.act, transfer, { resource: `accounts/${accountId}`, before, after });
   return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: false };
+}
+
+/** What leases hold is asked back before anything is booked as missing. */
+function recallFor(book: Book, account: Account, neededNanos: bigint): LedgerResult | undefined {
+  const leases = book.leasesOf(account.id).filter(({ restNanos }) => restNanos > 0n);
+  if (leases.length === 0) return undefined;
+  book.setShort(account, true);
+  const [availableNanos, heldNanos] = [available(account), account.debitsPending];
+  const shortage = { kind: "balance_too_low", availableNanos, heldNanos, neededNanos } as const;
+  return { kind: "recalling", shortage, leases: recallAll(book, leases) };
 }
 
 type Said = Omit<TransferContent, "pendingNanos" | "createTimeMs">;

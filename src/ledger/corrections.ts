@@ -2,6 +2,8 @@
 import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
+import { balanceHeld } from "./hold-refusal.js";
+import type { LeaseKeeper } from "./lease-keeper.js";
 import type { LedgerResult } from "./operation.js";
 import type { Note } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
@@ -46,6 +48,7 @@ export type DebitOutcome = Omit<Extract<LedgerResult, { readonly kind: "debited"
 export class Corrections {
   constructor(
     private readonly writer: LedgerWriter,
+    private readonly leases: Pick<LeaseKeeper, "untilBack">,
     private readonly nowMs: () => number,
   ) {}
 
@@ -91,8 +94,10 @@ export class Corrections {
     checkReason(reason);
     const nowMs = this.nowMs();
     const asked = { kind: "debit", debitId, accountId, amountNanos, reason, actor, nowMs, act } as const;
-    const result = await this.writer.submit(asked);
+    const result = await this.leases.untilBack(() => this.writer.submit(asked));
     if (result.kind === "debited") return done(act, result);
+    // The same id may be sent again: nothing was taken.
+    if (result.kind === "recalling") throw balanceHeld(result.shortage, `account ${accountId}`);
     throw refusalOf(result, { kind: "debit", id: debitId }, accountId);
   }
 }

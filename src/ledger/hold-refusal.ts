@@ -11,16 +11,16 @@ export function holdRefusal(result: LedgerResult, operation: HoldOperation): Gat
   const { requestId, accountId } = operation;
   switch (result.kind) {
     case "balance_too_low":
-      if (isHeldByOthers(result)) return balanceHeld(result, operation);
+      if (isHeldByOthers(result)) return balanceHeld(result, holderOf(result, operation));
       return new GatewayError("ERROR_REASON_BALANCE_TOO_LOW", {
         account: accountId,
         available_nanos: result.availableNanos.toString(),
         needed_nanos: result.neededNanos.toString(),
       });
     case "recalling":
-      return balanceHeld(result.shortage, operation);
+      return balanceHeld(result.shortage, holderOf(result.shortage, operation));
     case "budget_exceeded":
-      if (isHeldByOthers(result)) return balanceHeld(result, operation);
+      if (isHeldByOthers(result)) return balanceHeld(result, holderOf(result, operation));
       return new GatewayError("ERROR_REASON_BUDGET_EXCEEDED", {
         budget: result.period,
         owner: ownerOf(result, operation),
@@ -41,11 +41,15 @@ export function holdRefusal(result: LedgerResult, operation: HoldOperation): Gat
   return new GatewayError("ERROR_REASON_INTERNAL", {}, { cause: result });
 }
 
-/** Only running calls hold what is missing: the refusal passes by itself. */
-function balanceHeld(shortage: Shortage, operation: HoldOperation): GatewayError {
+function holderOf(shortage: Shortage, operation: HoldOperation): string {
+  return shortage.kind === "balance_too_low" ? `account ${operation.accountId}` : ownerOf(shortage, operation);
+}
+
+/** Only running calls, or leases, hold what is missing: the refusal passes by itself. */
+export function balanceHeld(shortage: Shortage, owner: string): GatewayError {
   const isBalance = shortage.kind === "balance_too_low";
   return new GatewayError("ERROR_REASON_BALANCE_HELD", {
-    owner: isBalance ? `account ${operation.accountId}` : ownerOf(shortage, operation),
+    owner,
     ...(isBalance ? {} : { budget: shortage.period }),
     available_nanos: (isBalance ? shortage.availableNanos : shortage.remainingNanos).toString(),
     held_nanos: shortage.heldNanos.toString(),

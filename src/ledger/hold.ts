@@ -3,11 +3,13 @@ import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
+import type { LeaseKeeper, Unwritten } from "./lease-keeper.js";
 import type { LiveHold } from "./live-holds.js";
+import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { SOURCE_NONE, SOURCE_RECOVERED } from "./rows.js";
 import type { Settlements } from "./settlements.js";
 import { boundedUsage, within } from "./usage.js";
-import type { LedgerWriter } from "./writer.js";
+import type { LedgerWriter, Waiting } from "./writer.js";
 
 const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", attempts: 0 };
 
@@ -61,28 +63,36 @@ export interface Hold {
 export interface HoldSteps {
   readonly writer: LedgerWriter;
   readonly settlements: Settlements;
+  readonly leases: Pick<LeaseKeeper, "keep" | "giveBackOf">;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
 }
 
-/** A hold that this node asked for. */
-export class OpenHold implements Hold, LiveHold {
+/** A hold that this node asked for, or that it admitted against a lease and sends behind its request. */
+export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   readonly requestId: string;
   readonly endMs: number;
   chained: LiveHold | undefined = undefined;
   older: LiveHold | undefined = undefined;
   newer: LiveHold | undefined = undefined;
   #amountNanos = 0n;
+  readonly #accountId: string;
   readonly #steps: HoldSteps;
   /** The newest checkpoint that is not on its way yet. */
   #waiting: Checkpoint | undefined;
   /** The newest of all. */
   #newest: Checkpoint | undefined;
   #noting = false;
+  /** What it was admitted on, until that is durable. */
+  #admitted: HoldOperation | undefined;
+  /** True where the database did not take what it was admitted on, as far as it is known. */
+  #isLate = false;
   #settled: Promise<SettleOutcome | undefined> | undefined;
 
   /** Asked for, and not granted yet. Its request must be over at `endMs`, on the monotonic clock. */
-  constructor(requestId: string, endMs: number, steps: HoldSteps) {
+  constructor(requestId: string, accountId: string, endMs: number, steps: HoldSteps) {
     this.requestId = requestId;
+    this.#accountId = accountId;
     this.endMs = endMs;
     this.#steps = steps;
   }
@@ -90,6 +100,37 @@ export class OpenHold implements Hold, LiveHold {
   granted(amountNanos: bigint): this {
     this.#amountNanos = amountNanos;
     return this;
+  }
+
+  /** Admits the request against a lease, for all that it wants: nothing waits for the hold any more. */
+  admit(operation: HoldOperation, monotonicMs: number): this {
+    this.#amountNanos = operation.amountNanos;
+    this.#admitted = operation;
+    this.#steps.writer.enqueueRelied(operation, this, monotonicMs);
+    return this;
+  }
+
+  committed(result: LedgerResult): void {
+    if (result.kind === "held") this.#admitted = undefined;
+    // Its lease has ended meanwhile: the settlement says what the hold would have said.
+    else this.#isLate = true;
+  }
+
+  refused(): void {
+    this.#isLate = true;
+    if (this.#settled === undefined) this.#steps.leases.keep(this);
+  }
+
+  sendAgain(): void {
+    if (this.#settled !== undefined || this.#admitted === undefined) return;
+    this.#steps.writer.enqueueRelied(this.#admitted, this, this.#steps.monotonicMs());
+  }
+
+  /** What the request was admitted on, where that may not be durable. */
+  get lateTerms(): LateTerms | undefined {
+    if (this.#admitted === undefined) return undefined;
+    const { accountId, keyId, model, nodeId, amountNanos, price, budgets, nowMs, expireTimeMs } = this.#admitted;
+    return { accountId, keyId, model, nodeId, amountNanos, price, budgets, createTimeMs: nowMs, expireTimeMs };
   }
 
   get amountNanos(): bigint {
@@ -109,11 +150,13 @@ export class OpenHold implements Hold, LiveHold {
 
   settle(settlement: Settlement): Promise<SettleOutcome | undefined> {
     if (this.#settled !== undefined) return this.#settled;
-    const { settlements, nowMs } = this.#steps;
+    const { settlements, leases, nowMs } = this.#steps;
     this.#waiting = undefined;
     const { usageSource, attemptLog } = settlement;
     const { usage, costNanos, operatorCostNanos, upstream, attempts } = bounded(settlement);
-    this.#settled = settlements.settle({
+    // What is above the hold is taken of what the account has available, and so of what is leased.
+    if (costNanos > this.#amountNanos) leases.giveBackOf(this.#accountId);
+    const operation: SettleOperation = {
       kind: "settle",
       requestId: this.requestId,
       usage,
@@ -124,7 +167,9 @@ export class OpenHold implements Hold, LiveHold {
       attempts,
       attemptLog,
       nowMs: nowMs(),
-    });
+      terms: this.#isLate ? this.lateTerms : undefined,
+    };
+    this.#settled = settlements.settle(operation, this);
     return this.#settled;
   }
 

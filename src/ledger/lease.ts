@@ -3,7 +3,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { failpoint } from "../failpoint.js";
-import type { LedgerLog } from "./ledger.js";
+import type { LedgerLog } from "./ledger-options.js";
+import type { LeaseKeeper } from "./lease-keeper.js";
 import type { LiveHolds } from "./live-holds.js";
 import type { NodeBeats } from "./operation.js";
 import { SILENCE_MS } from "./node-leases.js";
@@ -26,6 +27,8 @@ export interface LeaseOptions {
   readonly monotonicMs: () => number;
   readonly log: LedgerLog;
   readonly onRecovered: (settled: number, voided: number) => void;
+  /** What the node may admit against lives by its beats. */
+  readonly leases: Pick<LeaseKeeper, "beaten" | "endWhere">;
   /** Default: 5 s. */
   readonly beatEveryMs?: number | undefined;
 }
@@ -42,12 +45,22 @@ export class Lease {
   #others = new Map<string, Sight>();
   /** When this node's last beat was acknowledged. */
   #beatMs: number | undefined;
+  /** Another after each time that others took this node for dead. */
+  #nodeId: string;
+  #deaths = 0;
+  #isFirst = true;
   #timer: NodeJS.Timeout | undefined;
   #started = false;
   #ended = false;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
+    this.#nodeId = options.nodeId;
+  }
+
+  /** Under which id this node lives now. */
+  get nodeId(): string {
+    return this.#nodeId;
   }
 
   /** Resolves when the lease is taken and the orphans of before are resolved. Rejects where the database is away. */
@@ -87,7 +100,7 @@ export class Lease {
   beatAges(): ReadonlyMap<string, number> {
     const nowMs = this.#options.monotonicMs();
     const ages = new Map([...this.#others].map(([nodeId, { sinceMs }]) => [nodeId, nowMs - sinceMs]));
-    return ages.set(this.#options.nodeId, nowMs - (this.#beatMs ?? nowMs));
+    return ages.set(this.#nodeId, nowMs - (this.#beatMs ?? nowMs));
   }
 
   /** Gives the lease up, so that another node need not wait for it to lapse. */
@@ -95,22 +108,48 @@ export class Lease {
     this.#ended = true;
     clearTimeout(this.#timer);
     if (!this.#started) return;
-    const { writer, nodeId, nowMs, log } = this.#options;
+    const { writer, nowMs, log } = this.#options;
     try {
-      await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), isLast: true });
+      await writer.submit({ kind: "beat", nodeId: this.#nodeId, nowMs: nowMs(), isLast: true });
     } catch (error) {
       log.warn({ err: error }, "the node's lease was not ended; it lapses by itself");
     }
   }
 
   async #beat(): Promise<void> {
-    const { writer, nodeId, nowMs, monotonicMs, live, log } = this.#options;
+    const { writer, nowMs, monotonicMs, live, log, leases } = this.#options;
     const overdue = live.letGoBefore(monotonicMs());
     if (overdue.length > 0) log.error({ requestIds: overdue }, "holds outlived their requests; recovery resolves them");
-    const result = await writer.submit({ kind: "beat", nodeId, nowMs: nowMs(), isLast: false });
+    // Others count from when they saw the beat, this node from before it was sent.
+    const sent = { wallMs: nowMs(), monotonicMs: monotonicMs() };
+    const beat = {
+      kind: "beat",
+      nodeId: this.#nodeId,
+      nowMs: sent.wallMs,
+      isLast: false,
+      isFirst: this.#isFirst,
+    } as const;
+    const result = await writer.submit(beat);
+    if (result.kind === "gone") {
+      this.#beginAnew();
+      return this.#beat();
+    }
+    this.#isFirst = false;
     this.#beatMs = monotonicMs();
+    if (!this.#ended) leases.beaten(sent);
     if (result.kind === "beaten") this.#see(result.others);
     await this.#recover();
+  }
+
+  /** Others took this node for dead: its leases are theirs again, and nothing that it sends under its id finds one. */
+  #beginAnew(): void {
+    const { nodeId, leases, live, log } = this.#options;
+    this.#deaths += 1;
+    this.#nodeId = `${nodeId}.${this.#deaths}`;
+    this.#isFirst = true;
+    leases.endWhere(() => true);
+    live.doubt();
+    log.warn({ node: this.#nodeId }, "other nodes took this one for dead; it goes on under another id");
   }
 
   #see(others: readonly NodeBeats[]): void {
@@ -132,7 +171,8 @@ export class Lease {
   }
 
   async #recover(): Promise<void> {
-    const { writer, nodeId, nowMs, live, onRecovered } = this.#options;
+    const { writer, nowMs, live, onRecovered } = this.#options;
+    const nodeId = this.#nodeId;
     const silent = this.#silent();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       failpoint("during_recovery");

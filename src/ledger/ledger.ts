@@ -4,7 +4,7 @@
 import { Price, type Usage } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
-import { failpoint } from "../failpoint.js";
+import { type Failpoint, failpoint } from "../failpoint.js";
 import type {
   AccountBudgets,
   AccountLimits,
@@ -26,8 +26,10 @@ import { Corrections, type CreditOutcome, type CreditRequest } from "./correctio
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
-import type { HoldOperation, KeyBudget } from "./operation.js";
+import type { HoldOperation } from "./operation.js";
+import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js";
 import { Lease } from "./lease.js";
+import { LeaseKeeper } from "./lease-keeper.js";
 import { LiveHolds } from "./live-holds.js";
 import { NO_USAGE } from "../api/usage.js";
 import { SOURCE_NONE } from "./rows.js";
@@ -36,63 +38,14 @@ import { LedgerWriter } from "./writer.js";
 
 export type { NewAccount } from "./accounts.js";
 export type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
+export type { HoldRequest, LedgerOptions, LostSettlement } from "./ledger-options.js";
 
 /** How much longer than its request a hold lives, so that a late settlement still finds it. */
 const HOLD_GRACE_MS = 60_000;
 /** How long closing waits for settlements. */
 const DRAIN_WAIT_MS_MAX = 10_000;
 
-/** What the ledger says of what has no event below. A pino logger is one. */
-export interface LedgerLog {
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-export interface LedgerOptions {
-  readonly store: Store;
-  /** Unique for each start of a process: a hold belongs to the start that made it. */
-  readonly nodeId: string;
-  /** The time of day, for dates alone. */
-  readonly nowMs: () => number;
-  /** The clock of durations, which no setting of the time changes. Default: the process's own. */
-  readonly monotonicMs?: (() => number) | undefined;
-  /** How often the node beats. Default: 5 s. */
-  readonly beatEveryMs?: number | undefined;
-  readonly log?: LedgerLog | undefined;
-  /** Called where a request cost more than its account had: the operator paid `overageNanos`. */
-  readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
-  /** Called when the number of settlements that wait for the database changes. */
-  readonly onSettlesWaiting?: ((count: number) => void) | undefined;
-  /** How many settlements may wait for the database. Default: 100,000. */
-  readonly settlesWaitingMax?: number | undefined;
-  /** Called where a settlement was given up: the queue is full or the ledger refuses it. Recovery resolves its hold. */
-  readonly onSettleLost?: ((settlement: LostSettlement) => void) | undefined;
-  /** Called when holds of nodes that are gone were settled or voided. */
-  readonly onRecovered?: ((settled: number, voided: number) => void) | undefined;
-}
-
-/** What recovery may charge otherwise, or not at all: enough to do it by hand. */
-export interface LostSettlement {
-  readonly requestId: string;
-  readonly costNanos: bigint;
-  readonly problem: string;
-}
-
-export interface HoldRequest {
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly model: string;
-  /** What is wanted: the most that the request can cost. */
-  readonly amountNanos: bigint;
-  /** The least that will do; below `amountNanos` where the output limit may be lowered to what is affordable. */
-  readonly leastNanos: bigint;
-  readonly budgets: readonly KeyBudget[];
-  /** The price that the request is admitted at. */
-  readonly price: Price;
-  /** How long the request may run, reading on included. Its hold lives 60 s longer. */
-  readonly timeoutMs: number;
-}
+const LEASE_NANOS_MAX = 10_000_000_000n;
 
 const SILENT: LedgerLog = { warn: () => undefined, error: () => undefined };
 
@@ -102,7 +55,6 @@ export class Ledger {
   readonly corrections: Corrections;
   readonly #accounts: Accounts;
   readonly #store: Store;
-  readonly #nodeId: string;
   readonly #nowMs: () => number;
   readonly #monotonicMs: () => number;
   readonly #live = new LiveHolds();
@@ -113,6 +65,8 @@ export class Ledger {
   readonly #steps: HoldSteps;
   /** This node among the others. */
   readonly lease: Lease;
+  /** This node's leases of money. */
+  readonly leases: LeaseKeeper;
   readonly #log: LedgerLog;
   /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
   readonly #priceBytes = new WeakMap<Price, Uint8Array>();
@@ -124,16 +78,24 @@ export class Ledger {
     this.#log = log;
     this.#store = store;
     this.#accounts = new Accounts(store, nowMs);
-    this.#nodeId = nodeId;
     this.#nowMs = nowMs;
     this.#monotonicMs = monotonicMs;
     const live = this.#live;
     this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations));
-    this.corrections = new Corrections(this.#writer, nowMs);
+    this.leases = new LeaseKeeper({
+      writer: this.#writer,
+      nodeId: () => this.lease.nodeId,
+      nowMs,
+      monotonicMs,
+      leaseNanosMax: options.leaseNanosMax ?? LEASE_NANOS_MAX,
+      recalled: store.ledger.recalled?.bind(store.ledger),
+    });
+    this.corrections = new Corrections(this.#writer, this.leases, nowMs);
     this.#settlements = new Settlements({
       writer: this.#writer,
       log,
       onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
+      onLate: (requestId, overageNanos) => options.onLate?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
       onLost: ({ requestId, costNanos }, problem) => {
         live.remove(requestId);
@@ -143,7 +105,7 @@ export class Ledger {
       onEnded: (requestId) => live.remove(requestId),
       waitingMax: options.settlesWaitingMax,
     });
-    this.#steps = { writer: this.#writer, settlements: this.#settlements, nowMs };
+    this.#steps = { writer: this.#writer, settlements: this.#settlements, leases: this.leases, nowMs, monotonicMs };
     this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
     const { beatEveryMs } = options;
@@ -155,6 +117,7 @@ export class Ledger {
       monotonicMs,
       log,
       onRecovered,
+      leases: this.leases,
       beatEveryMs,
     });
   }
@@ -165,30 +128,35 @@ export class Ledger {
   }
 
   /**
-   * Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED, BALANCE_HELD, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or
-   * LEDGER_UNAVAILABLE.
+   * Sets money aside, at once where a lease of this node covers it. Rejects with BALANCE_TOO_LOW, BUDGET_EXCEEDED,
+   * BALANCE_HELD, RESOURCE_UNKNOWN, ALREADY_EXISTS, OVERLOADED or LEDGER_UNAVAILABLE. Never throws.
    */
-  async hold(request: HoldRequest): Promise<Hold> {
-    if (this.#closing !== undefined) throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
-    const operation = this.#holdOperation(request);
-    const endMs = this.#monotonicMs() + request.timeoutMs + HOLD_GRACE_MS;
-    const hold = new OpenHold(request.requestId, endMs, this.#steps);
-    const result = await this.#holdWaits.submit(operation, hold);
+  hold(request: HoldRequest): Hold | Promise<Hold> {
+    if (this.#closing !== undefined)
+      return Promise.reject(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" }));
+    const [nowMs, monotonicMs] = [this.#nowMs(), this.#monotonicMs()];
+    const endMs = monotonicMs + request.timeoutMs + HOLD_GRACE_MS;
+    const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps);
+    const lease = this.leases.draw(request, nowMs, monotonicMs);
+    // A request that has a hold already is answered by what the database knows of it.
+    if (lease === undefined || !this.#live.add(hold))
+      return this.#holdExactly(this.#holdOperation(request, nowMs, undefined), hold);
+    hold.admit(this.#holdOperation(request, nowMs, lease.id), monotonicMs);
+    return passed("after_admission", hold) ?? hold;
+  }
+
+  async #holdExactly(operation: HoldOperation, hold: OpenHold): Promise<Hold> {
+    const result = await this.leases.untilBack(() => this.#holdWaits.submit(operation, hold));
     if (result.kind !== "held") throw holdRefusal(result, operation);
     const granted = hold.granted(result.amountNanos);
-    try {
-      failpoint("after_hold_commit");
-    } catch (error) {
-      granted.close();
-      throw error;
-    }
+    await passed("after_hold_commit", granted);
     return granted;
   }
 
   /** What `hold` would grant now. Rejects exactly where it would, and holds nothing. */
   async tryHold(request: HoldRequest): Promise<Pick<Hold, "amountNanos">> {
     await this.#writer.flush();
-    const operation = this.#holdOperation(request);
+    const operation = this.#holdOperation(request, this.#nowMs(), undefined);
     const [result] = await this.#store.ledger.preview([operation]);
     if (result?.kind === "held") return { amountNanos: result.amountNanos };
     if (result === undefined) throw new GatewayError("ERROR_REASON_INTERNAL");
@@ -222,16 +190,25 @@ export class Ledger {
    * Changes the budgets and limits that are given. Rejects with RESOURCE_UNKNOWN, PARAMETER_INVALID, or ETAG_STALE
    * where the account has another etag; an empty one takes whatever is there.
    */
-  setSettings(id: string, settings: Partial<AccountBudgets & AccountLimits>, act: Act, etag = ""): Promise<AccountRow> {
-    return this.#accounts.setSettings(id, settings, etag, act);
+  async setSettings(
+    id: string,
+    settings: Partial<AccountBudgets & AccountLimits>,
+    act: Act,
+    etag = "",
+  ): Promise<AccountRow> {
+    const account = await this.#accounts.setSettings(id, settings, etag, act);
+    await this.leases.recall(id);
+    return account;
   }
 
   /**
    * Freezes the account: nothing new is held of it from now on. Repeating it changes why, by whom, and whether streams
    * end. Rejects with RESOURCE_UNKNOWN, PARAMETER_MISSING or PARAMETER_INVALID.
    */
-  freeze(id: string, freeze: Omit<Freeze, "timeMs">, act: Act): Promise<AccountRow> {
-    return this.#accounts.freeze(id, freeze, act);
+  async freeze(id: string, freeze: Omit<Freeze, "timeMs">, act: Act): Promise<AccountRow> {
+    const account = await this.#accounts.freeze(id, freeze, act);
+    await this.leases.recall(id);
+    return account;
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
@@ -309,36 +286,49 @@ export class Ledger {
         { waiting: this.#settlements.open },
         "settlements were left behind; recovery resolves their holds",
       );
+    this.leases.close();
     await this.lease.end();
   }
 
-  #holdOperation(request: HoldRequest): HoldOperation {
+  #holdOperation(request: HoldRequest, nowMs: number, leaseId: string | undefined): HoldOperation {
     const { requestId, accountId, keyId, model, amountNanos, leastNanos, budgets, timeoutMs } = request;
     let price = this.#priceBytes.get(request.price);
     if (price === undefined) {
       price = Price.encode(request.price).finish();
       this.#priceBytes.set(request.price, price);
     }
-    const nowMs = this.#nowMs();
     return {
       kind: "hold",
       requestId,
       accountId,
       keyId,
       model,
-      nodeId: this.#nodeId,
+      nodeId: this.lease.nodeId,
       amountNanos,
       leastNanos,
       budgets,
       price,
       nowMs,
       expireTimeMs: Math.ceil(nowMs + timeoutMs) + HOLD_GRACE_MS,
+      leaseId,
     };
   }
 
   #free(requestId: string): void {
     const usage: Usage = NO_USAGE;
     const nothing = { usage, usageSource: SOURCE_NONE, costNanos: 0n, upstream: "", attempts: 0, attemptLog: "" };
-    void this.#settlements.settle({ kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing });
+    const settle = { kind: "settle", requestId, nowMs: this.#nowMs(), ...nothing } as const;
+    void this.#settlements.settle(settle, { lateTerms: undefined });
+  }
+}
+
+/** Undefined where nothing is tested at that place. */
+function passed(name: Failpoint, hold: Hold): Promise<never> | undefined {
+  try {
+    failpoint(name);
+    return undefined;
+  } catch (error) {
+    hold.close();
+    return Promise.reject(error);
   }
 }

@@ -1,7 +1,8 @@
 /** Settlements on their way to the database. One that it does not take waits here and is tried again. */
 import { failpoint } from "../failpoint.js";
-import type { LedgerLog, SettleOutcome } from "./ledger.js";
-import type { LedgerResult, SettleOperation } from "./operation.js";
+import type { SettleOutcome } from "./hold.js";
+import type { LedgerLog } from "./ledger-options.js";
+import type { LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import type { LedgerWriter } from "./writer.js";
 
 /** How many settlements may wait. Beyond that the newest is given up to recovery, which charges its checkpoint. */
@@ -18,6 +19,8 @@ export interface SettlementsOptions {
   readonly onWaiting: (count: number) => void;
   /** Called where a settlement was given up. */
   readonly onLost: (operation: SettleOperation, problem: string) => void;
+  /** Called where a request was settled whose hold was lost on the way. */
+  readonly onLate: (requestId: string, overageNanos: bigint) => void;
   /** Called where the database has the end of a request, or refused it. */
   readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
@@ -25,9 +28,19 @@ export interface SettlementsOptions {
 
 type Outcome = SettleOutcome | "failed" | "refused";
 
+/** What a settlement's request was admitted on, where that may not be durable. */
+interface Admitted {
+  readonly lateTerms: LateTerms | undefined;
+}
+
+interface Settling {
+  readonly operation: SettleOperation;
+  readonly hold: Admitted;
+}
+
 export class Settlements {
   readonly #options: SettlementsOptions;
-  readonly #waiting: SettleOperation[] = [];
+  readonly #waiting: Settling[] = [];
   readonly #waitingMax: number;
   #running = 0;
   #retryMs = RETRY_FIRST_MS;
@@ -45,12 +58,12 @@ export class Settlements {
   }
 
   /** Never rejects. Undefined: it waits for the next try, or it is lost. */
-  settle(operation: SettleOperation): Promise<SettleOutcome | undefined> {
+  settle(operation: SettleOperation, hold: Admitted): Promise<SettleOutcome | undefined> {
     this.#running += 1;
     return new Promise((resolve) => {
-      this.#try(operation, (outcome, error) => {
+      this.#try(operation, hold, (outcome, error) => {
         this.#running -= 1;
-        if (outcome === "failed") this.#keep(operation, error);
+        if (outcome === "failed") this.#keep({ operation, hold }, error);
         resolve(typeof outcome === "string" ? undefined : outcome);
       });
     });
@@ -64,7 +77,7 @@ export class Settlements {
     return this.open === 0;
   }
 
-  #try(operation: SettleOperation, ended: (outcome: Outcome, error?: unknown) => void): void {
+  #try(operation: SettleOperation, hold: Admitted, ended: (outcome: Outcome, error?: unknown) => void): void {
     const refused = (error: unknown): void => ended("failed", error);
     try {
       failpoint("before_settle");
@@ -74,6 +87,14 @@ export class Settlements {
     }
     const committed = (result: LedgerResult): void => {
       let outcome: Outcome;
+      if (result.kind === "refused" && result.problem === "unknown_request" && operation.terms === undefined) {
+        // Its hold went with it, or before it, and was not taken: once more, with what the hold would have said.
+        const terms = hold.lateTerms;
+        if (terms !== undefined) {
+          this.#try({ ...operation, terms }, hold, ended);
+          return;
+        }
+      }
       try {
         outcome = this.#outcomeOf(operation, result);
       } catch (error) {
@@ -87,18 +108,20 @@ export class Settlements {
 
   #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {
     failpoint("after_settle_commit");
-    const { onOverage, onLost, onEnded } = this.#options;
+    const { onOverage, onLate, onLost, onEnded } = this.#options;
     onEnded(operation.requestId);
     if (result.kind !== "settled") {
       onLost(operation, `the ledger refuses it (${result.kind === "refused" ? result.problem : result.kind})`);
       return "refused";
     }
     const { chargedNanos, overageNanos, repeated } = result;
+    if (operation.terms !== undefined && !repeated) onLate(operation.requestId, overageNanos);
     if (overageNanos > 0n && !repeated) onOverage(operation.requestId, overageNanos);
     return { chargedNanos, overageNanos };
   }
 
-  #keep(operation: SettleOperation, error: unknown): void {
+  #keep(settling: Settling, error: unknown): void {
+    const { operation, hold } = settling;
     if (this.#waiting.length >= this.#waitingMax) {
       this.#options.onLost(operation, "too many wait for the database");
       return;
@@ -106,7 +129,7 @@ export class Settlements {
     // Said once: further tries are told by how many wait.
     const fields = { request_id: operation.requestId, err: error };
     this.#options.log.error(fields, "a settlement waits: the ledger cannot be written");
-    this.#waiting.push(operation);
+    this.#waiting.push({ operation: { ...operation, terms: hold.lateTerms }, hold });
     this.#options.onWaiting(this.#waiting.length);
     this.#retryLater();
   }
@@ -124,7 +147,7 @@ export class Settlements {
     this.#retrying = true;
     const batch = this.#waiting.splice(0, RETRIED_MAX);
     this.#running += batch.length;
-    const tried = (operation: SettleOperation) => new Promise<Outcome>((ended) => this.#try(operation, ended));
+    const tried = ({ operation, hold }: Settling) => new Promise<Outcome>((ended) => this.#try(operation, hold, ended));
     const outcomes = await Promise.all(batch.map(tried));
     this.#running -= batch.length;
     const failed = batch.filter((_, index) => outcomes[index] === "failed");

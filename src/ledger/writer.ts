@@ -26,7 +26,28 @@ export type Commit = (operations: readonly LedgerOperation[]) => Promise<readonl
  * How long an operation may wait for company where nobody waits for it, in milliseconds: a commit costs what a commit
  * costs, whoever shares it. A checkpoint's bound of two seconds has room for a tenth of one.
  */
-const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = { settle: 2, checkpoint: 100 };
+const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = {
+  settle: 2,
+  checkpoint: 100,
+  lease: 2,
+  return: 2,
+};
+/** A request that was admitted against a lease does not wait for its hold. Its settlement often comes sooner. */
+const LEASED_HOLD_PATIENCE_MS = 10;
+
+/** Undefined where somebody waits. */
+function patienceOf(operation: LedgerOperation): number | undefined {
+  if (operation.kind !== "hold") return PATIENCE_MS[operation.kind];
+  return operation.leaseId === undefined ? undefined : LEASED_HOLD_PATIENCE_MS;
+}
+
+/** A commit on its way. */
+interface Running {
+  readonly count: number;
+  /** When the first of it was relied on; Infinity where nothing of it was. */
+  readonly reliedMs: number;
+  ended: boolean;
+}
 
 export class LedgerWriter {
   readonly #commit: Commit;
@@ -36,13 +57,16 @@ export class LedgerWriter {
   #waiting: Waiting[] = [];
   #scheduled = false;
   /** The commits on their way, in order. */
-  #commits: { readonly count: number; ended: boolean }[] = [];
+  #commits: Running[] = [];
   #patience: NodeJS.Timeout | undefined;
   #patienceMs = Infinity;
   /** Operations in the queue that somebody waits for. */
   #urgent = 0;
   #submitted = 0;
   #ended = 0;
+  /** When the first of what gathers was relied on, and the first of what commits failed since one was written. */
+  #reliedMs = Infinity;
+  #failedMs = Infinity;
   #flushes: { readonly after: number; readonly resolve: () => void }[] = [];
 
   constructor(commit: Commit, queueMax = QUEUE_OPERATIONS_MAX) {
@@ -69,9 +93,23 @@ export class LedgerWriter {
     this.#operations.push(operation);
     this.#waiting.push(waiting);
     this.#submitted += 1;
-    const patienceMs = PATIENCE_MS[operation.kind];
+    const patienceMs = patienceOf(operation);
     if (patienceMs === undefined) this.#urgent += 1;
     this.#schedule(patienceMs);
+  }
+
+  /** As `enqueue`, for what is relied on from now on, before it is durable. The time is of the clock of durations. */
+  enqueueRelied(operation: LedgerOperation, waiting: Waiting, monotonicMs: number): void {
+    if (this.#reliedMs === Infinity) this.#reliedMs = monotonicMs;
+    this.enqueue(operation, waiting);
+  }
+
+  /** Since when the oldest of what is relied on is not durable; Infinity where all of it is. */
+  get reliedSinceMs(): number {
+    let sinceMs = Math.min(this.#reliedMs, this.#failedMs);
+    for (let index = 0; index < this.#commits.length; index += 1)
+      sinceMs = Math.min(sinceMs, this.#commits[index]?.reliedMs ?? Infinity);
+    return sinceMs;
   }
 
   /** Resolves once everything that was submitted before is committed or refused, so that a read sees it. */
@@ -115,10 +153,12 @@ export class LedgerWriter {
 
   async #write(): Promise<void> {
     const [operations, waiting] = this.#take();
-    const commit = { count: operations.length, ended: false };
+    const commit = { count: operations.length, reliedMs: this.#reliedMs, ended: false };
+    // What is left in the queue came after the first that was relied on: it keeps that time.
+    if (this.#operations.length === 0) this.#reliedMs = Infinity;
     this.#commits.push(commit);
     try {
-      await this.#run(operations, waiting);
+      await this.#run(operations, waiting, commit.reliedMs);
     } finally {
       commit.ended = true;
       this.#end();
@@ -143,7 +183,7 @@ export class LedgerWriter {
       operations = operations.splice(0, count);
       waiting = waiting.splice(0, count);
     } else [this.#operations, this.#waiting] = [[], []];
-    for (const { kind } of operations) if (PATIENCE_MS[kind] === undefined) this.#urgent -= 1;
+    for (const operation of operations) if (patienceOf(operation) === undefined) this.#urgent -= 1;
     return [operations, waiting];
   }
 
@@ -153,17 +193,20 @@ export class LedgerWriter {
     this.#flushes = this.#flushes.filter(({ after }) => after > this.#ended);
   }
 
-  async #run(operations: readonly LedgerOperation[], waiting: readonly Waiting[]): Promise<void> {
+  async #run(operations: readonly LedgerOperation[], waiting: readonly Waiting[], reliedMs: number): Promise<void> {
     let results: readonly LedgerResult[];
     try {
       results = await this.#commit(operations);
+      this.#failedMs = Infinity;
     } catch (error) {
       const refusal = GatewayError.from(error);
       if (refusal.reason === "ERROR_REASON_INTERNAL" && operations.length > 1) {
         // One operation breaks the batch, and nothing of it was written: alone, it breaks itself and no other.
-        for (const [index, one] of waiting.entries()) await this.#run(operations.slice(index, index + 1), [one]);
+        for (const [index, one] of waiting.entries())
+          await this.#run(operations.slice(index, index + 1), [one], reliedMs);
         return;
       }
+      this.#failedMs = Math.min(this.#failedMs, reliedMs);
       tellEach(waiting, (one) => one.refused(refusal));
       return;
     }

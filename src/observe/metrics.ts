@@ -41,6 +41,8 @@ export function count(counts: Map<string, number>, name: string, amount = 1): vo
   counts.set(name, (counts.get(name) ?? 0) + amount);
 }
 
+const NO_LEASES = { count: 0, restNanos: 0n };
+
 export class Metrics {
   readonly registry = new Registry();
   readonly httpRequests = new Tally("tollgate_http_requests_total", "HTTP requests.", ["route", "status"]);
@@ -138,6 +140,18 @@ export class Metrics {
     [],
   );
   readonly settlesQueued = this.#gauge("tollgate_settles_queued", "Settlements that wait for the ledger.");
+  readonly lateRecords = this.#counter(
+    "tollgate_late_records_total",
+    "Requests that were admitted against a lease, whose holds were lost on the way, and that were settled all the same.",
+    [],
+  );
+  readonly lateOverageNanos = this.#counter(
+    "tollgate_late_overage_nanos_total",
+    "What such requests cost above what their accounts still had, paid by the operator, in nano-USD.",
+    [],
+  );
+  /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
+  readLeases: () => { readonly count: number; readonly restNanos: bigint } = () => NO_LEASES;
   readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
   readonly answerBytes = new Gauge({
     name: "tollgate_kept_answer_bytes",
@@ -175,6 +189,10 @@ export class Metrics {
       "tollgate_nodes",
       "Nodes that share limits, as last known.",
       () => this.readCoordination()?.nodeCount ?? 1,
+    );
+    this.#gauge("tollgate_leases", "Leases of money that this node has.", () => this.readLeases().count);
+    this.#gauge("tollgate_leased_nanos", "What is left of them, in nano-USD.", () =>
+      Number(this.readLeases().restNanos),
     );
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);

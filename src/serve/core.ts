@@ -182,8 +182,10 @@ function createKeys(store: Store, coordination: Coordination, { secrets }: Deriv
 }
 
 async function startLedger(store: Store, nodeId: string, options: CoreOptions): Promise<Ledger> {
-  const { log, metrics } = options;
-  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, ...ledgerEvents(log, metrics) });
+  const { environment, log, metrics } = options;
+  const { leaseNanosMax } = environment;
+  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, leaseNanosMax, ...ledgerEvents(log, metrics) });
+  metrics.readLeases = () => ledger.leases.held;
   await ledger.start();
   try {
     await refuseSecondNode(ledger, options);

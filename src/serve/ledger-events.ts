@@ -4,7 +4,7 @@ import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
 
-type Events = "onOverage" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
+type Events = "onOverage" | "onLate" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
 
 export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
   return {
@@ -12,6 +12,12 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
       metrics.overageUsd.inc(Number(overageNanos) / 1e9);
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request cost more than its account had");
+    }),
+    onLate: telling(log, (requestId: string, overageNanos: bigint) => {
+      metrics.lateRecords.inc();
+      metrics.lateOverageNanos.inc(Number(overageNanos));
+      const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
+      log.warn(fields, "a request was settled whose hold had been lost on the way");
     }),
     onSettleLost: telling(log, ({ requestId, costNanos, problem }: LostSettlement) => {
       metrics.settlesLost.inc();

@@ -19,6 +19,7 @@ const DEFAULTS = {
   trustedProxies: [],
   tls: undefined,
   coreTls: undefined,
+  leaseNanosMax: 10_000_000_000n,
   lameDuckMs: 5_000,
   bodyMemoryBytes: 512 * 1024 * 1024,
   settingsPath: undefined,
@@ -130,6 +131,10 @@ describe("a bad environment stops the start with one line", () => {
     },
     { env: { TOLLGATE_TLS_CERT: "/c.pem" }, line: "TOLLGATE_TLS_CERT needs TOLLGATE_TLS_KEY beside it" },
     { env: { TOLLGATE_TLS_CLIENT_CA: "/a.pem" }, line: "TOLLGATE_TLS_CLIENT_CA needs TOLLGATE_TLS_CERT beside it" },
+    {
+      env: { TOLLGATE_LEASE_MAX_USD: "0" },
+      line: 'TOLLGATE_LEASE_MAX_USD="0" must be USD from 0.01 to 1000000, such as 10 or 2.50',
+    },
     {
       env: { TOLLGATE_LAME_DUCK_MS: "5s" },
       line: 'TOLLGATE_LAME_DUCK_MS="5s" must be a whole number of milliseconds from 0 to 600000',

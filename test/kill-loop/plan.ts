@@ -23,7 +23,9 @@ const PLAIN_KILLS = 5;
 /** Passes within about a second of load; the last is drawn evenly from these. */
 const PASSES: Readonly<Record<Failpoint, readonly [number, number]>> = {
   before_hold: [1, 20],
-  after_hold_commit: [1, 20],
+  // Holds are waited for until there is a lease: the first of each key.
+  after_hold_commit: [1, 3],
+  after_admission: [1, 20],
   before_checkpoint: [1, 3],
   after_checkpoint_commit: [1, 3],
   before_settle: [1, 15],

@@ -65,11 +65,8 @@ export class Reckoning {
   #expectFair(call: Call, record: Json | undefined, death: Death, diedMs: number): void {
     const work = this.#upstream.works.get(call.user);
     const what = `${call.user} ${JSON.stringify(death)} ${JSON.stringify(record)}`;
-    if (record === undefined) {
-      // Refused, or a throw before its hold; never something that was answered.
-      expect(call.text, what).toBe("");
-      return;
-    }
+    // Refused, a throw before its hold, or admitted against a lease and dead before its hold was written.
+    if (record === undefined) return this.#expectLittleLost(call, 0, death, diedMs, what);
     const usage = record["usage"] as Record<string, string> | undefined;
     const charged = { input: Number(usage?.["input_tokens"] ?? 0), output: Number(usage?.["output_tokens"] ?? 0) };
     const generated = encode(work?.text ?? "").length;
@@ -86,10 +83,14 @@ export class Reckoning {
     if (call.whole) this.#tally.acknowledged += 1;
     if (call.stream && !call.whole && call.text !== "") this.#tally.streamsCut += 1;
 
-    const lost = encode(call.text).length - charged.output;
+    // What a kill may not lose is settled before its end is told.
+    if (death.action === "kill" && call.whole && generated > LOST_TOKENS_MAX) expect(source, what).toBe("reported");
+    this.#expectLittleLost(call, charged.output, death, diedMs, what);
+  }
+
+  #expectLittleLost(call: Call, chargedTokens: number, death: Death, diedMs: number, what: string): void {
+    const lost = encode(call.text).length - chargedTokens;
     if (death.action === "kill") {
-      // What a kill may not lose is settled before its end is told.
-      if (call.whole && generated > LOST_TOKENS_MAX) expect(source, what).toBe("reported");
       this.#tally.lostTokensMost = Math.max(this.#tally.lostTokensMost, lost);
       if (lost > LOST_TOKENS_MAX) expect(lost, what).toBeLessThanOrEqual(tokensSince(call, diedMs - LOST_MS));
     } else this.#tally.faultLostTokensMost = Math.max(this.#tally.faultLostTokensMost, lost);

@@ -56,6 +56,9 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
 
+/** Of a shortage the amounts are not compared where leases are asked for. */
+const NO_MONEY: Shortage = { kind: "balance_too_low", availableNanos: 0n, heldNanos: 0n, neededNanos: 0n };
+
 export class RunningLedger {
   readonly accounts = new Map<string, Sums>();
   /** What the operator paid. */
@@ -143,9 +146,7 @@ export class RunningLedger {
       if (!enough) {
         this.#short.add(hold.accountId);
         const named = this.#recall(leases.filter(({ recalled }) => !recalled));
-        const neededNanos = hold.leastNanos;
-        const none: Shortage = { kind: "balance_too_low", availableNanos: 0n, heldNanos: 0n, neededNanos };
-        return { kind: "recalling", shortage: typeof granted === "bigint" ? none : granted, leases: named };
+        return { kind: "recalling", shortage: typeof granted === "bigint" ? NO_MONEY : granted, leases: named };
       }
     }
     return typeof granted === "bigint" ? this.#open(hold, granted, false) : granted;
@@ -338,6 +339,11 @@ export class RunningLedger {
     const known = this.#debits.get(debitId);
     const same = known === undefined || (known.accountId === accountId && known.taken + known.missing === amountNanos);
     if (!same) return { kind: "refused", problem: "id_taken" };
+    const leases = this.#leasesOf(accountId).filter(({ rest }) => rest > 0n);
+    if (known === undefined && amountNanos > this.#available(accountId) && leases.length > 0) {
+      this.#short.add(accountId);
+      return { kind: "recalling", shortage: NO_MONEY, leases: this.#recall(leases) };
+    }
     const taken = known?.taken ?? least(amountNanos, this.#available(accountId));
     const missing = amountNanos - taken;
     if (known === undefined) this.#take(debitId, { accountId, taken, missing });

@@ -1,0 +1,271 @@
+/**
+ * What a node does with its leases of money: asks for them ahead of need, admits against them, and gives them back when
+ * they are idle or asked for.
+ */
+import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
+import { type Draw, type Moment, type NodeLease, NodeLeases } from "./node-leases.js";
+import { dayNumber } from "./rows.js";
+import type { LedgerWriter, Waiting } from "./writer.js";
+
+/** How far a node runs ahead of what is durable at most: beyond it, requests wait for their hold. */
+const AHEAD_MS_MAX = 50;
+/** How often idle leases, operations that failed, and recalls are looked for. */
+const LOOK_MS = 200;
+/** What nobody drew on for so long is given back. */
+const IDLE_MS = 4_000;
+/** How long no lease is asked for after a refusal. */
+const REFUSED_MS = 1_000;
+/** How many requests the first lease of a key is for. It is asked for at the second request of a key. */
+const REQUESTS_FIRST = 8n;
+/** A lease that is used up sooner is followed by one of twice its size, and one that lasts longer by one of half. */
+const BRIEF_MS = 500;
+const LONG_MS = 2_000;
+
+/** Seven 200 ms looks of the others: after that nobody who holds a lease can be reached. */
+const RECALL_WAITS_MS = [0, 50, 100, 200, 300, 400, 400] as const;
+
+export interface LeaseKeeperOptions {
+  readonly writer: LedgerWriter;
+  readonly nodeId: () => string;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** The most that one lease may have: what a node that is cut off can cost the operator. */
+  readonly leaseNanosMax: bigint;
+  /**
+   * The leases of a node that are asked back. Absent where no other process can ask: then they are named in answers
+   * alone.
+   */
+  readonly recalled?: ((nodeId: string) => Promise<readonly string[]>) | undefined;
+}
+
+/** A hold that its node admitted, and that the database did not take yet. */
+export interface Unwritten {
+  /** Sends it once more where that is of use. */
+  sendAgain(): void;
+}
+
+/** How much of what a key asks for is leased. */
+interface Demand {
+  lastMs: number;
+  /** When its last lease was granted. */
+  grantMs: number;
+  sizeNanos: bigint;
+  /** Below this the next lease is asked for. */
+  refillNanos: bigint;
+  isAsking: boolean;
+  /** No lease is asked for until then. */
+  waitUntilMs: number;
+}
+
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  readonly #leases = new NodeLeases();
+  readonly #demands = new Map<string, Demand>();
+  #unwritten: Unwritten[] = [];
+  /** Leases whose return the database did not take yet. */
+  #unreturned: string[] = [];
+  #asks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+  #closed = false;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** How many leases the node has, and what is left of them together. */
+  get held(): { readonly count: number; readonly restNanos: bigint } {
+    let [count, restNanos] = [0, 0n];
+    for (const lease of this.#leases.values()) {
+      count += 1;
+      restNanos += lease.restNanos;
+    }
+    return { count, restNanos };
+  }
+
+  /** The lease that a request is admitted against; undefined where its hold must be waited for. */
+  draw(request: Draw, wallMs: number, monotonicMs: number): NodeLease | undefined {
+    const { keyId } = request;
+    const demand = this.#demands.get(keyId);
+    if (demand === undefined) {
+      this.#notice(request, monotonicMs);
+      return undefined;
+    }
+    demand.lastMs = monotonicMs;
+    const isAhead = monotonicMs - this.#options.writer.reliedSinceMs > AHEAD_MS_MAX;
+    const lease = isAhead ? undefined : this.#leases.draw(request, wallMs, monotonicMs);
+    if (this.#leases.ending.length > 0) this.#giveBack();
+    if (demand.isAsking || (lease !== undefined && lease.restNanos >= demand.refillNanos)) return lease;
+    if (monotonicMs >= demand.waitUntilMs && this.#leases.restOf(keyId) < demand.refillNanos)
+      this.#ask(request, demand, wallMs, monotonicMs);
+    return lease;
+  }
+
+  /** A key that asks once gets no lease yet: most that come once do not come again soon. */
+  #notice({ keyId, amountNanos }: Draw, lastMs: number): void {
+    const sizeNanos = amountNanos * REQUESTS_FIRST;
+    const times = { lastMs, grantMs: lastMs, waitUntilMs: lastMs };
+    this.#demands.set(keyId, { ...times, sizeNanos, refillNanos: amountNanos, isAsking: false });
+    this.#lookLater();
+  }
+
+  #ask({ accountId, keyId, budgets, amountNanos }: Draw, demand: Demand, nowMs: number, monotonicMs: number): void {
+    const { writer, leaseNanosMax, nodeId } = this.#options;
+    if (this.#closed || amountNanos <= 0n || !this.#leases.isAlive(nowMs, monotonicMs)) return;
+    const lastedMs = monotonicMs - demand.grantMs;
+    if (lastedMs < BRIEF_MS) demand.sizeNanos *= 2n;
+    else if (lastedMs > LONG_MS) demand.sizeNanos /= 2n;
+    demand.sizeNanos = least(most(demand.sizeNanos, amountNanos * REQUESTS_FIRST), leaseNanosMax);
+    // What is larger than any lease is held exactly.
+    if (demand.sizeNanos < amountNanos) return;
+    demand.isAsking = true;
+    this.#asks += 1;
+    const who = { leaseId: `${nodeId()}.${this.#asks}`, nodeId: nodeId(), accountId, keyId, budgets };
+    const operation = {
+      kind: "lease",
+      ...who,
+      amountNanos: demand.sizeNanos,
+      requestNanos: amountNanos,
+      nowMs,
+    } as const;
+    writer.enqueue(operation, {
+      committed: (result) => this.#answered(operation, demand, result),
+      refused: () => {
+        this.#answered(operation, demand, undefined);
+        // It may have been granted.
+        this.#unreturned.push(operation.leaseId);
+        this.#lookLater();
+      },
+    });
+  }
+
+  #answered(operation: LeaseOperation, demand: Demand, result: LedgerResult | undefined): void {
+    const { leaseId: id, accountId, keyId, budgets, nowMs } = operation;
+    const drawnMs = this.#options.monotonicMs();
+    demand.isAsking = false;
+    if (result?.kind !== "leased") {
+      demand.waitUntilMs = drawnMs + REFUSED_MS;
+      return;
+    }
+    const { amountNanos: grantedNanos, requestCostMaxNanos } = result;
+    demand.grantMs = drawnMs;
+    demand.refillNanos = grantedNanos / 2n;
+    const grant = { grantedNanos, restNanos: grantedNanos, requestCostMaxNanos, day: dayNumber(nowMs), drawnMs };
+    this.#leases.add({ id, accountId, keyId, budgets, ...grant });
+    if (this.#closed) this.endWhere(() => true);
+    this.#lookLater();
+  }
+
+  /** Gives back what is asked for, where this node has it: behind all that it admitted against it. */
+  giveBack(asked: readonly LeaseName[]): void {
+    if (asked.length === 0) return;
+    const ids = new Set(asked.map(({ leaseId }) => leaseId));
+    this.endWhere(({ id }) => ids.has(id));
+  }
+
+  giveBackOf(accountId: string): void {
+    this.endWhere((lease) => lease.accountId === accountId);
+  }
+
+  endWhere(ends: (lease: NodeLease) => boolean): void {
+    this.#leases.endWhere(ends);
+    this.#giveBack();
+  }
+
+  #giveBack(): void {
+    for (const { id } of this.#leases.ending.splice(0)) this.#return(id);
+  }
+
+  #return(leaseId: string): void {
+    const again = (): void => {
+      this.#unreturned.push(leaseId);
+      this.#lookLater();
+    };
+    const waiting: Waiting = { committed: () => undefined, refused: again };
+    this.#options.writer.enqueue({ kind: "return", leaseId, nowMs: this.#options.nowMs() }, waiting);
+  }
+
+  /**
+   * Asks the database for what leases may hold, until they are back: this node's own at once, those of others within
+   * their looks. What cannot be reached is answered with `recalling` in the end.
+   */
+  async untilBack(submit: () => Promise<LedgerResult>): Promise<LedgerResult> {
+    for (const waitMs of RECALL_WAITS_MS) {
+      const result = await submit();
+      if (result.kind !== "recalling" || this.#closed) return result;
+      this.giveBack(result.leases);
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+    return submit();
+  }
+
+  /** Asks all nodes for the leases of an account, gives this one's back, and says which others are out. */
+  async recall(accountId: string): Promise<readonly LeaseName[]> {
+    const { writer, nowMs, nodeId } = this.#options;
+    const result = await writer.submit({ kind: "recall", accountId, nowMs: nowMs() });
+    if (result.kind !== "recalled") return [];
+    this.giveBack(result.leases);
+    return result.leases.filter((lease) => lease.nodeId !== nodeId());
+  }
+
+  /** A beat was acknowledged that was sent at that moment. */
+  beaten(moment: Moment): void {
+    this.#leases.beaten(moment);
+  }
+
+  /** The database did not take a hold that was admitted. */
+  keep(hold: Unwritten): void {
+    this.#unwritten.push(hold);
+    this.#lookLater();
+  }
+
+  /** Gives everything back and asks for nothing more. */
+  close(): void {
+    this.#closed = true;
+    this.endWhere(() => true);
+    clearInterval(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (this.#closed) return;
+    this.#timer ??= setInterval(this.#look, LOOK_MS).unref();
+  }
+
+  readonly #look = (): void => {
+    const nowMs = this.#options.monotonicMs();
+    this.endWhere(({ drawnMs }) => nowMs - drawnMs >= IDLE_MS);
+    for (const [keyId, { lastMs, isAsking }] of this.#demands)
+      if (!isAsking && nowMs - lastMs >= IDLE_MS) this.#demands.delete(keyId);
+    for (const hold of this.#unwritten.splice(0)) hold.sendAgain();
+    for (const leaseId of this.#unreturned.splice(0)) this.#return(leaseId);
+    if (this.#leases.size > 0) {
+      void this.#lookForRecalls();
+      return;
+    }
+    if (this.#demands.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  };
+
+  async #lookForRecalls(): Promise<void> {
+    const { recalled, nodeId } = this.#options;
+    if (recalled === undefined || this.#looking) return;
+    this.#looking = true;
+    try {
+      const ids = new Set(await recalled(nodeId()));
+      if (ids.size > 0) this.endWhere(({ id }) => ids.has(id));
+    } catch {
+      // Who cannot ask cannot beat either: soon nothing is admitted against a lease.
+    } finally {
+      this.#looking = false;
+    }
+  }
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function most(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}

@@ -1,0 +1,60 @@
+/** What a ledger is made of and told, and what it tells. */
+import type { Price } from "../api/index.js";
+import type { Store } from "../store/store.js";
+import type { KeyBudget } from "./operation.js";
+
+/** What the ledger says of what has no event below. A pino logger is one. */
+export interface LedgerLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface LedgerOptions {
+  readonly store: Store;
+  /** Unique for each start of a process: a hold belongs to the start that made it. */
+  readonly nodeId: string;
+  /** The time of day, for dates alone. */
+  readonly nowMs: () => number;
+  /** The clock of durations, which no setting of the time changes. Default: the process's own. */
+  readonly monotonicMs?: (() => number) | undefined;
+  /** How often the node beats. Default: 5 s. */
+  readonly beatEveryMs?: number | undefined;
+  readonly log?: LedgerLog | undefined;
+  /** Called where a request cost more than its account had: the operator paid `overageNanos`. */
+  readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
+  /** Called when the number of settlements that wait for the database changes. */
+  readonly onSettlesWaiting?: ((count: number) => void) | undefined;
+  /** The most that one lease of this node may have. Default: 10 USD. */
+  readonly leaseNanosMax?: bigint | undefined;
+  /** Called where a request was settled whose hold had been lost; the operator paid `overageNanos` of its cost. */
+  readonly onLate?: ((requestId: string, overageNanos: bigint) => void) | undefined;
+  /** How many settlements may wait for the database. Default: 100,000. */
+  readonly settlesWaitingMax?: number | undefined;
+  /** Called where a settlement was given up: the queue is full or the ledger refuses it. Recovery resolves its hold. */
+  readonly onSettleLost?: ((settlement: LostSettlement) => void) | undefined;
+  /** Called when holds of nodes that are gone were settled or voided. */
+  readonly onRecovered?: ((settled: number, voided: number) => void) | undefined;
+}
+
+/** What recovery may charge otherwise, or not at all: enough to do it by hand. */
+export interface LostSettlement {
+  readonly requestId: string;
+  readonly costNanos: bigint;
+  readonly problem: string;
+}
+
+export interface HoldRequest {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  /** What is wanted: the most that the request can cost. */
+  readonly amountNanos: bigint;
+  /** The least that will do; below `amountNanos` where the output limit may be lowered to what is affordable. */
+  readonly leastNanos: bigint;
+  readonly budgets: readonly KeyBudget[];
+  /** The price that the request is admitted at. */
+  readonly price: Price;
+  /** How long the request may run, reading on included. Its hold lives 60 s longer. */
+  readonly timeoutMs: number;
+}
