@@ -1,5 +1,5 @@
 /** What budgets count, with running sums: held, leased and spent, by owner, period and bucket. */
-import type { HoldOperation } from "../../src/ledger/operation.js";
+import type { HoldOperation, Shortage } from "../../src/ledger/operation.js";
 import { makersOf } from "./key-line.js";
 
 export interface Limits {
@@ -15,6 +15,11 @@ export type Owner = Pick<HoldOperation, "accountId" | "keyId" | "budgets" | "now
 const LENGTHS = { day: 10, month: 7, total: 0 } as const;
 const PERIODS = ["day", "month", "total"] as const;
 const days = new Map<number, string>();
+
+/** Of a shortage the amounts are not compared where leases are asked for. */
+export const NO_MONEY: Shortage = { kind: "balance_too_low", availableNanos: 0n, heldNanos: 0n, neededNanos: 0n };
+
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 export function dayOf(timeMs: number): string {
   const number = Math.floor(timeMs / 86_400_000);

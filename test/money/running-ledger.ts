@@ -17,7 +17,7 @@ import {
   type Shortage,
 } from "../../src/ledger/operation.js";
 import { UsageSource } from "../../src/api/index.js";
-import { dayOf, type Limits, type Owner, RunningBudgets } from "./running-budgets.js";
+import { dayOf, least, type Limits, NO_MONEY, type Owner, RunningBudgets } from "./running-budgets.js";
 
 export interface Sums {
   granted: bigint;
@@ -52,12 +52,7 @@ interface Request {
   most?: bigint;
 }
 
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-
 const rests = (leases: readonly Lease[]): bigint => leases.reduce((sum, { rest }) => sum + rest, 0n);
-
-/** Of a shortage the amounts are not compared where leases are asked for. */
-const NO_MONEY: Shortage = { kind: "balance_too_low", availableNanos: 0n, heldNanos: 0n, neededNanos: 0n };
 
 export class RunningLedger {
   readonly accounts = new Map<string, Sums>();
