@@ -2,13 +2,18 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Postgres } from "../../src/store/postgres/connection.js";
+import { openPostgresStore } from "../../src/store/postgres/store.js";
+import { verifyWithin } from "../../src/store/postgres/verify.js";
+import type { Store, VerifyReport } from "../../src/store/store.js";
 import { openSnapshot } from "../../src/store/sqlite/file.js";
 import { verifyDatabase } from "../../src/store/sqlite/verify.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { recover } from "../ledger/cases.js";
 import { NOON_MS, checkpointOf, creditOf, holdOf, settleOf, voidOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";
+import { createDatabase, postgresMissing } from "../support/postgres.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 
@@ -19,10 +24,8 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }));
 /** The requests whose own node does not answer for them any more. */
 const LET_GO: ReadonlySet<string> = new Set(["expired", "late"]);
 
-/** A ledger with a request in every state, closed. The settlement of `late` came after its node let it go. */
-beforeAll(async () => {
-  const directory = original;
-  const store = await openSqliteStore({ directory });
+/** A request in every state. The settlement of `late` came after its node let it go. */
+async function fill(store: Store): Promise<void> {
   await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   const requestIds = ["settled", "over", "voided", "expired", "late", "recovered", "held"];
   await store.accounts.create({ id: "other", name: "Other", createTimeMs: NOON_MS }, TEST_ACT);
@@ -56,7 +59,9 @@ beforeAll(async () => {
   const live = new Set(["held"]);
   await store.ledger.commit([recover({ nodeId: "held", live }), settleOf({ requestId: "late" })]);
   await store.close();
-});
+}
+
+beforeAll(async () => fill(await openSqliteStore({ directory: original })));
 
 function copyOfLedger(): string {
   const directory = temporaryDirectory();
@@ -84,16 +89,11 @@ function problemsAfter(sql: string): readonly string[] {
   return problemsOf(directory);
 }
 
+const SOUND = { holds: true, problems: [], accountCount: 2, transferCount: 17, openHoldCount: 1, auditEventCount: 5 };
+
 test("a sound ledger holds, and the proof says what it counted", async () => {
   const store = await openForTest({ directory: copyOfLedger() });
-  expect(await store.ledger.verify()).toEqual({
-    holds: true,
-    problems: [],
-    accountCount: 2,
-    transferCount: 17,
-    openHoldCount: 1,
-    auditEventCount: 5,
-  });
+  expect(await store.ledger.verify()).toEqual(SOUND);
 });
 
 /** The hold of a request, and the transfer of a kind that it caused. */
@@ -102,7 +102,7 @@ const of = (requestId: string): string => `(SELECT sequence FROM hold WHERE requ
 const usage = (requestId: string): string => `usage_source IS NOT NULL AND hold_sequence = ${of(requestId)}`;
 const transfer = (kind: string, requestId: string): string => `kind = '${kind}' AND hold_sequence = ${of(requestId)}`;
 
-test.each([
+const TAMPERED: readonly (readonly [sql: string, problem: string])[] = [
   [`UPDATE transfer SET posted_nanos = 5 WHERE ${transfer("settle", "settled")}`, "(s:settled) was changed"],
   [`UPDATE transfer SET create_time_ms = 1 WHERE ${transfer("hold", "over")}`, "(h:over) was changed"],
   [
@@ -124,7 +124,6 @@ test.each([
     "The account other says that its last transfer is",
   ],
   ["DELETE FROM transfer WHERE credit_id = 'c2'", "The account other says that its last transfer is number 1"],
-  ["DELETE FROM transfer WHERE credit_id = 'c2'", "The transfer 3 follows transfer 1: those between are gone"],
   ["UPDATE operator_total SET nanos = 104 WHERE kind = 'granted'", "The operator's total granted does not equal"],
   ["INSERT INTO operator_total VALUES ('overage', 7, 2)", "The operator's total overage does not equal"],
   ["UPDATE account SET debited_nanos = 1 WHERE id = 'acme'", "The account acme does not equal its transfers"],
@@ -214,8 +213,64 @@ test.each([
   ],
   ["UPDATE audit_event SET transfer_id = 'c:c9' WHERE transfer_id = 'c:c1'", "names the transfer c:c9, which is not"],
   ["UPDATE usage_day SET output_tokens = 1", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
-])("%s is found", (sql, problem) => {
-  expect(problemsAfter(sql).join("\n")).toContain(problem);
+];
+
+describe("on SQLite", () => {
+  test.each(TAMPERED)("%s is found", (sql, problem) => {
+    expect(problemsAfter(sql).join("\n")).toContain(problem);
+  });
+
+  test("a place that is left out is found", () => {
+    const problem = "The transfer 3 follows transfer 1: those between are gone";
+    expect(problemsAfter("DELETE FROM transfer WHERE credit_id = 'c2'").join("\n")).toContain(problem);
+  });
+});
+
+/** Nothing refuses what a hand in the database may do. */
+const UNGUARDED = `SET LOCAL session_replication_role = replica;
+DO $$ DECLARE one record; BEGIN
+  FOR one IN SELECT conname, conrelid::regclass AS place FROM pg_constraint
+    WHERE contype = 'c' AND connamespace = current_schema()::regnamespace
+  LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.place, one.conname); END LOOP;
+END $$`;
+
+describe.skipIf(postgresMissing !== undefined)("on PostgreSQL", () => {
+  let database: Postgres;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const made = await createDatabase();
+    drop = made.drop;
+    await fill(await openPostgresStore({ url: made.url, nodeId: "node_1" }));
+    database = await Postgres.open(made.url);
+  });
+  afterAll(async () => {
+    await database.close();
+    await drop();
+  });
+
+  /** What is changed is proven and then undone. */
+  async function reportAfter(tampering: string): Promise<VerifyReport> {
+    let report: VerifyReport | undefined;
+    const undone = database.transact(async (session) => {
+      await session.script(UNGUARDED);
+      await session.script(tampering);
+      report = await verifyWithin(session);
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toMatchObject({ reason: "ERROR_REASON_INTERNAL" });
+    return report ?? expect.fail("no proof was made");
+  }
+
+  test("a sound ledger holds, and the proof says what it counted", async () => {
+    expect(await reportAfter("SELECT 1")).toEqual(SOUND);
+  });
+
+  test.each(TAMPERED)("%s is found", async (sql, problem) => {
+    const bytes = sql.replaceAll(/zeroblob\((\d+)\)/g, "decode(repeat('00', $1), 'hex')");
+    const { problems } = await reportAfter(bytes.replaceAll(/x'([0-9a-f]+)'/g, "decode('$1', 'hex')"));
+    expect(problems.join("\n")).toContain(problem);
+  });
 });
 
 test("one flipped bit of the file is found, and its transfer named", () => {

@@ -49,16 +49,23 @@ export function postgresServer(): Promise<string> {
   return server;
 }
 
-/** The address of a new and empty database, gone when the test ends. */
-export async function makeDatabase(): Promise<string> {
+/** A new and empty database, until it is dropped. */
+export async function createDatabase(): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> {
   const url = new URL(await postgresServer());
   const name = `tollgate_${randomBytes(8).toString("hex")}`;
   await administer(`CREATE DATABASE ${name}`);
-  onTestFinished(async () => {
-    await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  });
   url.pathname = `/${name}`;
-  return url.href;
+  const drop = async (): Promise<void> => {
+    await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return { url: url.href, drop };
+}
+
+/** The address of one that is gone when the test ends. */
+export async function makeDatabase(): Promise<string> {
+  const { url, drop } = await createDatabase();
+  onTestFinished(drop);
+  return url;
 }
 
 /** Runs a statement as one who may do all, in the database of the address; without one in none that a test has. */

@@ -26,12 +26,20 @@ const RUNS_MAX = 10;
 /** Integers of every size are bigints, as SQLite's are here, so that the rows of both are read by the same code. */
 const BIGINT_OIDS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 const TEXT_OIDS: ReadonlySet<number> = new Set([25, 1043]);
+const BYTES_OID = 17;
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text") => {
     if (BIGINT_OIDS.has(oid)) return BigInt;
+    if (oid === BYTES_OID) return bytesOf;
     return TEXT_OIDS.has(oid) ? read : pg.types.getTypeParser(oid, format);
   }) as typeof pg.types.getTypeParser,
 };
+
+/** As SQLite gives them: no Buffer, which is spelled and compared otherwise. */
+function bytesOf(text: string): Uint8Array {
+  const { buffer, byteOffset, length } = Buffer.from(text.slice(2), "hex");
+  return new Uint8Array(buffer, byteOffset, length);
+}
 
 function read(text: string): string {
   return text.includes(STAND_IN) ? withNul(text) : text;

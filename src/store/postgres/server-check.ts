@@ -12,7 +12,8 @@ const CHECK = `SELECT current_setting('server_version_num')::int / 10000 AS vers
   current_setting('synchronous_commit') AS synchronous_commit, current_setting('server_encoding') AS encoding,
   pg_is_in_recovery() AS standby, pg_backend_pid() AS pid`;
 
-interface Facts {
+/** What a server says of itself. */
+export interface Facts {
   readonly version: bigint;
   readonly fsync: string;
   readonly full_page_writes: string;
@@ -32,6 +33,13 @@ export async function checkServer(client: ClientBase): Promise<ServerFacts> {
   const { rows } = await client.query<Facts>(CHECK);
   const [facts] = rows;
   if (facts === undefined) throw new Error("the server did not say what it is");
+  checkFacts(facts);
+  const said = "processID" in client ? Number(client.processID) : 0;
+  return { isPooled: said !== Number(facts.pid) };
+}
+
+/** Throws UnusableDatabase where the server will not do. */
+export function checkFacts(facts: Facts): void {
   if (facts.version < VERSION_LEAST)
     throw new UnusableDatabase(`it is version ${facts.version}: Tollgate needs PostgreSQL ${VERSION_LEAST} or later`);
   for (const name of DURABLE)
@@ -41,6 +49,4 @@ export async function checkServer(client: ClientBase): Promise<ServerFacts> {
     throw new UnusableDatabase(`its encoding is ${facts.encoding}: make a database with ENCODING 'UTF8'`);
   // A standby becomes the primary one day; until then another address has it.
   if (facts.standby) throw new Error("it is a standby, which takes no writes");
-  const said = "processID" in client ? Number(client.processID) : 0;
-  return { isPooled: said !== Number(facts.pid) };
 }

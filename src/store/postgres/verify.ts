@@ -21,10 +21,11 @@ const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count
   (SELECT count(*) FROM audit_event) AS audit_events`;
 
 export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
-  return database.transact(verify, { snapshot: true, statementMs: VERIFY_MS });
+  return database.transact(verifyWithin, { snapshot: true, statementMs: VERIFY_MS });
 }
 
-async function verify(session: Session): Promise<VerifyReport> {
+/** Proves what a transaction sees. */
+export async function verifyWithin(session: Session): Promise<VerifyReport> {
   const rows = [...(await brokenChains(session)), ...(await changedRows(session))];
   const problems = [...rows, ...(await brokenAudit(session))];
   for (const { sql } of CHECKS) {
