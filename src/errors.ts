@@ -1,6 +1,7 @@
 /** Every refusal of the gateway: one table from its reason to what each edge says of it. */
 import type { status } from "@grpc/grpc-js";
 import { ErrorReason } from "../gen/tollgate/v1/error_reason.js";
+import { PEOPLE_REASONS } from "./people-reasons.js";
 
 /** As the library's enum numbers them, which the threads beside the event loop would load all of it for. */
 const GRPC = {
@@ -26,7 +27,7 @@ export type ReasonName = Exclude<keyof typeof ErrorReason, "UNRECOGNIZED" | "ERR
 /** Facts of one refusal: what stands in ErrorInfo's metadata and fills the message. */
 export type ErrorMetadata = Readonly<Record<string, string>>;
 
-interface Row {
+export interface Row {
   /** The gRPC status. */
   readonly grpc: status;
   /** The HTTP status. */
@@ -310,6 +311,7 @@ export const REASONS = {
     retry: false,
     say: () => "The caller went away.",
   },
+  ...PEOPLE_REASONS,
 } as const satisfies Record<ReasonName, Row>;
 
 /** An expected refusal. The cause is logged and never sent. */

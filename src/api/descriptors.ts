@@ -19,6 +19,12 @@ export interface MethodPermission {
   /** Empty: any valid key. */
   readonly scope: string;
   readonly operator: boolean;
+  /** True where nobody needs to be known. */
+  readonly open?: boolean;
+  /** True where only a person who signed in may call it. */
+  readonly user?: boolean;
+  /** True where it only shows something: HTTP reaches it with GET. */
+  readonly reads?: boolean;
   /** True where the front token is asked for in place of a key. */
   readonly front?: true;
 }
@@ -43,8 +49,8 @@ const HTTP_OPTION = z
   }));
 const VERBS = { get: "GET", put: "PUT", post: "POST", delete: "DELETE", patch: "PATCH" } as const;
 const PERMISSION_OPTION = z
-  .object({ scope: z.string(), operator: z.boolean() })
-  .transform(({ scope, operator }): MethodPermission => ({ scope, operator }));
+  .object({ scope: z.string(), operator: z.boolean(), open: z.boolean(), user: z.boolean() })
+  .transform(({ scope, operator, open, user }): MethodPermission => ({ scope, operator, open, user }));
 const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
 export const FIELD_MASK = "google.protobuf.FieldMask";
 const PUBLIC_PACKAGE = "tollgate.v1";
@@ -139,11 +145,15 @@ function readMethods(from: FileRegistry): ReadonlyMap<string, MethodDescription>
     if (file.proto.package !== PUBLIC_PACKAGE && file.proto.package !== INTERNAL_PACKAGE) continue;
     for (const desc of file.services.flatMap((service) => service.methods)) {
       const path = `/${desc.parent.typeName}/${desc.name}`;
+      const rule = hasOption(desc, http) ? HTTP_OPTION.parse(getOption(desc, http)) : undefined;
+      const reads = rule?.verb === "GET";
       found.set(path, {
         path,
         desc,
-        ...(hasOption(desc, http) ? { http: HTTP_OPTION.parse(getOption(desc, http)) } : {}),
-        ...(hasOption(desc, permission) ? { permission: PERMISSION_OPTION.parse(getOption(desc, permission)) } : {}),
+        ...(rule === undefined ? {} : { http: rule }),
+        ...(hasOption(desc, permission)
+          ? { permission: { ...PERMISSION_OPTION.parse(getOption(desc, permission)), reads } }
+          : {}),
         ...(hasOption(desc, frontOnly) ? { permission: FRONT_ONLY } : {}),
       });
     }

@@ -6,6 +6,7 @@ export * from "../../gen/tollgate/v1/content.js";
 export * from "../../gen/tollgate/v1/error_reason.js";
 export * from "../../gen/tollgate/v1/event.js";
 export * from "../../gen/tollgate/v1/generation.js";
+export * from "../../gen/tollgate/v1/identity_service.js";
 export * from "../../gen/tollgate/v1/inference_service.js";
 export * from "../../gen/tollgate/v1/key_service.js";
 export * from "../../gen/tollgate/v1/model_service.js";

@@ -3,6 +3,7 @@ import type { Method } from "./channel.js";
 import {
   AccountServiceService,
   FrontServiceService,
+  IdentityServiceService,
   InferenceServiceService,
   KeyServiceService,
   ModelServiceService,
@@ -18,6 +19,7 @@ const SERVICES = [
   KeyServiceService,
   AccountServiceService,
   UsageServiceService,
+  IdentityServiceService,
   NodeServiceService,
   UpstreamServiceService,
   FrontServiceService,

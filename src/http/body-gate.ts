@@ -23,8 +23,12 @@ export class BodyGate {
   /** Calls `done` where the body may be read, and with the refusal where not. Nothing waits where the key is known. */
   pass(request: FastifyRequest, reply: FastifyReply, permission: RoutePermission, done: (error?: Error) => void): void {
     // A call without a body is judged by the service when it comes.
-    if (permission === "public" || !hasBody(request)) {
+    if (!hasBody(request)) {
       done();
+      return;
+    }
+    if (permission === "public") {
+      done(bodyProblem(request, request.routeOptions.config.bodyBytesMax ?? this.#bytesMax));
       return;
     }
     const enter = (admission: Admission): void => {

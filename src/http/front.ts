@@ -11,6 +11,7 @@ import { LONG_BYTES } from "./body-check.js";
 import type { AnswerHeaders } from "./headers.js";
 import { errorReply } from "./errors.js";
 import { addRecordHeaders } from "./record-headers.js";
+import { addSession } from "./session-cookie.js";
 import { addReplayHeaders } from "./replay-headers.js";
 import { answerHeaders, flatHeaders, flatRecord, isHeaderValue, metadataValue } from "./headers.js";
 import type { RoutePermission } from "./routes.js";
@@ -117,6 +118,7 @@ export class Front {
     const metadata = this.#callerMetadata(headers, socket);
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
+    addSession(request, metadata);
     addReplayHeaders(headers, metadata);
     return metadata;
   }

@@ -5,6 +5,7 @@ import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { tooLarge } from "./body-check.js";
 import { type Front, goneSignal } from "./front.js";
+import { isOfSession, requireSignInPlace, sessionCookie } from "./session-cookie.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";
 
 /** No message of management is nearly as long; one that is takes the event loop's time from everybody. */
@@ -16,6 +17,8 @@ export interface ManagementRoute {
   readonly method: AnyMethod;
   /** What the caller's key needs. */
   readonly scope: string;
+  /** True where nobody needs to be known: people sign in by it. */
+  readonly isOpen: boolean;
 }
 
 /** How a route answers what is meant for it. */
@@ -34,12 +37,18 @@ export async function answerMessage(
   route: ManagementRoute,
 ): Promise<FastifyReply> {
   const { front, desc, method } = route;
+  // Before anything is looked at: a session must not begin where its cookie cannot be set.
+  if (route.isOpen && request.method !== "GET") requireSignInPlace(request);
   const bytes = await orRefuseCaller(request, route, () => {
     if ((input.body?.length ?? 0) > BODY_BYTES_MAX) throw tooLarge(BODY_BYTES_MAX);
     return requestBytes(desc, input);
   });
   const options = front.callOptions(request, goneSignal(reply));
   const { message, head } = await front.channel.unary(method, method.requestDeserialize(bytes), options);
+  const cookie = sessionCookie(request, head);
+  if (cookie !== undefined) reply.header("set-cookie", cookie);
+  // What people see of themselves and of others is in no cache.
+  if (cookie !== undefined || isOfSession(request)) reply.header("cache-control", "no-store");
   return reply
     .headers(front.headers(request, head))
     .type("application/json; charset=utf-8")
@@ -49,13 +58,13 @@ export async function answerMessage(
 /** Reads something of the request; where that refuses, a refusal of the caller comes first. */
 export async function orRefuseCaller<Result>(
   request: FastifyRequest,
-  { front, scope }: ManagementRoute,
+  { front, scope, isOpen }: ManagementRoute,
   read: () => Result,
 ): Promise<Result> {
   try {
     return read();
   } catch (error) {
-    if (error instanceof GatewayError) await front.checkCaller(request, { scope });
+    if (error instanceof GatewayError && !isOpen) await front.checkCaller(request, { scope });
     throw error;
   }
 }

@@ -35,12 +35,14 @@ function addRoute(
   if (method === undefined || permission === undefined) throw new Error(`${path} has no code or no permission`);
   const scope = permission.operator ? "operator" : permission.scope;
   const rest = restField(http.pattern);
-  const route = { front, desc, method, scope };
+  const isOpen = permission.open === true;
+  const route = { front, desc, method, scope, isOpen };
   const answer = OWN_FORMS.get(path) ?? answerMessage;
+  const needs = isOpen ? "public" : { scope };
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),
-    config: OWN_FORMS.has(path) ? { permission: { scope } } : { permission: { scope }, bodyBytesMax: BODY_BYTES_MAX },
+    config: OWN_FORMS.has(path) ? { permission: needs } : { permission: needs, bodyBytesMax: BODY_BYTES_MAX },
     handler: (request, reply) => {
       const params = flatRecord(request.params);
       const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };

@@ -1,5 +1,6 @@
 /** Who calls: an account's key, and what it may do. */
 import type { AccountLimits } from "./account-limits.js";
+import type { Role } from "./roles.js";
 import type { Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 
@@ -7,10 +8,24 @@ import type { Revisions } from "../coordination/coordination.js";
 export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "operator"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** An authenticated caller. One object for each key and revision, shared by all its requests. */
+/** The person that a caller is. */
+export interface CallerUser {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly role: Role;
+}
+
+/**
+ * An authenticated caller: a key, or a person who signed in. Of a key there is one object for each revision, shared by
+ * all its requests.
+ */
 export interface Caller {
+  /** The id of the key, or of the person. */
   readonly keyId: string;
+  /** Whose account it acts in; empty for a person without one. */
   readonly accountId: string;
+  /** Undefined for a key. */
+  readonly user: CallerUser | undefined;
   readonly key: Key;
   /** The key's settings, with each limit lowered to those of its makers. */
   readonly settings: KeySettings;
@@ -27,8 +42,10 @@ export interface Caller {
   readonly maker: Caller | undefined;
   /** True for the caller's own key, and for each that made it or its maker. */
   isUnder(keyId: string): boolean;
-  /** True where the key carries the scope, itself or as an operator. */
+  /** True where the key carries the scope, itself or as an operator; where the person may see what is of the scope. */
   hasScope(scope: string): boolean;
+  /** True where it may call a method that asks for the scope, and only shows something where `reads`. */
+  may(scope: string, reads: boolean): boolean;
   /** True where the key may use the model. */
   mayUseModel(model: string): boolean;
   /** True where the key may be used from the address, an IP literal; an empty one is not known. */

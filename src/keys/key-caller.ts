@@ -38,6 +38,7 @@ class KeyCaller implements Caller {
   readonly freezeReason: string | undefined;
   readonly keyId: string;
   readonly accountId: string;
+  readonly user = undefined;
   revisions: Revisions | undefined;
   readonly #scopes: ReadonlySet<string>;
   readonly #models: GlobSet | undefined;
@@ -67,6 +68,10 @@ class KeyCaller implements Caller {
   hasScope(scope: string): boolean {
     if (!this.#scopes.has(scope) && !this.#scopes.has("operator")) return false;
     return this.maker === undefined || this.maker.hasScope(scope);
+  }
+
+  may(scope: string): boolean {
+    return this.hasScope(scope);
   }
 
   mayUseModel(model: string): boolean {

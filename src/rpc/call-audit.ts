@@ -115,7 +115,8 @@ export class CallAudit {
 function actorOf(caller: Caller | undefined, call: Pick<Actor, "door" | "address" | "requestId">): Actor {
   const { door, address, requestId } = call;
   if (caller === undefined) return { kind: "key", id: "", name: "", accountId: "", door, address, requestId };
-  const { keyId: id, accountId, settings } = caller;
+  const { keyId: id, accountId, settings, user } = caller;
+  if (user !== undefined) return { kind: "user", id, name: "", accountId, door, address, requestId };
   return { kind: "key", id, name: settings.name, accountId, door, address, requestId };
 }
 

@@ -2,6 +2,7 @@
 import type { Node } from "../api/index.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
+import type { Identity } from "../identity/identity.js";
 import type { Keys } from "../keys/keys.js";
 import type { TrustedProxies } from "../keys/proxies.js";
 import type { Ledger } from "../ledger/ledger.js";
@@ -21,6 +22,7 @@ export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly store: Pick<Store, "requests" | "audit">;
+  readonly identity: Identity;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
   readonly limits: Pick<Limits, "check">;

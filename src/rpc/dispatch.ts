@@ -2,6 +2,7 @@
 import {
   AccountServiceService,
   FrontServiceService,
+  IdentityServiceService,
   InferenceServiceService,
   KeyServiceService,
   ModelServiceService,
@@ -15,6 +16,7 @@ import type { CoreParts } from "./core.js";
 import { Dispatcher, type Route } from "./dispatcher.js";
 import { frontService } from "./front-service.js";
 import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
+import { identityService } from "./identity-service.js";
 import { inferenceService } from "./inference-service.js";
 import { keyService } from "./key-service.js";
 import { withMoney } from "./money-messages.js";
@@ -30,6 +32,7 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.KeyService": KeyServiceService,
   "tollgate.v1.AccountService": AccountServiceService,
   "tollgate.v1.UsageService": UsageServiceService,
+  "tollgate.v1.IdentityService": IdentityServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
   "tollgate.v1.NodeService": NodeServiceService,
 };
@@ -47,6 +50,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(KeyServiceService, keyService(core)),
     ...routes(AccountServiceService, accountService(core)),
     ...routes(UsageServiceService, usageService(core)),
+    ...routes(IdentityServiceService, identityService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
     ...routes(NodeServiceService, nodeService(core)),
     ...routes(FrontServiceService, frontService(core)),

@@ -12,6 +12,7 @@ import { Admitted } from "./admitted.js";
 import { CallerChanged } from "../coordination/coordination.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
 import { CallAudit, type AuditedCall, NO_ACT } from "./call-audit.js";
+import { NOBODY, sessionCaller, toldSession } from "./callers.js";
 import { CallLog, isChange } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
@@ -122,12 +123,20 @@ export class Dispatcher {
     };
     try {
       if (this.#draining !== undefined) throw stopping();
-      const caller = this.#core.keys.authenticate(credentialOf(origin.metadata));
+      const caller = this.#callerOf(permission, origin);
       const admitted = caller instanceof Promise ? caller.then(begin) : begin(caller);
       return admitted instanceof Promise ? admitted.catch(refuse) : admitted;
     } catch (error) {
       return refuse(error);
     }
+  }
+
+  #callerOf(permission: MethodPermission, origin: Origin): Caller | Promise<Caller> {
+    if (permission.open === true) return NOBODY;
+    const told = toldSession(origin, this.#core.frontTokens);
+    return told === undefined
+      ? this.#core.keys.authenticate(credentialOf(origin.metadata))
+      : sessionCaller(this.#core, told);
   }
 
   /** Throws or rejects where the key's limits take no request, unless the call may get an answer that is there. */
@@ -285,10 +294,16 @@ export class Dispatcher {
       const { requestId } = head;
       if (isChange) head.act = this.audit.actOf(this.#audited(route, call), head);
       const act = head.act ?? NO_ACT;
-      return work({ caller, requestId, signal, callerEndMs, record, act, head: (metadata) => head.head(metadata) });
+      const { metadata } = call;
+      const answerHead = (answered: CallMetadata): void => head.head(answered);
+      return work({ caller, requestId, address, metadata, signal, callerEndMs, record, act, head: answerHead });
     };
     try {
       signal.throwIfAborted();
+      if (permission.open === true) return begin(NOBODY);
+      const told = toldSession(call, this.#core.frontTokens);
+      // A session is looked up for each call, so that one that ended begins nothing anywhere.
+      if (told !== undefined) return sessionCaller(this.#core, told).then(begin);
       if (this.#core.keys.isShared) {
         const secret = credentialOf(call.metadata);
         return this.#enterCompared(secret, begin, beginsRequest && !mayComeAgain(call.metadata));

@@ -7,6 +7,10 @@ import type { GatewayCall } from "../gateway/gateway.js";
 export interface ServiceCall extends GatewayCall {
   /** What the store is told with each change. Throws where the method is one that changes nothing. */
   readonly act: Act;
+  /** Where it comes from, as an IP literal; empty where nobody knows. */
+  readonly address: string;
+  /** What else the edge told of the call. */
+  readonly metadata: CallMetadata;
   /** The headers of the answer. At most once; of a streaming method, before its first message. */
   head(metadata: CallMetadata): void;
 }

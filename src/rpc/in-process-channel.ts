@@ -82,7 +82,8 @@ class EncodingChannel implements Channel {
 }
 
 function admit(dispatcher: Dispatcher, entry: Entry, metadata: CallMetadata): Admission | Promise<Admission> {
-  const permission = { operator: false, scope: entry.scope };
+  // Whether the method changes something is judged when it runs.
+  const permission = { operator: false, scope: entry.scope, reads: true };
   return dispatcher.admit(permission, { metadata, peer: "", local: true }, entry.method, entry.isLong);
 }
 

@@ -8,10 +8,14 @@ export function scopeOf(permission: MethodPermission): string {
   return permission.operator ? "operator" : permission.scope;
 }
 
-/** Throws SCOPE_MISSING, then ADDRESS_NOT_ALLOWED. An unknown address passes only keys without such a limit. */
+/**
+ * Throws USER_MISSING, SCOPE_MISSING or ROLE_MISSING, then ADDRESS_NOT_ALLOWED. An unknown address passes only keys
+ * without such a limit.
+ */
 export function requirePermission(permission: MethodPermission, caller: Caller, address: string): void {
   const scope = scopeOf(permission);
-  if (scope !== "") requireScope(scope, caller);
+  if (permission.user === true && caller.user === undefined) throw new GatewayError("ERROR_REASON_USER_MISSING");
+  if (scope !== "" && !caller.may(scope, permission.reads === true)) throw scopeMissing(scope, caller);
   if (!caller.mayComeFrom(address))
     throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
 }
@@ -21,7 +25,9 @@ export function requireScope(scope: string, caller: Caller): void {
   if (!caller.hasScope(scope)) throw scopeMissing(scope, caller);
 }
 
-/** The refusal of a caller whose key lacks a scope. */
+/** The refusal of a caller whose key lacks a scope, or whose role does not give it. */
 export function scopeMissing(scope: string, caller: Caller): GatewayError {
+  const { user } = caller;
+  if (user !== undefined) return new GatewayError("ERROR_REASON_ROLE_MISSING", { role: user.role, scope });
   return new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: caller.settings.scopes.join(" ") });
 }

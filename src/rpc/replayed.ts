@@ -89,7 +89,9 @@ function resumedSink(
 function serviceCall(call: GatewayCall, out: Sink<unknown>): ServiceCall {
   const { caller, requestId, signal, callerEndMs, beforeHold, record } = call;
   const head = (metadata: CallMetadata): void => out.head(metadata);
-  return { caller, requestId, signal, callerEndMs, beforeHold, record, act: NO_ACT, head };
+  // The run outlives the call that began it, and nothing of a generation asks where that came from.
+  const origin = { address: "", metadata: {} };
+  return { caller, requestId, ...origin, signal, callerEndMs, beforeHold, record, act: NO_ACT, head };
 }
 
 function notKept(requestId: string): GatewayError {

@@ -5,6 +5,7 @@ import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
+import { Identity } from "../identity/identity.js";
 import { Keys } from "../keys/keys.js";
 import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
@@ -69,7 +70,7 @@ export interface Core {
   readonly dispatcher: Dispatcher;
   /** Tells of each request when it is over. */
   readonly requests: RequestFeed;
-  readonly shown: ShownOnce;
+  readonly shown: ShownOnce & { readonly welcomeToken: string | undefined };
   readonly frontToken: string;
   /** What this node is. */
   readonly node: ThisNode;
@@ -100,6 +101,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
+  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes });
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   const namedAccounts = (): readonly string[] => settings.metrics.accounts;
@@ -111,6 +113,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
     keys,
+    identity,
     ledger,
     // Through the ledger, so that a client that asks after its answer sees what it paid.
     store: { requests: ledger.requests, audit: store.audit },
@@ -130,7 +133,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   return {
     dispatcher,
     requests,
-    shown,
+    shown: { ...shown, welcomeToken: await identity.firstOperatorLink() },
     frontToken: frontTokens[0] ?? "",
     node,
     reload: () => settings.reload(),

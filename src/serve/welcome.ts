@@ -1,15 +1,20 @@
 /** What a first start says to the person who started it. Secrets stand here once and never in the log. */
-import type { ShownOnce } from "./seeds.js";
+import type { Core } from "./core.js";
 
 /**
  * Prints the address (`base`, with its scheme), and the keys that were made now with a line to try them. Without an
  * address (HTTP is off, or the start failed) only the keys are printed.
  */
-export function printWelcome(base: string | undefined, shown: ShownOnce): void {
-  const { operatorKey, clientKey } = shown;
+export function printWelcome(base: string | undefined, shown: Core["shown"]): void {
+  const { operatorKey, clientKey, welcomeToken } = shown;
   const made = operatorKey !== undefined || clientKey !== undefined;
   if (base === undefined && !made) return;
   const lines = base === undefined ? [""] : ["", `Tollgate serves ${base}  (OpenAI clients: ${base}/v1)`, ""];
+  if (base !== undefined && welcomeToken !== undefined) {
+    // Behind the #, so that no server and no proxy writes it down.
+    lines.push("Open the console and be its first operator; the link works once, within an hour:");
+    lines.push(`  ${base}/console/welcome#${welcomeToken}`, "");
+  }
   if (made) lines.push("These keys are shown this once; keep them:");
   if (operatorKey !== undefined) lines.push(`  operator key  ${operatorKey}`);
   if (clientKey !== undefined) lines.push(`  client key    ${clientKey}  (with 10.00 USD of credit)`);

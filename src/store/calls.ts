@@ -1,5 +1,6 @@
 /** What a store asks of its tables, beside the batches of the ledger: each call is answered at one moment. */
 import type { Act, AuditEvent } from "../audit/act.js";
+import type { PeopleScript } from "./people-store.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
@@ -62,6 +63,7 @@ export interface TableCalls {
     after: SummaryCursor | undefined,
   ): { rows: UsageSummaryRow[]; total: UsageSum };
   outputOf(accountId: string, model: string, fromDay: string): OutputSum;
+  people(name: PeopleScript, args: readonly unknown[]): unknown;
   seed(rows: SeedRows): SeedOutcome;
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;

@@ -28,6 +28,10 @@ const TABLES: readonly { readonly table: string; readonly key: readonly string[]
   { table: "release", key: ["hold_sequence"] },
   { table: "lease", key: ["id"] },
   { table: "audit_event", key: ["sequence"] },
+  { table: "gateway_user", key: ["id"] },
+  { table: "membership", key: ["account_id", "user_id"] },
+  { table: "session", key: ["id"] },
+  { table: "link", key: ["id"] },
   { table: "transfer", key: ["sequence"] },
 ];
 const ROWS_AT_ONCE = 500;

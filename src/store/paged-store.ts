@@ -2,13 +2,17 @@
 import { type Act, markWritten } from "../audit/act.js";
 import type { AsyncTableCalls } from "./calls.js";
 import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
+import { peopleStore } from "./people-store.js";
 import { statementPage } from "./statement.js";
 import type { AccountStore, AuditStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
 
 /** What of a ledger is the same over every database. */
 export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
 
-export interface PagedStore extends Pick<Store, "accounts" | "keys" | "requests" | "audit" | "seed" | "check"> {
+export interface PagedStore extends Pick<
+  Store,
+  "accounts" | "keys" | "requests" | "people" | "audit" | "seed" | "check"
+> {
   readonly ledgerReads: LedgerReads;
 }
 
@@ -18,6 +22,7 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
     accounts: accountStore(calls),
     keys: keyStore(calls),
     requests: requestStore(calls),
+    people: peopleStore((name, args) => calls.people(name, args)),
     audit: auditStore(calls),
     seed: async (rows) => {
       const outcome = await calls.seed(rows);

@@ -2,6 +2,7 @@
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
+import type { PeopleStore } from "./people-store.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
 export interface Page<Row> {
@@ -314,6 +315,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly requests: RequestStore;
   readonly audit: AuditStore;
+  readonly people: PeopleStore;
   /** Makes all of it in one durable transaction, or nothing. */
   seed(rows: SeedRows): Promise<SeedOutcome>;
   /** Resolves where the database takes writes. */

@@ -11,6 +11,7 @@ import { createInProcessCoordination } from "../../src/coordination/in-process.j
 import type { RedisCoordination, RedisOptions } from "../../src/coordination/redis.js";
 import { GatewayError } from "../../src/errors.js";
 import { createGateway } from "../../src/gateway/inference.js";
+import { Identity } from "../../src/identity/identity.js";
 import { Keys, type KeyWithSecret } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -84,6 +85,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const gateway = createGateway({ ...steps, nowMs: Date.now });
     const dispatcher = createDispatcher({
       keys,
+      identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes }),
       ledger,
       store: { requests: ledger.requests, audit: store.audit },
       gateway,

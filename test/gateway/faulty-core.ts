@@ -13,6 +13,7 @@ import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { openai } from "../../src/formats/openai.js";
 import { createGateway } from "../../src/gateway/inference.js";
 import { createHttpServer } from "../../src/http/server.js";
+import { Identity } from "../../src/identity/identity.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger, type LedgerOptions } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -118,6 +119,7 @@ export async function openFaultyCore(
   const gateway = createGateway(faults.watch("steps", steps, NAMES));
   const dispatcher = createDispatcher({
     keys,
+    identity: new Identity({ store: store.people, coordination, nowMs, randomBytes }),
     ledger,
     store: { requests: ledger.requests, audit: store.audit },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),

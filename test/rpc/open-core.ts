@@ -7,6 +7,7 @@ import { KeySettings, type Model, ModelKind, type Upstream, UpstreamHealth } fro
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
+import { Identity } from "../../src/identity/identity.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -44,11 +45,13 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
   const coordination = createInProcessCoordination({ nowMs });
   const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs });
+  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes });
   const gateway = new SteeredGateway();
   const log: LogLine[] = [];
   const parts: CoreParts = {
     keys,
     ledger,
+    identity,
     store,
     gateway,
     limits: new Limits({ coordination }),

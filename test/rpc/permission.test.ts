@@ -10,7 +10,7 @@ import { Dispatcher } from "../../src/rpc/dispatcher.js";
 import type { ServerCall } from "../../src/rpc/server-call.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";
 
-/** The scope that each method asks for; `any` is any valid key. */
+/** The scope that each method asks for; `any` is any valid key, `person` no key at all, `nobody` asks for nothing. */
 const TABLE: Readonly<Record<string, string>> = {
   "InferenceService/StreamGenerate": "chat",
   "InferenceService/Generate": "chat",
@@ -47,6 +47,11 @@ const TABLE: Readonly<Record<string, string>> = {
   "UpstreamService/ListUpstreams": "operator",
   "NodeService/ListNodes": "operator",
   "UpstreamService/ResetUpstream": "operator",
+  "IdentityService/GetSignIn": "nobody",
+  "IdentityService/CreateFirstOperator": "nobody",
+  "IdentityService/SignIn": "nobody",
+  "IdentityService/SignOut": "person",
+  "IdentityService/GetSession": "person",
 };
 /** Methods that ask for the front token in place of a key. The dispatcher never runs them. */
 const FRONT_PATHS = ["/tollgate.internal.v1.TunnelService/Tunnel"];
@@ -57,6 +62,8 @@ const INTERNAL_TABLE: typeof TABLE = {
   "FrontService/ReportUndelivered": "chat",
 };
 const ROWS = [rowsOf("tollgate.v1", TABLE), rowsOf("tollgate.internal.v1", INTERNAL_TABLE)].flat();
+/** Those that a key may call. */
+const KEYED = ROWS.filter(({ scope }) => scope !== "person" && scope !== "nobody");
 const REFUSED_EARLY = /^ERROR_REASON_(?:KEY_|SCOPE_MISSING|ADDRESS_NOT_ALLOWED)/;
 const SIGNAL = new AbortController().signal;
 
@@ -124,18 +131,34 @@ describe("the table", () => {
     expect(() => new Dispatcher(core.parts, [{ path, unary: async () => ({}) }])).toThrow(`${path} is for front ends`);
   });
 
-  test.each(ROWS)("$name needs a key", async ({ path }) => {
+  test.each(ROWS.filter(({ scope }) => scope === "nobody"))("$name needs nobody", async ({ path }) => {
+    expect(await reasonOf(path, {})).not.toMatch(REFUSED_EARLY);
+    expect(await reasonOf(path, bearer("sk-nobody-has-this-one"))).not.toMatch(REFUSED_EARLY);
+  });
+
+  test.each(ROWS.filter(({ scope }) => scope === "person"))(
+    "$name needs a person, and no key will do",
+    async ({ path }) => {
+      const operator = await core.makeKey("root", { scopes: ["operator"] });
+      expect(await reasonOf(path, bearer(operator.secret))).toBe("ERROR_REASON_USER_MISSING");
+    },
+  );
+
+  test.each(ROWS.filter(({ scope }) => scope !== "nobody"))("$name needs a key", async ({ path }) => {
     expect(await reasonOf(path, {})).toBe("ERROR_REASON_KEY_MISSING");
     expect(await reasonOf(path, bearer("sk-nobody-has-this-one"))).toBe("ERROR_REASON_KEY_INVALID");
   });
 
-  test.each(ROWS.filter(({ scope }) => scope !== "any"))("$name is refused without $scope", async ({ path, scope }) => {
-    const scopes = SCOPES.filter((one) => one !== scope && one !== "operator");
-    const { secret } = await core.makeKey("acme", { scopes });
-    expect(await reasonOf(path, bearer(secret))).toBe("ERROR_REASON_SCOPE_MISSING");
-  });
+  test.each(KEYED.filter(({ scope }) => scope !== "any"))(
+    "$name is refused without $scope",
+    async ({ path, scope }) => {
+      const scopes = SCOPES.filter((one) => one !== scope && one !== "operator");
+      const { secret } = await core.makeKey("acme", { scopes });
+      expect(await reasonOf(path, bearer(secret))).toBe("ERROR_REASON_SCOPE_MISSING");
+    },
+  );
 
-  test.each(ROWS)("$name runs with $scope, and for an operator", async ({ path, scope }) => {
+  test.each(KEYED)("$name runs with $scope, and for an operator", async ({ path, scope }) => {
     // A new key that names no scopes gets those of a client, which the one who makes it must have.
     const more = path === KeyServiceService.createKey.path ? ["chat", "embeddings", "models", "usage"] : [];
     const narrow = await core.makeKey("acme", { scopes: [scope === "any" ? "models" : scope, ...more] });

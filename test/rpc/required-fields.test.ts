@@ -24,7 +24,10 @@ function isRequired(field: DescField): boolean {
 }
 
 const managed = methods()
-  .filter(({ http, path }) => http !== undefined && !path.includes("InferenceService"))
+  // No key may call what is a person's own.
+  .filter(({ http, path, permission }) => {
+    return http !== undefined && !path.includes("InferenceService") && permission?.user !== true;
+  })
   .map(({ path, desc }) => ({
     path,
     required: desc.input.fields.filter(isRequired).map(({ name }) => name),

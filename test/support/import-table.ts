@@ -38,6 +38,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     // The forms of its rows and pages; no driver.
     "src/store/store.ts",
     "src/records/request-record.ts",
+    "src/store/people-rows.ts",
+    "src/identity/",
   ],
   "src/gateway/": [
     // Where it writes what it learns of a request.
@@ -68,6 +70,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Who changes something, and what is kept of it: plain forms, which go with each change.
   "src/audit/": [],
   "src/keys/": ["src/audit/", "src/store/store.ts", "src/coordination/coordination.ts"],
+  // People become callers as keys do.
+  "src/identity/": [
+    "src/keys/",
+    "src/store/people-rows.ts",
+    "src/store/people-store.ts",
+    "src/coordination/coordination.ts",
+  ],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
   "src/models/": ["src/wire/wire.ts"],
@@ -98,7 +107,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/coordination/": [],
   "src/observe/": [],
   "src/api/": [],
-  "src/errors.ts": [],
+  "src/errors.ts": ["src/people-reasons.ts"],
+  "src/people-reasons.ts": [],
   "src/money.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],

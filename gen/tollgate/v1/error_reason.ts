@@ -123,5 +123,20 @@ export enum ErrorReason {
   ERROR_REASON_UPGRADE_REFUSED = 70,
   /** ERROR_REASON_CONNECTION_TOO_OLD - The WebSocket is as old as one may be; another one takes the request. Example: {"minutes": "60"} */
   ERROR_REASON_CONNECTION_TOO_OLD = 71,
+  /** ERROR_REASON_SESSION_ENDED - The person's session ended, or there never was one. Example: {} */
+  ERROR_REASON_SESSION_ENDED = 80,
+  /**
+   * ERROR_REASON_SESSION_REFUSED - A session's cookie came from elsewhere than the gateway's own pages. Example: {"problem": "the header
+   * x-tollgate-console is missing"}
+   */
+  ERROR_REASON_SESSION_REFUSED = 81,
+  /** ERROR_REASON_USER_MISSING - Only a person who signed in may do this, and the call came with a key. Example: {} */
+  ERROR_REASON_USER_MISSING = 82,
+  /** ERROR_REASON_ROLE_MISSING - The person's role in the account does not allow it. Example: {"role": "viewer", "scope": "keys"} */
+  ERROR_REASON_ROLE_MISSING = 83,
+  /** ERROR_REASON_SIGN_IN_REFUSED - The e-mail address, the password or the code is wrong; nobody is told which. Example: {} */
+  ERROR_REASON_SIGN_IN_REFUSED = 84,
+  /** ERROR_REASON_LINK_INVALID - The link was used, is too old, or never was one. Example: {} */
+  ERROR_REASON_LINK_INVALID = 85,
   UNRECOGNIZED = -1,
 }

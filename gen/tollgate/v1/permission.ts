@@ -7,11 +7,15 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Permission says what a caller's key needs before a method runs. Every method has one. */
+/**
+ * Permission says what a caller needs before a method runs. Every method has one. A caller is a key, or a person who
+ * signed in: a person's role in the account stands for scopes, and those who only look are refused whatever changes
+ * something, which is every method that HTTP does not reach with GET.
+ */
 export interface Permission {
   /**
-   * The scope that the key must carry: chat, embeddings, models, usage, keys or operator. Empty: any valid key.
-   * An operator's key carries every scope.
+   * The scope that the key must carry: chat, embeddings, models, usage, keys or operator; members, which only people
+   * and operators have. Empty: any valid key, any person. An operator's key carries every scope.
    */
   scope: string;
   /**
@@ -19,10 +23,14 @@ export interface Permission {
    * it.
    */
   operator: boolean;
+  /** True where nobody needs to be known: people who sign in are not yet. */
+  open: boolean;
+  /** True where only a person who signed in may call it, about that person, and no key. */
+  user: boolean;
 }
 
 function createBasePermission(): Permission {
-  return { scope: "", operator: false };
+  return { scope: "", operator: false, open: false, user: false };
 }
 
 export const Permission: MessageFns<Permission> = {
@@ -32,6 +40,12 @@ export const Permission: MessageFns<Permission> = {
     }
     if (message.operator !== false) {
       writer.uint32(16).bool(message.operator);
+    }
+    if (message.open !== false) {
+      writer.uint32(24).bool(message.open);
+    }
+    if (message.user !== false) {
+      writer.uint32(32).bool(message.user);
     }
     return writer;
   },
@@ -63,6 +77,22 @@ export const Permission: MessageFns<Permission> = {
             }
 
             message.operator = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.open = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.user = reader.bool();
             continue;
           }
         }

@@ -9,6 +9,7 @@ import { appendAudit, auditCalls } from "./audit.js";
 import { Batches } from "./batches.js";
 import { Postgres, type Session } from "./connection.js";
 import { entryCalls } from "./entries.js";
+import { runPeople } from "./people.js";
 import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
 import { sql } from "./sql.js";
@@ -72,6 +73,7 @@ function tableCalls(database: Postgres, batches: Batches): AsyncTableCalls {
     ...auditCalls(database),
     ...requestCalls(database),
     ...entryCalls(database),
+    people: (name, args) => runPeople(database, name, args),
     seed: (rows) => seed(database, batches, rows),
     check: async () => {
       assert((await database.run(PROBE)) === 1, "the row that is written to see whether rows can be is gone");

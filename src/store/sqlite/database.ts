@@ -13,6 +13,7 @@ import type { SqliteCalls } from "./calls.js";
 import type { Sqlite } from "./binding.js";
 import { SqliteEntries } from "./entries.js";
 import { SqliteKeys } from "./keys.js";
+import { SqlitePeople } from "./people.js";
 import { SqliteRequests } from "./requests.js";
 import { SqliteSeeds } from "./seeds.js";
 import type { Witness } from "../witness.js";
@@ -32,6 +33,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const keys = new SqliteKeys(database, audit);
   const requests = new SqliteRequests(database);
   const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys, audit });
+  const people = new SqlitePeople(database);
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -77,6 +79,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     ...keyCalls(database, keys),
     appendAudit: database.transaction((event: AuditEvent) => audit.append(event)),
     ...requestCalls(requests, entries),
+    people: (name, args) => people.run(name, args),
     seed: (rows) => {
       kept = undefined;
       witness?.wrote(undefined);

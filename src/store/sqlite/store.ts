@@ -83,6 +83,7 @@ function tableCalls(thread: SqliteThread): AsyncTableCalls {
     requests: (...args) => thread.call("requests", ...args),
     summarize: (...args) => thread.call("summarize", ...args),
     outputOf: (...args) => thread.call("outputOf", ...args),
+    people: (...args) => thread.call("people", ...args),
     seed: (...args) => thread.call("seed", ...args),
     check: (...args) => thread.call("check", ...args),
   };

@@ -1,0 +1,85 @@
+/** Slows those who guess: by address, and by the e-mail address that is guessed for, on all nodes together. */
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Coordination, Demand } from "../coordination/coordination.js";
+import { GatewayError } from "../errors.js";
+
+/** Tries in any 60 seconds. */
+const PER_ADDRESS = 30;
+const PER_NAME = 10;
+/** After so many failures in a row each further one doubles the wait, up to the longest. */
+const FREE_FAILURES = 10;
+const WAIT_MS = 1_000;
+const WAIT_MS_MAX = 15 * 60_000;
+/** The most names with failures that a node remembers. */
+const NAMES_MAX = 10_000;
+/** The table of windows is shared by these and by keys: none of a key is named so. */
+const OWNER = "sign-in";
+
+interface Failures {
+  readonly count: number;
+  readonly untilMs: number;
+}
+
+export class Guesses {
+  readonly #coordination: Pick<Coordination, "admit">;
+  readonly #nowMs: () => number;
+  readonly #failures = new LRUCache<string, Failures>({ max: NAMES_MAX, ttl: 24 * 3_600_000 });
+  #count = 0;
+
+  constructor(coordination: Pick<Coordination, "admit">, nowMs: () => number) {
+    this.#coordination = coordination;
+    this.#nowMs = nowMs;
+  }
+
+  /** Counts a try. Rejects with RATE_LIMITED, the same for a name that exists and for one that does not. */
+  async take(name: string, address: string): Promise<void> {
+    const until = this.#failures.get(keyOf(name))?.untilMs ?? 0;
+    const waitMs = until - this.#nowMs();
+    if (waitMs > 0) throw tooMany(waitMs, "sign_in_failures", FREE_FAILURES);
+    const demands = [demand(`name:${keyOf(name)}`, PER_NAME), demand(`address:${addressBlock(address)}`, PER_ADDRESS)];
+    this.#count += 1;
+    const result = await this.#coordination.admit({ requestId: `${OWNER}:${this.#count}`, accountId: OWNER, demands });
+    if (!result.admitted) throw tooMany(result.retryAfterMs, "sign_in_tries_per_minute", result.limitValue);
+  }
+
+  failed(name: string): void {
+    const key = keyOf(name);
+    const count = (this.#failures.get(key)?.count ?? 0) + 1;
+    const over = count - FREE_FAILURES;
+    const waitMs = over < 0 ? 0 : Math.min(WAIT_MS_MAX, WAIT_MS * 2 ** Math.min(over, 20));
+    this.#failures.set(key, { count, untilMs: this.#nowMs() + waitMs });
+  }
+
+  succeeded(name: string): void {
+    this.#failures.delete(keyOf(name));
+  }
+}
+
+function demand(subject: string, requestsPerMinute: number): Demand {
+  return {
+    subject: `${OWNER}:${subject}`,
+    limits: { requestsPerMinute, tokensPerMinute: 0, concurrency: 0 },
+    tokens: 0,
+  };
+}
+
+/** Of one length whatever the name, which is not kept in memory beyond its call. */
+function keyOf(name: string): string {
+  return createHash("sha256").update(name).digest("base64url").slice(0, 22);
+}
+
+/** Who has one IPv6 address has the 2^64 beside it. */
+function addressBlock(address: string): string {
+  return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
+}
+
+function tooMany(waitMs: number, limit: string, value: number): GatewayError {
+  return new GatewayError("ERROR_REASON_RATE_LIMITED", {
+    limit,
+    limit_value: String(value),
+    remaining: "0",
+    reset_ms: String(Math.ceil(waitMs)),
+    owner: "signing in",
+  });
+}

@@ -1,0 +1,29 @@
+/** What people are called: checked where somebody is made or changed. */
+import { GatewayError } from "../errors.js";
+
+const EMAIL_LENGTH_MAX = 254;
+const NAME_LENGTH_MAX = 128;
+/** Only a letter proves that an address exists; this finds slips. */
+const EMAIL = /^[^\s@<>"(),:;\\[\]]+@[^\s@<>"(),:;\\[\]]+$/u;
+/** Characters that draw nothing, or change how others are drawn. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** An e-mail address in the one spelling in which it is stored. Throws PARAMETER_INVALID. */
+export function emailOf(text: string): string {
+  const email = text.trim().toLowerCase();
+  if (email.length > EMAIL_LENGTH_MAX || !EMAIL.test(email) || UNPRINTABLE.test(email))
+    throw invalid("email", `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`);
+  return email;
+}
+
+/** A name; without one what stands before the @ of the address. Throws PARAMETER_INVALID. */
+export function nameOf(text: string, email: string): string {
+  const name = text.trim() === "" ? email.slice(0, email.indexOf("@")) : text.trim();
+  if (Array.from(name).length > NAME_LENGTH_MAX || UNPRINTABLE.test(name))
+    throw invalid("name", `must be at most ${NAME_LENGTH_MAX} printable characters`);
+  return name;
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}

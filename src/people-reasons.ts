@@ -1,0 +1,43 @@
+/** The refusals of people, who sign in and have roles: a part of the table of all refusals. */
+import type { Row } from "./errors.js";
+
+/** As the library's enum numbers them. */
+const GRPC = { NOT_FOUND: 5, PERMISSION_DENIED: 7, UNAUTHENTICATED: 16 } as const;
+const TYPES = { type: "invalid_request_error", retry: false } as const;
+const UNKNOWN_PERSON = { grpc: GRPC.UNAUTHENTICATED, http: 401, ...TYPES } as const;
+const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
+
+export const PEOPLE_REASONS = {
+  ERROR_REASON_SESSION_ENDED: {
+    ...UNKNOWN_PERSON,
+    code: "session_ended",
+    say: () => "Your session has ended. Sign in again.",
+  },
+  ERROR_REASON_SESSION_REFUSED: {
+    ...FORBIDDEN,
+    code: "session_refused",
+    say: (m) => `The session is not taken here: ${m["problem"]}.`,
+  },
+  ERROR_REASON_USER_MISSING: {
+    ...FORBIDDEN,
+    code: "user_missing",
+    say: () => "Only a person who signed in may do this, and no key. Sign in to the console.",
+  },
+  ERROR_REASON_ROLE_MISSING: {
+    ...FORBIDDEN,
+    code: "role_missing",
+    say: (m) => `Your role here (${m["role"]}) does not allow this. Ask an owner of the account for another role.`,
+  },
+  ERROR_REASON_SIGN_IN_REFUSED: {
+    ...UNKNOWN_PERSON,
+    code: "sign_in_refused",
+    say: () => "The e-mail address or the password is wrong. Try again, or ask your operator for a new password.",
+  },
+  ERROR_REASON_LINK_INVALID: {
+    grpc: GRPC.NOT_FOUND,
+    http: 404,
+    ...TYPES,
+    code: "link_invalid",
+    say: () => "This link was used before, is too old, or was never valid. Ask whoever gave it to you for a new one.",
+  },
+} as const satisfies Record<string, Row>;

@@ -1,0 +1,42 @@
+/** The tables of people. Nothing of them is money, and no secret stands in them as it is. */
+export const PEOPLE = `
+CREATE TABLE gateway_user (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  password TEXT,
+  installation_role TEXT CHECK (installation_role IN ('operator', 'auditor')),
+  create_time_ms INTEGER NOT NULL,
+  sign_in_time_ms INTEGER
+) STRICT;
+CREATE INDEX user_installation ON gateway_user (installation_role) WHERE installation_role IS NOT NULL;
+
+CREATE TABLE membership (
+  account_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  create_time_ms INTEGER NOT NULL,
+  PRIMARY KEY (account_id, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX membership_user ON membership (user_id, account_id);
+
+CREATE TABLE session (
+  id TEXT PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  user_id TEXT NOT NULL,
+  create_time_ms INTEGER NOT NULL,
+  use_time_ms INTEGER NOT NULL,
+  address TEXT NOT NULL,
+  user_agent TEXT NOT NULL
+) STRICT;
+CREATE INDEX session_user ON session (user_id, create_time_ms);
+
+CREATE TABLE link (
+  id TEXT PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  kind TEXT NOT NULL CHECK (kind IN ('first_operator')),
+  create_time_ms INTEGER NOT NULL,
+  expire_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX link_end ON link (expire_time_ms);
+`;

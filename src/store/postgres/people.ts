@@ -1,0 +1,26 @@
+/** People in PostgreSQL: each script is one transaction. */
+import { type PeopleScript, peopleScript } from "../people-store.js";
+import { type Ask, LOCK_PREFIX, runScriptAsync, type ScriptRow } from "../script.js";
+import type { Postgres, Session } from "./connection.js";
+import { type Sql, sql } from "./sql.js";
+
+const LOCK = sql("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))");
+/** By the text of the script, which is one of a fixed number. */
+const statements = new Map<string, Sql>();
+
+export function runPeople(database: Postgres, name: PeopleScript, args: readonly unknown[]): Promise<unknown> {
+  return database.transact((session) => runScriptAsync(peopleScript(name, args), (asked) => ask(session, asked)));
+}
+
+async function ask(session: Session, { sql: text, values }: Ask): Promise<readonly ScriptRow[]> {
+  if (text === LOCK_PREFIX) {
+    await session.rows(
+      LOCK,
+      values.map((name) => `tollgate people ${String(name)}`),
+    );
+    return [];
+  }
+  let statement = statements.get(text);
+  if (statement === undefined) statements.set(text, (statement = sql(text)));
+  return session.rows<ScriptRow>(statement, values);
+}
