@@ -13,7 +13,8 @@ import {
 import { accountService } from "./account-service.js";
 import { methodByPath } from "../api/descriptors.js";
 import type { CoreParts } from "./core.js";
-import { Dispatcher, type Route } from "./dispatcher.js";
+import { Dispatcher } from "./dispatcher.js";
+import type { Route } from "./route.js";
 import { frontService } from "./front-service.js";
 import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
 import { identityService } from "./identity-service.js";

@@ -1,6 +1,6 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
 import type { CallMetadata, Method, Sink } from "../api/channel.js";
-import { methodByPath, methods, type MethodPermission } from "../api/descriptors.js";
+import type { MethodPermission } from "../api/descriptors.js";
 import { FrontServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
@@ -13,37 +13,18 @@ import { CallerChanged } from "../coordination/coordination.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
 import { CallAudit, type AuditedCall, NO_ACT } from "./call-audit.js";
 import { NOBODY, sessionCaller, toldSession } from "./callers.js";
-import { CallLog, isChange } from "./call-log.js";
+import { CallLog } from "./call-log.js";
 import type { CoreParts } from "./core.js";
-import type { ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
+import type { ServiceCall } from "./handler.js";
 import { Endings } from "./endings.js";
 import { Lifetime } from "./lifetime.js";
 import { CallSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
 import type { RequestRecord } from "../records/request-record.js";
 import { streamReplayed, unaryReplayed } from "./replayed.js";
+import { declaredPermission, isChangePath, type OpenRoute, type PermissionOf, type Route } from "./route.js";
 import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
-
-/** A method with its handler. Which messages belong to the path only the table of services knows. */
-export interface Route {
-  readonly path: string;
-  readonly unary?: UnaryHandler<unknown, unknown>;
-  readonly stream?: StreamHandler<unknown, unknown>;
-}
-
-/** How the permission of a method is found; undefined where it declares none. */
-export type PermissionOf = (path: string) => MethodPermission | undefined;
-
-interface OpenRoute extends Route {
-  /** True where an answer is logged as an act of its caller. */
-  readonly isChange: boolean;
-  /** True where the limits are asked when it runs. */
-  readonly beginsRequest: boolean;
-  /** True where a call ends only with its caller or with the process. */
-  readonly isEndless: boolean;
-  readonly permission: MethodPermission;
-}
 
 const ENDLESS = FrontServiceService.watchCaller.path;
 /** How long handlers that were told to stop are waited for. */
@@ -396,14 +377,4 @@ export class Dispatcher {
 
 function stopping(): GatewayError {
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "stopping" });
-}
-
-/** Paths that the protocol does not have are those of tests. */
-function isChangePath(path: string): boolean {
-  const method = methods().find((described) => described.path === path);
-  return method !== undefined && isChange(method);
-}
-
-function declaredPermission(path: string): MethodPermission | undefined {
-  return methodByPath(path).permission;
 }

@@ -137,11 +137,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     frontToken: frontTokens[0] ?? "",
     node,
     reload: () => settings.reload(),
-    ready: () =>
-      store.check().then(
-        () => true,
-        () => false,
-      ),
+    ready: () => takesWrites(store),
     close: async () => {
       endRotationWatch();
       await settings.close();
@@ -154,6 +150,14 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       await store.close();
     },
   };
+}
+
+/** Never rejects. */
+function takesWrites(store: Store): Promise<boolean> {
+  return store.check().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Who hears of requests as they end. */
