@@ -27,9 +27,18 @@ export function openStorage(nodeId: string, options: CoreOptions): Promise<Stora
   return databaseUrl === undefined ? openDirectory(options) : openDatabase(databaseUrl, nodeId, options);
 }
 
-async function openDatabase(url: string, nodeId: string, { environment }: CoreOptions): Promise<Storage> {
+async function openDatabase(url: string, nodeId: string, options: CoreOptions): Promise<Storage> {
+  const { environment, acceptLoss, log } = options;
   const derived = deriveSecrets(environment, false);
-  const store = await openPostgresStore({ url, nodeId, keyChecks: derived.keyChecks });
+  const store = await openPostgresStore({
+    url,
+    nodeId,
+    keyChecks: derived.keyChecks,
+    witnessPath: environment.witnessPath,
+    acceptLoss,
+    onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
+    onAnchorError: (err) => log.warn({ err }, "no anchor over the ledger could be made or noted; the next is soon"),
+  });
   return { derived, store, answers: (answers) => store.answers(answers) };
 }
 

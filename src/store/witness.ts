@@ -37,6 +37,29 @@ export function readWitness(path: string): WitnessNote | "damaged" | undefined {
   return { databaseId, keyCheck, head: { sequence: Number(sequence), hash } };
 }
 
+/** Puts a note in the place of the one before, whole or not at all. */
+export function replaceWitness(path: string, { databaseId, keyCheck, head }: WitnessNote): void {
+  const text = `${startOf(databaseId, keyCheck)}${head.sequence},"hash":"${head.hash}"}`;
+  closeSync(putFile(path, Buffer.from(`${text.padEnd(NOTE_BYTES - 1)}\n`)));
+}
+
+function startOf(databaseId: string, keyCheck: string): string {
+  return `{"database":"${databaseId}","key_check":"${keyCheck}","sequence":`;
+}
+
+/** The new file, open, whatever happened to the old one. */
+function putFile(path: string, bytes: Uint8Array): number {
+  const draft = `${path}.draft`;
+  const file = openSync(draft, "w", 0o600);
+  writeSync(file, bytes);
+  fsyncSync(file);
+  renameSync(draft, path);
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+  return file;
+}
+
 /** The witness of an open database, kept by the thread that writes it. */
 export class Witness {
   readonly #path: string;
@@ -52,7 +75,7 @@ export class Witness {
   constructor(path: string, database: Sqlite, keyCheck: string) {
     this.#path = path;
     const databaseId = database.prepare<[], string>("SELECT database_id FROM identity").pluck().get() ?? "";
-    this.#start = `{"database":"${databaseId}","key_check":"${keyCheck}","sequence":`;
+    this.#start = startOf(databaseId, keyCheck);
     this.#bytes.write("\n", NOTE_BYTES - 1);
     this.#newest = database.prepare<[], { sequence: bigint; hash: Uint8Array }>(
       "SELECT sequence, hash FROM transfer ORDER BY sequence DESC LIMIT 1",
@@ -94,16 +117,8 @@ export class Witness {
     this.#file = undefined;
   }
 
-  /** Puts a new file in the place of the old one, whatever happened to that. */
   #replace(head: ChainHead): void {
-    const draft = `${this.#path}.draft`;
-    const file = openSync(draft, "w", 0o600);
-    writeSync(file, this.#spell(head));
-    fsyncSync(file);
-    renameSync(draft, this.#path);
-    const directory = openSync(dirname(this.#path), "r");
-    fsyncSync(directory);
-    closeSync(directory);
+    const file = putFile(this.#path, this.#spell(head));
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = file;
     this.#noted = head.sequence;

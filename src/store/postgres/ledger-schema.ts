@@ -24,7 +24,8 @@ CREATE TRIGGER ${table}_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
 /**
  * A transfer and the record that its hash proves are one row. An account's row has the end of its chain. A batch takes
  * its places in the ledger from \`transfer_block\`, a block at once. A writer's row says which of its batches was the
- * last, so that one whose commit was not answered is found.
+ * last, so that one whose commit was not answered is found. An anchor's heads are where each account's chain ended when
+ * the newest anchor was made.
  */
 export const LEDGER_TABLES = `
 CREATE TABLE account (
@@ -182,4 +183,18 @@ CREATE TABLE budget (
 
 CREATE TABLE node (id ${ID} PRIMARY KEY, beats bigint NOT NULL);
 CREATE TABLE writer (id ${ID} PRIMARY KEY, epoch bigint NOT NULL, batch bigint NOT NULL);
+
+CREATE TABLE anchor (
+  number bigint PRIMARY KEY,
+  create_time_ms bigint NOT NULL,
+  account_count bigint NOT NULL,
+  heads bytea NOT NULL CHECK (length(heads) = 32),
+  hash bytea NOT NULL CHECK (length(hash) = 32)
+);
+${appendOnly("anchor", "anchors")}
+CREATE TABLE anchor_head (
+  account_id ${ID} PRIMARY KEY,
+  account_sequence bigint NOT NULL,
+  hash bytea NOT NULL
+);
 `;

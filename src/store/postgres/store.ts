@@ -6,6 +6,7 @@ import { pagedStore } from "../paged-store.js";
 import type { SeedOutcome, SeedRows, Store, VerifyReport } from "../store.js";
 import { PostgresAnswers, type AnswersOptions } from "./answers.js";
 import { appendAudit, auditCalls } from "./audit.js";
+import { Anchors } from "./anchors.js";
 import { Batches } from "./batches.js";
 import { Postgres, type Session } from "./connection.js";
 import { entryCalls } from "./entries.js";
@@ -26,6 +27,14 @@ export interface PostgresOptions {
   readonly nodeId: string;
   /** Derived from the root secret in force, and from the other one while it is rotated. None: not compared. */
   readonly keyChecks?: readonly string[] | undefined;
+  /** Where the last anchor is kept too, absolute. Absent: in the database alone. */
+  readonly witnessPath?: string | undefined;
+  /** Opens also what has lost state, and writes that down. */
+  readonly acceptLoss?: boolean | undefined;
+  /** Called once where a loss was accepted. */
+  readonly onLossAccepted?: ((found: string) => void) | undefined;
+  /** Called where no anchor could be made, or noted. */
+  readonly onAnchorError?: ((error: unknown) => void) | undefined;
 }
 
 export interface PostgresStore extends Store {
@@ -34,10 +43,19 @@ export interface PostgresStore extends Store {
 }
 
 /** Opens the database, and brings it to the newest schema. Rejects with an Error of one line where it cannot. */
-export async function openPostgresStore({ url, nodeId, keyChecks = [] }: PostgresOptions): Promise<PostgresStore> {
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
+  const { url, nodeId, keyChecks = [] } = options;
   const database = await Postgres.open(url);
+  let anchors: Anchors;
   try {
     await migrate(database, MIGRATIONS, keyChecks);
+    anchors = await Anchors.start(database, {
+      witnessPath: options.witnessPath,
+      keyCheck: keyChecks[0] ?? "",
+      acceptLoss: options.acceptLoss ?? false,
+      onLossAccepted: (found) => options.onLossAccepted?.(found),
+      onError: (error) => options.onAnchorError?.(error),
+    });
   } catch (error) {
     await database.close();
     throw error;
@@ -58,9 +76,10 @@ export async function openPostgresStore({ url, nodeId, keyChecks = [] }: Postgre
         return verifying;
       },
     },
-    answers: (options) => new PostgresAnswers(database, nodeId, options),
+    answers: (answers) => new PostgresAnswers(database, nodeId, answers),
     close: async () => {
       await batches.close();
+      await anchors.close();
       await database.close();
     },
   };

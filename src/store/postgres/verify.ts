@@ -5,6 +5,14 @@ import type { DigestedValue } from "../digest.js";
 import type { VerifyReport } from "../store.js";
 import { checks, PROBLEMS_MAX, PROBLEMS_PER_CHECK_MAX } from "../verify-checks.js";
 import { changedRow, DIGESTED } from "../verify-digests.js";
+import {
+  ANCHOR_CHAIN,
+  ANCHORED,
+  type AnchorColumns,
+  AnchorProof,
+  HEADS_DIGEST,
+  type HeadsColumns,
+} from "./anchor-proof.js";
 import type { Postgres, Row, Session } from "./connection.js";
 
 /** A proof reads everything. */
@@ -14,7 +22,10 @@ const ROWS_AT_ONCE = 1_000;
 const utc = (format: string) => (timeMs: string) =>
   `to_char(to_timestamp(${timeMs} / 1000) AT TIME ZONE 'UTC', '${format}')`;
 
-const CHECKS = checks({ day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") });
+const CHECKS = [
+  ...checks({ day: utc("YYYY-MM-DD"), month: utc("YYYY-MM") }),
+  { name: "anchors against chains", sql: ANCHORED },
+];
 
 const COUNTS = `SELECT (SELECT count(*) FROM account) AS accounts, (SELECT count(*) FROM transfer) AS transfers,
   (SELECT count(*) FROM open_hold) AS open_holds,
@@ -27,7 +38,7 @@ export function verifyDatabase(database: Postgres): Promise<VerifyReport> {
 /** Proves what a transaction sees. */
 export async function verifyWithin(session: Session): Promise<VerifyReport> {
   const rows = [...(await brokenChains(session)), ...(await changedRows(session))];
-  const problems = [...rows, ...(await brokenAudit(session))];
+  const problems = [...rows, ...(await brokenAudit(session)), ...(await brokenAnchors(session))];
   for (const { sql } of CHECKS) {
     const text = `SELECT problem FROM (${sql}) AS problems (problem) LIMIT ${PROBLEMS_PER_CHECK_MAX}`;
     const rows = await session.rows<{ problem: string }>({ text, name: "" });
@@ -61,6 +72,13 @@ async function brokenAudit(session: Session): Promise<readonly string[]> {
   for await (const row of each<AuditColumns>(session, AUDIT_CHAIN)) proof.take(row);
   const [head] = await session.rows<AuditHead>({ text: AUDIT_HEAD, name: "" });
   return proof.end(head);
+}
+
+async function brokenAnchors(session: Session): Promise<readonly string[]> {
+  const proof = new AnchorProof();
+  for await (const row of each<AnchorColumns>(session, ANCHOR_CHAIN)) proof.take(row);
+  const [heads] = await session.rows<HeadsColumns>({ text: HEADS_DIGEST, name: "" });
+  return proof.end(heads);
 }
 
 async function changedRows(session: Session): Promise<readonly string[]> {
