@@ -2,6 +2,8 @@
 import type { Method } from "./channel.js";
 import {
   AccountServiceService,
+  AlertServiceService,
+  EventServiceService,
   FrontServiceService,
   IdentityServiceService,
   InferenceServiceService,
@@ -11,6 +13,7 @@ import {
   NodeServiceService,
   UpstreamServiceService,
   UsageServiceService,
+  WebhookServiceService,
 } from "./index.js";
 
 const SERVICES = [
@@ -22,6 +25,9 @@ const SERVICES = [
   IdentityServiceService,
   NodeServiceService,
   UpstreamServiceService,
+  AlertServiceService,
+  EventServiceService,
+  WebhookServiceService,
   FrontServiceService,
   TunnelServiceService,
 ];

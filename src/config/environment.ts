@@ -23,6 +23,8 @@ export interface Environment {
   readonly admin: Address | undefined;
   /** CIDR blocks of the proxies that say who their client is. */
   readonly trustedProxies: readonly string[];
+  /** CIDR blocks of networks that are not public, and that webhooks may lead to. */
+  readonly webhookNetworks: readonly string[];
   /** What both listeners show; undefined where they speak no TLS. gRPC's clients must show certificates of `ca`. */
   readonly tls: TlsPaths | undefined;
   /** How long a stopping process says that it is not ready before it closes its ports. */
@@ -62,6 +64,7 @@ export interface Environment {
 const LISTEN_RULE = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080';
 const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.0.5:8081 or grpcs://core.internal:8081";
 const PROXIES_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
+const NETWORKS_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,fd00::/8";
 const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
 const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
@@ -90,10 +93,13 @@ const core = z.string().transform((text, context) => {
   return parseCoreAddress(text) ?? refuse(context, CORE_RULE);
 });
 
-const proxies = z.string().transform((text, context) => {
-  const blocks = text.split(",").map((part) => parseBlock(part.trim()));
-  return blocks.every((block) => block !== undefined) ? blocks : refuse(context, PROXIES_RULE);
-});
+/** CIDR blocks with commas between. */
+function blocksOf(rule: string): z.ZodType<string[], string> {
+  return z.string().transform((text, context) => {
+    const blocks = text.split(",").map((part) => parseBlock(part.trim()));
+    return blocks.every((block) => block !== undefined) ? blocks : refuse(context, rule);
+  });
+}
 
 const redis = z.string().transform((text, context) => {
   return parseRedisUrl(text) ?? refuse(context, REDIS_RULE);
@@ -120,7 +126,8 @@ const SCHEMA = z.object({
   TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080"),
   TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081"),
   TOLLGATE_ADMIN: listen.prefault("127.0.0.1:8082"),
-  TOLLGATE_TRUSTED_PROXIES: proxies.optional(),
+  TOLLGATE_TRUSTED_PROXIES: blocksOf(PROXIES_RULE).optional(),
+  TOLLGATE_WEBHOOK_NETWORKS: blocksOf(NETWORKS_RULE).optional(),
   TOLLGATE_TLS_CERT: z.string().optional(),
   TOLLGATE_TLS_KEY: z.string().optional(),
   TOLLGATE_TLS_CLIENT_CA: z.string().optional(),
@@ -176,6 +183,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     http: values.TOLLGATE_HTTP,
     admin: values.TOLLGATE_ADMIN,
     trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
+    webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
     tls:
       values.TOLLGATE_TLS_CERT === undefined
         ? undefined

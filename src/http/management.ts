@@ -4,6 +4,7 @@ import { type HttpRule, type MethodDescription, methods } from "../api/descripto
 import { serviceMethod } from "../api/methods.js";
 import { AccountServiceService, InferenceServiceService } from "../api/index.js";
 import { addEstimateRoutes, answerEstimate } from "./estimate.js";
+import { type EventStreamParts, streamedAnswerOf } from "./event-stream.js";
 import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
@@ -17,17 +18,24 @@ const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [InferenceServiceService.estimateCost.path, answerEstimate],
 ]);
 
-export function addManagementRoutes(app: FastifyInstance, front: Front, routes: RouteTable): void {
+export function addManagementRoutes(
+  app: FastifyInstance,
+  front: Front,
+  routes: RouteTable,
+  streams: EventStreamParts,
+): void {
+  const answerStream = streamedAnswerOf(streams);
   for (const method of methods()) {
-    if (method.http !== undefined) addRoute(app, front, routes, method, method.http);
+    if (method.http === undefined) continue;
+    const answer = method.desc.methodKind === "server_streaming" ? answerStream : answerMessage;
+    addRoute(app, { front, routes, answer }, method, method.http);
   }
   addEstimateRoutes(app, front);
 }
 
 function addRoute(
   app: FastifyInstance,
-  front: Front,
-  routes: RouteTable,
+  { front, routes, answer: answerOfKind }: { front: Front; routes: RouteTable; answer: ManagementAnswer },
   { desc, path, permission }: MethodDescription,
   http: HttpRule,
 ): void {
@@ -37,7 +45,7 @@ function addRoute(
   const rest = restField(http.pattern);
   const isOpen = permission.open === true;
   const route = { front, desc, method, scope, isOpen };
-  const answer = OWN_FORMS.get(path) ?? answerMessage;
+  const answer = OWN_FORMS.get(path) ?? answerOfKind;
   const needs = isOpen ? "public" : { scope };
   app.route({
     method: http.verb,

@@ -98,6 +98,8 @@ const CONNECTIONS_PER_ADDRESS_MAX = 4_096;
 const SLOW_MS = 15_000;
 /** Of all streams whose format repeats their text at their end, and a quarter of it for one key. */
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
+/** Streams of management that are open at once. */
+const WATCHING_MAX = 256;
 /** How often slow requests are looked for. */
 const SWEEP_MS = 1_000;
 
@@ -135,7 +137,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
   addModelRoutes(app, front, routes, SHARED_MODELS);
-  addManagementRoutes(app, front, routes);
   const generation = {
     front,
     running,
@@ -145,6 +146,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
   };
+  // They end when the server begins to stop, since they would not by themselves.
+  const watching = new Running(WATCHING_MAX);
+  addManagementRoutes(app, front, routes, { ...generation, running: watching });
   addGenerationRoutes(app, formats, generation, routes);
   const upgrades = addSocketRoutes(app, ordinary, {
     generation,
@@ -166,6 +170,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     drain: (timeoutMs) => {
       draining = true;
       upgrades.drain();
+      watching.stopAll(stopping());
       return drain(app, connections, running, timeoutMs);
     },
   };

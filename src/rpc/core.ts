@@ -1,4 +1,5 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
+import type { Alerts } from "../alerts/alerts.js";
 import type { Node } from "../api/index.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
@@ -31,6 +32,7 @@ export interface CoreParts {
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
   readonly nodes: NodeBoard;
+  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;
   readonly nowMs: () => number;

@@ -1,6 +1,8 @@
 /** Every service with its handlers: what the server offers and what the dispatcher runs. */
 import {
   AccountServiceService,
+  AlertServiceService,
+  EventServiceService,
   FrontServiceService,
   IdentityServiceService,
   InferenceServiceService,
@@ -9,12 +11,15 @@ import {
   NodeServiceService,
   UpstreamServiceService,
   UsageServiceService,
+  WebhookServiceService,
 } from "../api/index.js";
 import { accountService } from "./account-service.js";
+import { alertService } from "./alert-service.js";
 import { methodByPath } from "../api/descriptors.js";
 import type { CoreParts } from "./core.js";
 import { Dispatcher } from "./dispatcher.js";
 import type { Route } from "./route.js";
+import { eventService } from "./event-service.js";
 import { frontService } from "./front-service.js";
 import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
 import { identityService } from "./identity-service.js";
@@ -25,6 +30,7 @@ import { modelService } from "./model-service.js";
 import { nodeService } from "./node-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
+import { webhookService } from "./webhook-service.js";
 
 /** The generated definitions by the name under which health and reflection know the service. */
 export const PUBLIC_SERVICES = {
@@ -36,6 +42,9 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.IdentityService": IdentityServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
   "tollgate.v1.NodeService": NodeServiceService,
+  "tollgate.v1.AlertService": AlertServiceService,
+  "tollgate.v1.EventService": EventServiceService,
+  "tollgate.v1.WebhookService": WebhookServiceService,
 };
 
 /** Every service whose calls the dispatcher runs: the public ones, and what only our own front ends call. */
@@ -54,6 +63,9 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(IdentityServiceService, identityService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
     ...routes(NodeServiceService, nodeService(core)),
+    ...routes(AlertServiceService, alertService(core.alerts)),
+    ...routes(EventServiceService, eventService(core.alerts)),
+    ...routes(WebhookServiceService, webhookService(core.alerts, core.nowMs)),
     ...routes(FrontServiceService, frontService(core)),
   ]);
 }

@@ -1,7 +1,7 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
 import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
-import { FrontServiceService } from "../api/index.js";
+import { EventServiceService, FrontServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -26,7 +26,10 @@ import { declaredPermission, isChangePath, type OpenRoute, type PermissionOf, ty
 import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
 
-const ENDLESS = FrontServiceService.watchCaller.path;
+const ENDLESS: ReadonlySet<string> = new Set([
+  FrontServiceService.watchCaller.path,
+  EventServiceService.watchEvents.path,
+]);
 /** How long handlers that were told to stop are waited for. */
 const CUT_GRACE_MS = 2_000;
 /** A key is looked up so often where keys change meanwhile. */
@@ -57,7 +60,7 @@ export class Dispatcher {
         ...route,
         permission,
         isChange: isChangePath(route.path),
-        isEndless: route.path === ENDLESS,
+        isEndless: ENDLESS.has(route.path),
         beginsRequest: beginsRequest(route.path),
       });
     }

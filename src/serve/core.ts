@@ -26,6 +26,7 @@ import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
+import { startAlerts } from "./alerts.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
@@ -109,6 +110,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
   const requests = createFeed(options, nowMs);
   const replays = createReplays(ledger, derived, answers, options);
+  const alerts = startAlerts(store, nodeId, derived, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
@@ -123,6 +125,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     models: createModelCatalog(routing),
     upstreams: createUpstreamBoard(routing),
     nodes: node,
+    alerts,
     requestIds: makeRequestId,
     nowMs,
     frontTokens,
@@ -138,16 +141,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     node,
     reload: () => settings.reload(),
     ready: () => takesWrites(store),
-    close: async () => {
+    close: () => {
       endRotationWatch();
-      await settings.close();
-      await replays.close();
-      await ledger.close();
-      await routes.close();
-      await coordination.close();
-      await closeTokenCounter();
-      await longBodies.close();
-      await store.close();
+      const reading = [{ close: closeTokenCounter }, longBodies];
+      return closeEach([settings, alerts, replays, ledger, routes, coordination, ...reading, store]);
     },
   };
 }
@@ -168,6 +165,11 @@ function createFeed({ log, metrics }: CoreOptions, nowMs: () => number): Request
     if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
   });
   return requests;
+}
+
+/** One after the other: each may need those behind it. */
+async function closeEach(parts: readonly { close(): Promise<unknown> }[]): Promise<void> {
+  for (const part of parts) await part.close();
 }
 
 /** True where an upstream is reached over the network, and so may cost money. */

@@ -11,6 +11,8 @@ export interface Derived {
   readonly keyChecks: readonly string[];
   /** The roots of the seals of stored answers. */
   readonly answerRoots: readonly Buffer[];
+  /** Of the secrets of webhooks. */
+  readonly webhookKeys: readonly Buffer[];
   /** What front ends show. */
   readonly frontTokens: readonly string[];
 }
@@ -26,6 +28,7 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
     secrets,
     keyChecks: texts("key check"),
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
+    webhookKeys: all.map((secret) => deriveKey(secret, "webhook secrets")),
     frontTokens: texts("front token"),
   };
 }

@@ -1,6 +1,7 @@
 /** What a store asks of its tables, beside the batches of the ledger: each call is answered at one moment. */
 import type { Act, AuditEvent } from "../audit/act.js";
 import type { PeopleScript } from "./people-store.js";
+import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
@@ -65,6 +66,8 @@ export interface TableCalls {
   outputOf(accountId: string, model: string, fromDay: string): OutputSum;
   people(name: PeopleScript, args: readonly unknown[]): unknown;
   seed(rows: SeedRows): SeedOutcome;
+  /** All of them in one durable transaction, with the record of what they change where the first one gives a row. */
+  alertSteps(steps: readonly AlertStep[], event?: AuditEvent): StepRows;
   /** Writes a row, so that it answers only where the database takes writes. */
   check(): void;
 }

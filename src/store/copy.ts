@@ -33,6 +33,13 @@ const TABLES: readonly { readonly table: string; readonly key: readonly string[]
   { table: "session", key: ["id"] },
   { table: "link", key: ["id"] },
   { table: "transfer", key: ["sequence"] },
+  { table: "alert", key: ["id"] },
+  { table: "alert_state", key: ["alert_id", "subject"] },
+  { table: "webhook", key: ["id"] },
+  { table: "event_count", key: ["id"] },
+  { table: "event", key: ["sequence"] },
+  { table: "delivery", key: ["id"] },
+  { table: "delivery_attempt", key: ["delivery_id", "number"] },
 ];
 const ROWS_AT_ONCE = 500;
 

@@ -1,5 +1,6 @@
 /** A store over the calls of a database: its lists in pages, which are the same whichever database it is. */
 import { type Act, markWritten } from "../audit/act.js";
+import type { StepRows } from "./alert-statements.js";
 import type { AsyncTableCalls } from "./calls.js";
 import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
 import { peopleStore } from "./people-store.js";
@@ -11,7 +12,7 @@ export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">
 
 export interface PagedStore extends Pick<
   Store,
-  "accounts" | "keys" | "requests" | "people" | "audit" | "seed" | "check"
+  "accounts" | "keys" | "requests" | "people" | "audit" | "alertSteps" | "seed" | "check"
 > {
   readonly ledgerReads: LedgerReads;
 }
@@ -29,8 +30,18 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
       if (outcome.applied) markWritten(rows.act);
       return outcome;
     },
+    alertSteps: async (steps, event) => {
+      const rows = await calls.alertSteps(steps, event);
+      if (event !== undefined && isChanged(rows)) markWritten(event);
+      return rows;
+    },
     check: () => calls.check(),
   };
+}
+
+/** True where the first step gave a row. */
+function isChanged(rows: StepRows): boolean {
+  return (rows[0]?.length ?? 0) > 0;
 }
 
 function ledgerReads(calls: AsyncTableCalls): LedgerReads {

@@ -1,8 +1,11 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
+import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import type { PeopleStore } from "./people-store.js";
+
+export type { AlertStep, StepRows } from "./alert-statements.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
 export interface Page<Row> {
@@ -318,6 +321,11 @@ export interface Store {
   readonly people: PeopleStore;
   /** Makes all of it in one durable transaction, or nothing. */
   seed(rows: SeedRows): Promise<SeedOutcome>;
+  /**
+   * What alerts read and write, in one durable transaction. With an event, the first step is the change that it tells:
+   * where that gives no row, nothing was changed, and no record is written.
+   */
+  alertSteps(steps: readonly AlertStep[], event?: AuditEvent): Promise<StepRows>;
   /** Resolves where the database takes writes. */
   check(): Promise<void>;
   close(): Promise<void>;

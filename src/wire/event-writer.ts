@@ -50,6 +50,12 @@ export function eventText(name: string, json: string): string {
   return name === "" ? data : `event: ${oneLine(name)}\n${data}`;
 }
 
+/** An event without a name by whose id its reader can go on. Without an id it has its data alone. */
+export function identifiedEvent(id: string, json: string): string {
+  const event = eventText("", json);
+  return id === "" ? event : `id: ${oneLine(id)}\n${event}`;
+}
+
 export function eventBytes(name: string, json: string): Buffer {
   return Buffer.from(eventText(name, json));
 }

@@ -17,6 +17,7 @@ const DEFAULTS = {
   grpc: { host: "127.0.0.1", port: 8081 },
   admin: { host: "127.0.0.1", port: 8082 },
   trustedProxies: [],
+  webhookNetworks: [],
   tls: undefined,
   coreTls: undefined,
   leaseNanosMax: 10_000_000_000n,

@@ -25,6 +25,7 @@ import { createDispatcher } from "../../src/rpc/dispatch.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createLoadOptions } from "../../src/serve/load-options.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { alertsOver } from "../support/alerts-over.js";
 import { newPrefix, openRedis } from "./drivers.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -84,6 +85,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const steps = { wires: clientWires, embeddingWires, longBodies, routing, limits, ledger, log: SILENT, metrics };
     const gateway = createGateway({ ...steps, nowMs: Date.now });
     const dispatcher = createDispatcher({
+      alerts: alertsOver(store),
       keys,
       identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes }),
       ledger,

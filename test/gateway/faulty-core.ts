@@ -33,6 +33,7 @@ import type { Store } from "../../src/store/store.js";
 import { createHttpUpstream } from "../../src/upstream/http.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { settingsFor } from "../support/world.js";
+import { alertsOver } from "../support/alerts-over.js";
 import { Faults } from "./faults.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -118,6 +119,7 @@ export async function openFaultyCore(
   };
   const gateway = createGateway(faults.watch("steps", steps, NAMES));
   const dispatcher = createDispatcher({
+    alerts: alertsOver(store),
     keys,
     identity: new Identity({ store: store.people, coordination, nowMs, randomBytes }),
     ledger,

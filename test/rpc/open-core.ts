@@ -15,6 +15,7 @@ import type { Log, LogFields } from "../../src/observe/log.js";
 import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { alertsOver } from "../support/alerts-over.js";
 import { SteeredGateway } from "./steered-gateway.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -49,6 +50,7 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
   const gateway = new SteeredGateway();
   const log: LogLine[] = [];
   const parts: CoreParts = {
+    alerts: alertsOver(store, { nowMs, log: logInto(log) }),
     keys,
     ledger,
     identity,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallMetadata } from "../../src/api/channel.js";
 import { methods } from "../../src/api/descriptors.js";
-import { FrontServiceService, KeyServiceService } from "../../src/api/index.js";
+import { EventServiceService, FrontServiceService, KeyServiceService } from "../../src/api/index.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { createDispatcher } from "../../src/rpc/dispatch.js";
@@ -52,7 +52,30 @@ const TABLE: Readonly<Record<string, string>> = {
   "IdentityService/SignIn": "nobody",
   "IdentityService/SignOut": "person",
   "IdentityService/GetSession": "person",
+  "AlertService/CreateAlert": "keys",
+  "AlertService/GetAlert": "usage",
+  "AlertService/ListAlerts": "usage",
+  "AlertService/UpdateAlert": "keys",
+  "AlertService/DeleteAlert": "keys",
+  "EventService/GetEvent": "usage",
+  "EventService/ListEvents": "usage",
+  "EventService/WatchEvents": "usage",
+  "WebhookService/CreateWebhook": "keys",
+  "WebhookService/GetWebhook": "usage",
+  "WebhookService/ListWebhooks": "usage",
+  "WebhookService/UpdateWebhook": "keys",
+  "WebhookService/DeleteWebhook": "keys",
+  "WebhookService/RotateWebhookSecret": "keys",
+  "WebhookService/TestWebhook": "keys",
+  "WebhookService/ListDeliveries": "usage",
+  "WebhookService/GetDelivery": "usage",
+  "WebhookService/ResendDelivery": "keys",
 };
+/** They answer nothing for as long as their caller may ask. */
+const ENDLESS: ReadonlySet<string> = new Set([
+  FrontServiceService.watchCaller.path,
+  EventServiceService.watchEvents.path,
+]);
 /** Methods that ask for the front token in place of a key. The dispatcher never runs them. */
 const FRONT_PATHS = ["/tollgate.internal.v1.TunnelService/Tunnel"];
 /** What front ends ask for their clients, with the clients' keys. */
@@ -82,8 +105,7 @@ afterAll(() => core.close());
 async function reasonOf(path: string, metadata: CallMetadata, more: Partial<ServerCall> = {}): Promise<string> {
   const method = serviceMethod(path);
   if (method === undefined) throw new Error(`no method ${path}`);
-  // One method answers nothing for as long as its caller may ask.
-  const timeoutMs = path === FrontServiceService.watchCaller.path ? 20 : undefined;
+  const timeoutMs = ENDLESS.has(path) ? 20 : undefined;
   const call: ServerCall = { metadata, signal: SIGNAL, timeoutMs, peer: "192.0.2.7", local: false, ...more };
   const request = method.requestDeserialize(Buffer.alloc(0));
   const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };

@@ -22,9 +22,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Forms only: what is known of a model.
   "src/config/": ["src/wire/wire.ts"],
-  "src/http/": ["src/formats/", "src/observe/"],
+  // The one writer of events is the wires'.
+  "src/http/": ["src/formats/", "src/observe/", "src/wire/event-writer.ts"],
   "src/formats/": ["src/wire/"],
   "src/rpc/": [
+    "src/alerts/",
     "src/audit/",
     "src/gateway/",
     "src/keys/",
@@ -79,6 +81,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],
+  // The forms of its rows and steps; no driver.
+  "src/alerts/": ["src/audit/", "src/store/store.ts", "src/store/page.ts", "src/observe/", "src/keys/glob.ts"],
   "src/models/": ["src/wire/wire.ts"],
   "src/pricing/": ["src/models/"],
   "src/routing/": [

@@ -2,6 +2,7 @@
  * The tables in PostgreSQL, as steps from each version of the schema to the next. A step that was released never
  * changes.
  */
+import { ALERTS } from "../alert-schema.js";
 import { PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
 import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
@@ -61,7 +62,15 @@ CREATE INDEX answer_account ON answer (account_id, until_ms);
 export const MIGRATIONS: readonly PostgresMigration[] = [
   {
     version: 1,
-    sql: LEDGER_TABLES + inPostgres(KEYS) + inPostgres(PEOPLE) + PROBE + IDENTITIES + AUDITED + ANSWERS,
+    sql:
+      LEDGER_TABLES +
+      inPostgres(KEYS) +
+      inPostgres(PEOPLE) +
+      PROBE +
+      IDENTITIES +
+      AUDITED +
+      ANSWERS +
+      inPostgres(ALERTS),
     serves: { version: 1, program: "0.1.0" },
   },
 ];

@@ -4,6 +4,7 @@ import type { AuditEvent } from "../../audit/act.js";
 import type { AsyncTableCalls } from "../calls.js";
 import { pagedStore } from "../paged-store.js";
 import type { SeedOutcome, SeedRows, Store, VerifyReport } from "../store.js";
+import { alertCalls } from "./alerts.js";
 import { PostgresAnswers, type AnswersOptions } from "./answers.js";
 import { appendAudit, auditCalls } from "./audit.js";
 import { Anchors } from "./anchors.js";
@@ -93,6 +94,7 @@ function tableCalls(database: Postgres, batches: Batches): AsyncTableCalls {
     ...requestCalls(database),
     ...entryCalls(database),
     people: (name, args) => runPeople(database, name, args),
+    ...alertCalls(database),
     seed: (rows) => seed(database, batches, rows),
     check: async () => {
       assert((await database.run(PROBE)) === 1, "the row that is written to see whether rows can be is gone");

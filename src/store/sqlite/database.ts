@@ -5,6 +5,7 @@ import { failpoint } from "../../failpoint.js";
 import type { Book } from "../../ledger/book.js";
 import { decide } from "../../ledger/state.js";
 import { flattenResults, readOperations } from "./batch-message.js";
+import { SqliteAlerts } from "./alerts.js";
 import { SqliteAccounts } from "./accounts.js";
 import { SqliteAudit } from "./audit.js";
 import { BookReader } from "./book-reader.js";
@@ -34,6 +35,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const requests = new SqliteRequests(database);
   const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys, audit });
   const people = new SqlitePeople(database);
+  const alerts = new SqliteAlerts(database, audit);
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -85,6 +87,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       witness?.wrote(undefined);
       return seeds.apply(rows);
     },
+    alertSteps: (steps, event) => alerts.run(steps, event),
     check: () => void probe.run(),
   };
 }

@@ -85,6 +85,7 @@ function tableCalls(thread: SqliteThread): AsyncTableCalls {
     outputOf: (...args) => thread.call("outputOf", ...args),
     people: (...args) => thread.call("people", ...args),
     seed: (...args) => thread.call("seed", ...args),
+    alertSteps: (...args) => thread.call("alertSteps", ...args),
     check: (...args) => thread.call("check", ...args),
   };
 }

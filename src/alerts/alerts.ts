@@ -1,0 +1,113 @@
+/** Alerts as the rest of the program uses them: rules, events and their ways out, over the store of the ledger. */
+import type { Log } from "../observe/log.js";
+import type { Store } from "../store/store.js";
+import { Deliveries } from "./deliveries.js";
+import { webhookBody } from "./envelope.js";
+import { Evaluator } from "./evaluator.js";
+import { EventMaker } from "./event-maker.js";
+import { Events } from "./events.js";
+import { resolveName, type Resolve } from "./names.js";
+import { WebhookNetworks } from "./networks.js";
+import { post, type Posted } from "./post.js";
+import { type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
+import { Rules } from "./rules.js";
+import { SecretSeal } from "./seal.js";
+import { Sender } from "./sender.js";
+import { signedHeaders } from "./signature.js";
+import { Webhooks } from "./webhooks.js";
+
+export interface AlertsOptions {
+  readonly store: Pick<Store, "alertSteps">;
+  readonly nodeId: string;
+  readonly log: Log;
+  /** Keys of 32 bytes for webhooks' secrets, the one in force first. */
+  readonly sealKeys: readonly Buffer[];
+  /** Networks that are not public and that webhooks may lead to. */
+  readonly networks: readonly string[];
+  /** 32 characters that never come again. */
+  readonly makeId: () => string;
+  readonly nowMs: () => number;
+  readonly userAgent: string;
+  /** How often alerts are looked at. Default: 10 s. */
+  readonly everyMs?: number;
+  /** Default: the system's servers of names. */
+  readonly resolve?: Resolve;
+}
+
+const EVERY_MS = 10_000;
+const UNREADABLE: Posted = {
+  status: 0,
+  problem: "its secret cannot be opened: TOLLGATE_SECRET changed; give the webhook a new secret",
+  answer: "",
+};
+
+export class Alerts {
+  readonly rules: Rules;
+  readonly events: Events;
+  readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
+  readonly maker: EventMaker;
+  readonly evaluator: Evaluator;
+  readonly #sender: Sender;
+  readonly #networks: WebhookNetworks;
+
+  constructor(private readonly options: AlertsOptions) {
+    const { store, nodeId, log, makeId, nowMs } = options;
+    this.#networks = new WebhookNetworks(options.networks);
+    const seal = new SecretSeal(options.sealKeys);
+    this.events = new Events(store);
+    this.webhooks = new Webhooks({ store, networks: this.#networks, seal, makeId, nowMs });
+    this.#sender = new Sender({
+      store,
+      send: (delivery, event) => this.#send(delivery, event),
+      nowMs,
+      random: Math.random,
+      onError: (err) => log.warn({ err }, "deliveries of events could not be looked at; they wait"),
+      onAttempt: () => undefined,
+    });
+    this.deliveries = new Deliveries(store, nowMs, () => this.#sender.poke());
+    const onMade = (): void => {
+      this.events.poke();
+      this.#sender.poke();
+    };
+    this.maker = new EventMaker({ store, nodeId, makeId, nowMs, sendsMail: false, onMade });
+    const onChange = (alertId: string): void => this.evaluator.forget(alertId);
+    this.rules = new Rules({ store, makeId, nowMs, onChange });
+    this.evaluator = new Evaluator({
+      store,
+      rules: this.rules,
+      maker: this.maker,
+      nodeId,
+      nowMs,
+      everyMs: options.everyMs ?? EVERY_MS,
+      onError: (err) => log.warn({ err }, "alerts could not be looked at; they are again in a while"),
+    });
+  }
+
+  start(): void {
+    this.evaluator.start();
+    this.#sender.start();
+  }
+
+  async close(): Promise<void> {
+    this.events.close();
+    await this.evaluator.close();
+    await this.#sender.close();
+  }
+
+  async #send({ targetId }: DeliveryRow, event: EventRow): Promise<Posted | "gone"> {
+    if (targetId.startsWith(MAIL_TARGET)) return "gone";
+    const webhook = await this.webhooks.find(targetId);
+    if (webhook === undefined) return "gone";
+    const secrets = this.webhooks.secretsOf(webhook);
+    if (secrets.length === 0) return UNREADABLE;
+    const body = webhookBody(event);
+    const headers = {
+      "content-type": "application/json; charset=utf-8",
+      "user-agent": this.options.userAgent,
+      ...signedHeaders(event.id, this.options.nowMs(), body, secrets),
+    };
+    const { resolve = resolveName } = this.options;
+    return post(new URL(webhook.settings.url), headers, body, { networks: this.#networks, resolve });
+  }
+}
