@@ -145,9 +145,9 @@ export class Metrics {
     "Requests that were admitted against a lease, whose holds were lost on the way, and that were settled all the same.",
     [],
   );
-  readonly lateOverageNanos = this.#counter(
-    "tollgate_late_overage_nanos_total",
-    "What such requests cost above what their accounts still had, paid by the operator, in nano-USD.",
+  readonly lateOverageUsd = this.#counter(
+    "tollgate_late_overage_usd_total",
+    "What such requests cost above what their accounts still had, paid by the operator, in USD.",
     [],
   );
   /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
@@ -191,8 +191,10 @@ export class Metrics {
       () => this.readCoordination()?.nodeCount ?? 1,
     );
     this.#gauge("tollgate_leases", "Leases of money that this node has.", () => this.readLeases().count);
-    this.#gauge("tollgate_leased_nanos", "What is left of them, in nano-USD.", () =>
-      Number(this.readLeases().restNanos),
+    this.#gauge(
+      "tollgate_leased_usd",
+      "What is left of them, in USD.",
+      () => Number(this.readLeases().restNanos) / NANOS_PER_USD,
     );
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);

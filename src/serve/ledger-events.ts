@@ -15,7 +15,7 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
     }),
     onLate: telling(log, (requestId: string, overageNanos: bigint) => {
       metrics.lateRecords.inc();
-      metrics.lateOverageNanos.inc(Number(overageNanos));
+      metrics.lateOverageUsd.inc(Number(overageNanos) / 1e9);
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request was settled whose hold had been lost on the way");
     }),
