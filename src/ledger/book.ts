@@ -221,6 +221,13 @@ export class Book {
     return [...this.leases.values()].filter((lease) => lease.accountId === accountId);
   }
 
+  /** What callers are told: with what leases of the account have left, which comes back as soon as anybody lacks it. */
+  toldAvailable(account: Account): bigint {
+    let nanos = available(account);
+    for (const lease of this.leasesOf(account.id)) nanos += lease.restNanos;
+    return nanos;
+  }
+
   addLease(lease: LeaseRow): void {
     assert(!this.leases.has(lease.id), `the lease ${lease.id} exists`);
     this.leases.set(lease.id, lease);

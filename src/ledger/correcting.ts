@@ -16,21 +16,26 @@ export function refund(book: Book, operation: RefundOperation): LedgerResult {
   if (known !== undefined) {
     const same = known.holdSequence === hold.sequence && (wantedNanos === 0n || wantedNanos === known.postedNanos);
     if (!same) return { kind: "refused", problem: "id_taken" };
-    return { kind: "refunded", amountNanos: known.postedNanos, availableNanos: available(account), repeated: true };
+    return {
+      kind: "refunded",
+      amountNanos: known.postedNanos,
+      availableNanos: book.toldAvailable(account),
+      repeated: true,
+    };
   }
   const refundableNanos = hold.state === "settled" ? hold.chargedNanos - hold.refundedNanos : 0n;
   const amountNanos = wantedNanos === 0n ? refundableNanos : wantedNanos;
   if (amountNanos <= 0n || amountNanos > refundableNanos) return { kind: "refund_too_high", refundableNanos };
   if (book.roomFor("granted") < amountNanos) return { kind: "refused", problem: "amount_invalid" };
   const { accountId, sequence: holdSequence } = hold;
-  const before = { availableNanos: available(account) };
+  const before = { availableNanos: book.toldAvailable(account) };
   const said = { kind: "refund", accountId, causeId: refundId, holdSequence, postedNanos: amountNanos } as const;
   const transfer = write(book, operation, said);
-  const after = { availableNanos: available(account), amountNanos, reason: operation.reason };
+  const after = { availableNanos: book.toldAvailable(account), amountNanos, reason: operation.reason };
   book.record(operation.act, transfer, { resource: `requests/${requestId}`, before, after });
   hold.refundedNanos += amountNanos;
   book.addRefund(hold, amountNanos);
-  return { kind: "refunded", amountNanos, availableNanos: available(account), repeated: false };
+  return { kind: "refunded", amountNanos, availableNanos: book.toldAvailable(account), repeated: false };
 }
 
 /** Takes an amount from what an account has available; what is missing is the operator's to receive from elsewhere. */
@@ -44,7 +49,13 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
     const same = known.accountId === accountId && known.postedNanos + receivableNanos === amountNanos;
     if (!same) return { kind: "refused", problem: "id_taken" };
     const debitedNanos = known.postedNanos;
-    return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: true };
+    return {
+      kind: "debited",
+      debitedNanos,
+      receivableNanos,
+      availableNanos: book.toldAvailable(account),
+      repeated: true,
+    };
   }
   if (amountNanos <= 0n || amountNanos > AMOUNT_NANOS_MAX) return { kind: "refused", problem: "amount_invalid" };
   const recalling = amountNanos > available(account) ? recallFor(book, account, amountNanos) : undefined;
@@ -53,12 +64,23 @@ export function debit(book: Book, operation: DebitOperation): LedgerResult {
   const receivableNanos = amountNanos - debitedNanos;
   if (receivableNanos > book.roomFor("receivable")) return { kind: "refused", problem: "amount_invalid" };
   const cause = { accountId, causeId: debitId, holdSequence: 0 };
-  const before = { availableNanos: available(account) };
+  const before = { availableNanos: book.toldAvailable(account) };
   const transfer = write(book, operation, { kind: "debit", ...cause, postedNanos: debitedNanos });
   if (receivableNanos > 0n) write(book, operation, { kind: "receivable", ...cause, postedNanos: receivableNanos });
-  const after = { availableNanos: available(account), debitedNanos, receivableNanos, reason: operation.reason };
+  const after = {
+    availableNanos: book.toldAvailable(account),
+    debitedNanos,
+    receivableNanos,
+    reason: operation.reason,
+  };
   book.record(operation.act, transfer, { resource: `accounts/${accountId}`, before, after });
-  return { kind: "debited", debitedNanos, receivableNanos, availableNanos: available(account), repeated: false };
+  return {
+    kind: "debited",
+    debitedNanos,
+    receivableNanos,
+    availableNanos: book.toldAvailable(account),
+    repeated: false,
+  };
 }
 
 /** What leases hold is asked back before anything is booked as missing. */

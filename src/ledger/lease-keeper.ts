@@ -64,6 +64,8 @@ export class LeaseKeeper {
   #unwritten: Unwritten[] = [];
   /** Leases whose return the database did not take yet. */
   #unreturned: string[] = [];
+  /** Accounts that were changed while nodes that could not be reached had leases of them. */
+  readonly #pending = new Set<string>();
   #asks = 0;
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
@@ -199,13 +201,30 @@ export class LeaseKeeper {
     return submit();
   }
 
-  /** Asks all nodes for the leases of an account, gives this one's back, and says which others are out. */
-  async recall(accountId: string): Promise<readonly LeaseName[]> {
+  /**
+   * After a change of an account: asks all nodes for the leases that were granted before it, and waits for those of
+   * others, as `untilBack` does. Rejects with LEDGER_UNAVAILABLE.
+   */
+  async recall(accountId: string): Promise<void> {
     const { writer, nowMs, nodeId } = this.#options;
-    const result = await writer.submit({ kind: "recall", accountId, nowMs: nowMs() });
-    if (result.kind !== "recalled") return [];
-    this.giveBack(result.leases);
-    return result.leases.filter((lease) => lease.nodeId !== nodeId());
+    let awaited: ReadonlySet<string> | undefined;
+    for (const waitMs of RECALL_WAITS_MS) {
+      const result = await writer.submit({ kind: "recall", accountId, nowMs: nowMs() });
+      if (result.kind !== "recalled") return;
+      this.giveBack(result.leases);
+      const others = result.leases.filter((lease) => lease.nodeId !== nodeId()).map(({ leaseId }) => leaseId);
+      // What is granted later is under the change.
+      awaited ??= new Set(others);
+      this.#pending.delete(accountId);
+      if (!others.some((id) => awaited?.has(id))) return;
+      this.#pending.add(accountId);
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  /** True where leases that were granted before the last change of the account were still out when it was asked. */
+  isPending(accountId: string): boolean {
+    return this.#pending.has(accountId);
   }
 
   /** A beat was acknowledged that was sent at that moment. */

@@ -11,7 +11,7 @@ import {
   type NodeBeats,
   type SettleOperation,
 } from "./operation.js";
-import { available, isAmount } from "./rows.js";
+import { isAmount } from "./rows.js";
 import { debit, refund } from "./correcting.js";
 import { hold } from "./holding.js";
 import { endLeasesOf, lease, recall, returnLease } from "./leasing.js";
@@ -71,11 +71,13 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
   const { creditId, accountId, amountNanos, note } = operation;
   const account = book.accounts.get(accountId);
   if (account === undefined) return refused("unknown_account");
-  const before = { availableNanos: available(account) };
+  const before = { availableNanos: book.toldAvailable(account) };
   const known = book.credits.get(creditId);
   if (known !== undefined) {
     const same = known.accountId === accountId && known.postedNanos === amountNanos;
-    return same ? { kind: "credited", availableNanos: available(account), repeated: true } : refused("id_taken");
+    return same
+      ? { kind: "credited", availableNanos: book.toldAvailable(account), repeated: true }
+      : refused("id_taken");
   }
   if (!isAmount(amountNanos) || amountNanos > book.roomFor("granted")) return refused("amount_invalid");
   const content: TransferContent = {
@@ -90,9 +92,9 @@ function credit(book: Book, operation: CreditOperation): LedgerResult {
   const transfer = book.transfer(content, note === undefined ? "" : noteRecord(note));
   if (note !== undefined) book.addNote(transfer, note);
   book.credits.set(creditId, transfer);
-  const after = { availableNanos: available(account), amountNanos, reason: note?.reason };
+  const after = { availableNanos: book.toldAvailable(account), amountNanos, reason: note?.reason };
   book.record(operation.act, transfer, { resource: `accounts/${accountId}`, before, after });
-  return { kind: "credited", availableNanos: available(account), repeated: false };
+  return { kind: "credited", availableNanos: book.toldAvailable(account), repeated: false };
 }
 
 function beat(book: Book, operation: BeatOperation): LedgerResult {

@@ -33,7 +33,7 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
     async updateAccount({ id, settings, updateMask = [], etag }, { act, head }) {
       const account = await ledger.setSettings(required("id", id), maskedSettings(settings, updateMask), act, etag);
       await keys.publishAccount(id);
-      if (keys.isAccountPending(id)) head(PENDING);
+      if (keys.isAccountPending(id) || ledger.leases.isPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
     async listAccounts(request, { caller }) {
@@ -59,7 +59,7 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       const freeze = { reason, endsStreams: endStreams, actor: caller.keyId };
       const account = await ledger.freeze(required("id", id), freeze, act);
       await keys.publishAccount(id);
-      if (keys.isAccountPending(id)) head(PENDING);
+      if (keys.isAccountPending(id) || ledger.leases.isPending(id)) head(PENDING);
       return { account: accountOf(account) };
     },
     async unfreezeAccount({ id }, { act, head }) {

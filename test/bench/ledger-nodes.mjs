@@ -133,7 +133,8 @@ async function turn(base, how) {
   const { Batches } = await load("store/postgres/batches.js");
   const database = await Postgres.open(url.href);
   await migrate(database, MIGRATIONS, []);
-  await createAccount(database, { id: "acme", name: "acme", createTimeMs: 0 });
+  const { gatewayAct } = await load("audit/act.js");
+  await createAccount(database, { id: "acme", name: "acme", createTimeMs: 0 }, gatewayAct("bench", Date.now()));
   const credit = { kind: "credit", creditId: "c1", accountId: "acme", amountNanos: 10n ** 17n, nowMs: 0 };
   await new Batches(database, "bench").commit([credit]);
   const nodes = Array.from({ length: NODES }, (_, index) => child(`node_${index}`, how, url.href));

@@ -26,8 +26,13 @@ const store = await openSqliteStore({ directory });
 const databaseThread = readdirSync("/proc/self/task").find((id) => !threadsBefore.has(id)) ?? "";
 const ledger = new Ledger({ store, nodeId: "node_1", nowMs: Date.now });
 await ledger.start();
-await ledger.createAccount({ id: "acme", name: "Acme" });
-await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 10n ** 17n });
+// A build of before knows of no acts.
+const act = await load("audit/act.js").then(
+  ({ gatewayAct }) => gatewayAct("bench", Date.now()),
+  () => undefined,
+);
+await ledger.createAccount({ id: "acme", name: "Acme" }, act);
+await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 10n ** 17n, act });
 
 const price = Price.decode(new Uint8Array());
 const usage = {

@@ -162,6 +162,13 @@ describe("leased money", () => {
     expect(await asked()).toEqual([]);
   });
 
+  test("is available to whoever asks, also in the answer to a credit", async () => {
+    const { ledger } = await leased();
+    const credit = { creditId: "c3", accountId: "acme", amountNanos: 1n, act: TEST_ACT };
+    expect(await ledger.credit(credit)).toMatchObject({ availableNanos: CREDIT + 1n });
+    expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 0n, availableNanos: CREDIT + 1n });
+  });
+
   test("is given back once nobody draws on it", async () => {
     const { ledger, advance, asked } = await leased();
     advance(5_000);
@@ -183,6 +190,22 @@ describe("a change takes hold", () => {
     await ledger.freeze("acme", { reason: "test", actor: "key_op", endsStreams: false }, TEST_ACT);
     expect(await reasonOf(ledger.hold(next()))).toBe("ERROR_REASON_ACCOUNT_FROZEN");
     expect(await asked()).toEqual([]);
+    expect(ledger.leases.isPending("acme")).toBe(false);
+  });
+
+  test("is pending while a node that cannot be reached has a lease that was granted before", async () => {
+    const { ledger, store } = await leased();
+    const freeze = { reason: "test", actor: "key_op", endsStreams: false };
+    const who = { leaseId: "far", nodeId: "node_2", accountId: "acme", keyId: "key_1", budgets: [] };
+    await store.ledger.commit([
+      { kind: "beat", nodeId: "node_2", nowMs: NOON_MS, isLast: false },
+      { kind: "lease", ...who, amountNanos: 100n, requestNanos: 10n, nowMs: NOON_MS },
+    ]);
+    await ledger.freeze("acme", freeze, TEST_ACT);
+    expect(ledger.leases.isPending("acme")).toBe(true);
+    await store.ledger.commit([{ kind: "return", leaseId: "far", nowMs: NOON_MS }]);
+    await ledger.freeze("acme", freeze, TEST_ACT);
+    expect(ledger.leases.isPending("acme")).toBe(false);
   });
 
   test.each([

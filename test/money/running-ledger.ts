@@ -152,7 +152,7 @@ export class RunningLedger {
     const sums = this.accounts.get(hold.accountId)!;
     const { leastNanos: neededNanos } = hold;
     const leasedNanos = rests(this.#leasesOf(hold.accountId)) - rests(back);
-    const availableNanos = sums.granted - sums.held - sums.spent - leasedNanos;
+    const availableNanos = this.#told(hold.accountId) - leasedNanos;
     let passing: Shortage | undefined;
     if (availableNanos < neededNanos) {
       passing = { kind: "balance_too_low", availableNanos, heldNanos: sums.held + leasedNanos, neededNanos };
@@ -219,7 +219,7 @@ export class RunningLedger {
     if (request.state === "held") this.#free(request, "voided");
     const { accountId } = request.hold;
     const sums = this.accounts.get(accountId)!;
-    const free = sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
+    const free = this.#available(accountId);
     request.paid = least(cost, request.most ?? free);
     request.overage = cost - request.paid;
     request.state = "settled";
@@ -242,8 +242,7 @@ export class RunningLedger {
   }
 
   #spare(accountId: string, owner: Owner): bigint {
-    const sums = this.accounts.get(accountId)!;
-    let free = sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
+    let free = this.#available(accountId);
     for (const { period, limitNanos, used } of this.#budgets.limitsOf(owner))
       if (period !== "request") free = least(free, used > limitNanos ? 0n : limitNanos - used);
     return free;
@@ -300,13 +299,17 @@ export class RunningLedger {
       this.#credits.set(creditId, { accountId, amount });
       sums.granted += amount;
     }
-    const availableNanos = this.#available(accountId);
-    return { kind: "credited", availableNanos, repeated: known !== undefined };
+    return { kind: "credited", availableNanos: this.#told(accountId), repeated: known !== undefined };
+  }
+
+  /** With what leases have left. */
+  #told(accountId: string): bigint {
+    const { granted, held, spent } = this.accounts.get(accountId)!;
+    return granted - held - spent;
   }
 
   #available(accountId: string): bigint {
-    const sums = this.accounts.get(accountId)!;
-    return sums.granted - sums.held - sums.spent - rests(this.#leasesOf(accountId));
+    return this.#told(accountId) - rests(this.#leasesOf(accountId));
   }
 
   #refund({ refundId, requestId, amountNanos: wanted }: RefundOperation): LedgerResult {
@@ -316,7 +319,7 @@ export class RunningLedger {
     if (known !== undefined) {
       const same = known.requestId === requestId && (wanted === 0n || wanted === known.amount);
       if (!same) return { kind: "refused", problem: "id_taken" };
-      const availableNanos = this.#available(request.hold.accountId);
+      const availableNanos = this.#told(request.hold.accountId);
       return { kind: "refunded", amountNanos: known.amount, availableNanos, repeated: true };
     }
     const refundableNanos = request.paid - request.refunded;
@@ -324,9 +327,9 @@ export class RunningLedger {
     if (amount === 0n || amount > refundableNanos) return { kind: "refund_too_high", refundableNanos };
     this.#refunds.set(refundId, { requestId, amount });
     request.refunded += amount;
-    this.accounts.get(request.hold.accountId)!.granted += amount;
-    const availableNanos = this.#available(request.hold.accountId);
-    return { kind: "refunded", amountNanos: amount, availableNanos, repeated: false };
+    const { accountId } = request.hold;
+    this.accounts.get(accountId)!.granted += amount;
+    return { kind: "refunded", amountNanos: amount, availableNanos: this.#told(accountId), repeated: false };
   }
 
   #debit({ debitId, accountId, amountNanos }: DebitOperation): LedgerResult {
@@ -341,15 +344,13 @@ export class RunningLedger {
     }
     const taken = known?.taken ?? least(amountNanos, this.#available(accountId));
     const missing = amountNanos - taken;
-    if (known === undefined) this.#take(debitId, { accountId, taken, missing });
-    const availableNanos = this.#available(accountId);
-    const repeated = known !== undefined;
-    return { kind: "debited", debitedNanos: taken, receivableNanos: missing, availableNanos, repeated };
-  }
-
-  #take(debitId: string, debit: { accountId: string; taken: bigint; missing: bigint }): void {
-    this.#debits.set(debitId, debit);
-    this.accounts.get(debit.accountId)!.granted -= debit.taken;
+    if (known === undefined) {
+      this.#debits.set(debitId, { accountId, taken, missing });
+      this.accounts.get(accountId)!.granted -= taken;
+    }
+    const availableNanos = this.#told(accountId);
+    const said = { debitedNanos: taken, receivableNanos: missing, availableNanos };
+    return { kind: "debited", ...said, repeated: known !== undefined };
   }
 
   #beat({ nodeId, isLast, isFirst }: BeatOperation): LedgerResult {
