@@ -3,6 +3,7 @@ export * from "../../gen/tollgate/internal/v1/front_service.js";
 export * from "../../gen/tollgate/internal/v1/tunnel_service.js";
 export * from "../../gen/tollgate/v1/account_service.js";
 export * from "../../gen/tollgate/v1/alert_service.js";
+export * from "../../gen/tollgate/v1/audit_service.js";
 export * from "../../gen/tollgate/v1/content.js";
 export * from "../../gen/tollgate/v1/error_reason.js";
 export * from "../../gen/tollgate/v1/event.js";

@@ -1,13 +1,10 @@
 /** A statement as CSV (RFC 4180): lines that a spreadsheet reads as text and numbers, never as formulas. */
 import { formatUsd } from "../money.js";
+import { cell, line } from "./csv.js";
 import { enumWord } from "./descriptors.js";
 import type { BalancePoint, GetStatementResponse, StatementEntry } from "./index.js";
 
-const LINE_END = "\r\n";
 const COLUMNS = ["sequence", "time", "kind", "id", "request_id", "change_usd", "available_usd", "held_usd"];
-
-/** What makes a spreadsheet take a cell for a formula: these signs, narrow or wide, and blanks that it skips. */
-const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /** The titles and the opening balance: what stands before the first page. */
 export function statementHead({ opening }: GetStatementResponse): string {
@@ -44,14 +41,4 @@ function entryLine({ entry, balance }: StatementEntry): string {
 /** Exact, and no formulas, since what follows a minus is digits alone. */
 function amounts(balance: BalancePoint | undefined): string[] {
   return [formatUsd(balance?.availableNanos ?? 0n), formatUsd(balance?.heldNanos ?? 0n)];
-}
-
-/** Text that others chose, such as the id of a credit. */
-function cell(text: string): string {
-  const plain = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-}
-
-function line(cells: readonly string[]): string {
-  return cells.join(",") + LINE_END;
 }

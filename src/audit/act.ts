@@ -72,6 +72,11 @@ export function fileAct(method: string, version: string, timeMs: number): Act {
   return { actor: ownActor("file", version), method, timeMs };
 }
 
+/** What a command does to a database itself. The system's user is who did it. */
+export function commandAct(method: string, user: string, timeMs: number): Act {
+  return { actor: ownActor("cli", user), method, timeMs };
+}
+
 /** The actor of what comes through no call. */
 export function ownActor(kind: "gateway" | "file" | "cli", id = ""): Actor {
   return { kind, id, name: "", accountId: "", door: kind, address: "", requestId: "" };

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import { addAccountCommands } from "./account.js";
+import { addAuditCommands } from "./audit.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
 import { addKeyCommands } from "./key.js";
@@ -38,6 +39,7 @@ function buildProgram(): Command {
   addRequestCommands(program);
   addReportCommands(program);
   addNodeCommands(program);
+  addAuditCommands(program);
   addConfigCommands(program);
   addStoreCommands(program);
   return program;

@@ -1,6 +1,8 @@
 /** `tollgate store`: backs up the embedded store, brings it back, and copies it to PostgreSQL. */
+import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { type Act, commandAct } from "../audit/act.js";
 import { readEnvironment } from "../config/environment.js";
 import { deriveKey, readRootSecret } from "../config/secret.js";
 import { CommandFailure } from "./failure.js";
@@ -30,13 +32,13 @@ export function addStoreCommands(program: Command): void {
 
 async function backup(file: string): Promise<void> {
   const { backUp } = await import("../store/sqlite/backup.js");
-  say("backed up", backUp(environment().dataDirectory, resolve(file)));
+  say("backed up", backUp(environment().dataDirectory, resolve(file), actOf("store.backup")));
 }
 
 async function restoreFile(file: string): Promise<void> {
   const { restore } = await import("../store/sqlite/backup.js");
   const { dataDirectory, witnessPath } = environment();
-  say("restored", restore(resolve(file), dataDirectory, witnessPath));
+  say("restored", restore(resolve(file), dataDirectory, witnessPath, actOf("store.restore")));
 }
 
 async function copy({ from, to }: { from: string; to: string }): Promise<void> {
@@ -49,12 +51,26 @@ async function copy({ from, to }: { from: string; to: string }): Promise<void> {
     directory: dataDirectory,
     witnessPath,
     url: databaseUrl,
+    act: actOf("store.copy"),
     keyCheck: deriveKey(root, "key check").toString("hex"),
     onProgress: (table, copied, total) => {
       if (copied === total || copied % 10_000 === 0) process.stderr.write(`tollgate: ${table} ${copied} of ${total}\n`);
     },
   });
   say("copied", report);
+}
+
+function actOf(method: string): Act {
+  return commandAct(method, userName(), Date.now());
+}
+
+/** Some systems have users without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `${process.getuid?.() ?? ""}`;
+  }
 }
 
 function environment(): ReturnType<typeof readEnvironment> {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { type HttpRule, type MethodDescription, methods } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
-import { AccountServiceService, InferenceServiceService } from "../api/index.js";
+import { AccountServiceService, AuditServiceService, InferenceServiceService } from "../api/index.js";
 import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import { type EventStreamParts, streamedAnswerOf } from "./event-stream.js";
 import type { Front } from "./front.js";
@@ -10,11 +10,12 @@ import { flatRecord } from "./headers.js";
 import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
-import { answerStatement } from "./statement.js";
+import { answerAudit, answerStatement } from "./statement.js";
 
 /** The methods that HTTP also asks or answers in a form that is not their message, by their path. */
 const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AccountServiceService.getStatement.path, answerStatement],
+  [AuditServiceService.listAuditEvents.path, answerAudit],
   [InferenceServiceService.estimateCost.path, answerEstimate],
 ]);
 

@@ -14,14 +14,14 @@ interface Grant {
 }
 
 const SEEN_BY_ALL = ["models", "usage", "keys"] as const;
-const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "operator"] as const;
+const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "audit", "operator"] as const;
 
 export const ROLES: Readonly<Record<Role, Grant>> = {
   none: { sees: [], changes: [] },
   viewer: { sees: SEEN_BY_ALL, changes: [] },
   member: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys"] },
-  admin: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
-  owner: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
+  admin: { sees: [...SEEN_BY_ALL, "members", "audit"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
+  owner: { sees: [...SEEN_BY_ALL, "members", "audit"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
   auditor: { sees: EVERYTHING, changes: [] },
   operator: { sees: EVERYTHING, changes: EVERYTHING },
 };

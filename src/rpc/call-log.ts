@@ -88,10 +88,9 @@ export class CallLog {
   }
 }
 
-/** True for a method that changes accounts, keys or upstreams. */
-export function isChange({ http, permission }: MethodDescription): boolean {
-  const isInference = permission?.scope === "chat" || permission?.scope === "embeddings";
-  return http !== undefined && http.verb !== "GET" && !isInference;
+/** True for a method that changes accounts, keys or upstreams. What uses models has records of its own. */
+export function isChange({ http, path }: MethodDescription): boolean {
+  return http !== undefined && http.verb !== "GET" && !path.includes(".InferenceService/");
 }
 
 function whoOf({ caller, address }: Head): Record<string, unknown> {

@@ -3,6 +3,7 @@ import {
   AccountServiceService,
   AlertServiceService,
   EventServiceService,
+  AuditServiceService,
   FrontServiceService,
   IdentityServiceService,
   InferenceServiceService,
@@ -13,6 +14,7 @@ import {
   UsageServiceService,
   WebhookServiceService,
 } from "../api/index.js";
+import { auditService } from "./audit-service.js";
 import { accountService } from "./account-service.js";
 import { alertService } from "./alert-service.js";
 import { methodByPath } from "../api/descriptors.js";
@@ -45,6 +47,7 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.AlertService": AlertServiceService,
   "tollgate.v1.EventService": EventServiceService,
   "tollgate.v1.WebhookService": WebhookServiceService,
+  "tollgate.v1.AuditService": AuditServiceService,
 };
 
 /** Every service whose calls the dispatcher runs: the public ones, and what only our own front ends call. */
@@ -54,7 +57,7 @@ export type { Dispatcher } from "./dispatcher.js";
 
 /** The way into all services of the core. Throws where a method declares no permission. */
 export function createDispatcher(core: CoreParts): Dispatcher {
-  return new Dispatcher(core, [
+  const dispatcher: Dispatcher = new Dispatcher(core, [
     ...routes(InferenceServiceService, inferenceService(core)),
     ...routes(ModelServiceService, modelService(core)),
     ...routes(KeyServiceService, keyService(core)),
@@ -66,8 +69,13 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(AlertServiceService, alertService(core.alerts)),
     ...routes(EventServiceService, eventService(core.alerts)),
     ...routes(WebhookServiceService, webhookService(core.alerts, core.nowMs)),
+    ...routes(
+      AuditServiceService,
+      auditService(core, () => dispatcher.audit.flush()),
+    ),
     ...routes(FrontServiceService, frontService(core)),
   ]);
+  return dispatcher;
 }
 
 /** The handlers of one service by path. The types pair messages with handlers here, for the last time. */

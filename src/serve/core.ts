@@ -97,7 +97,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const node = new ThisNode({ id: nodeId, version: options.version, startTimeMs: nowMs(), routing, ledger });
-  const settings = createSettings(routes, { keys, ledger, nowMs }, node, options);
+  const settings = createSettings(routes, { keys, ledger, nowMs }, { node, audit: store.audit }, options);
   await settings.start();
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
@@ -206,7 +206,12 @@ async function startLedger(store: Store, nodeId: string, options: CoreOptions): 
   return ledger;
 }
 
-function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, options: CoreOptions): SettingsKeeper {
+function createSettings(
+  routes: RouteKeeper,
+  seeds: SeedParts,
+  { node, audit }: { readonly node: ThisNode; readonly audit: Store["audit"] },
+  options: CoreOptions,
+): SettingsKeeper {
   const { environment, log, metrics } = options;
   metrics.readSettings = () => node.settings;
   metrics.node.build(options.version);
@@ -216,7 +221,7 @@ function createSettings(routes: RouteKeeper, seeds: SeedParts, node: ThisNode, o
   };
   const onRefused = (): void => metrics.node.reloaded(false);
   const path = environment.settingsPath;
-  return new SettingsKeeper({ path, env: process.env, routes, seeds, log, onAccepted, onRefused });
+  return new SettingsKeeper({ path, env: process.env, routes, seeds, audit, log, onAccepted, onRefused });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */

@@ -1,14 +1,22 @@
 /** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
-import { fileAct } from "../audit/act.js";
+import { type Act, eventOf, fileAct, type Subject } from "../audit/act.js";
+import { type Change, changeOf } from "../audit/snapshot.js";
 import { readSettingsFile, type SettingsFile } from "../config/file.js";
 import type { Settings } from "../config/settings.js";
 import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
+import { withoutSecrets } from "../redaction.js";
+import type { AuditStore } from "../store/store.js";
 import type { RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { applySeeds, type SeedParts } from "./seeds.js";
 import { problemOf } from "./settings-check.js";
+
+const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
+/** Of a refused file so much is recorded. */
+const PROBLEMS_MAX = 10;
+const PROBLEM_CHARACTERS_MAX = 300;
 
 const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [], metrics: { accounts: [] } };
 
@@ -18,6 +26,7 @@ export interface SettingsKeeperOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly routes: RouteKeeper;
   readonly seeds: SeedParts;
+  readonly audit: Pick<AuditStore, "append">;
   readonly log: Log;
   /** Hears of each file that came into force. */
   readonly onAccepted: (file: SettingsFile) => void;
@@ -28,6 +37,8 @@ export interface SettingsKeeperOptions {
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
   #inForce: Settings = NO_SETTINGS;
+  /** What is told of the file in force; undefined before the first. */
+  #told: object | undefined;
 
   constructor(private readonly options: SettingsKeeperOptions) {}
 
@@ -50,6 +61,7 @@ export class SettingsKeeper {
       onRefused: (problems) => {
         log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force");
         this.options.onRefused();
+        void this.#recordRefusal(problems);
       },
     });
   }
@@ -76,16 +88,44 @@ export class SettingsKeeper {
     const prepared = await routes.prepare(settings);
     try {
       if (prepared.unserved.length > 0) throw file.refusal(prepared.unserved.map(problemOf));
-      const differences = await applySeeds(seeds, settings, fileAct("settings.apply", file.version, seeds.nowMs()));
+      const act = fileAct("settings.apply", file.version, seeds.nowMs());
+      const differences = await applySeeds(seeds, settings, act);
       for (const difference of differences) log.warn({ path: this.options.path, difference }, "applied once before");
+      // Recorded before it comes into force: what cannot be recorded does not.
+      await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {
       prepared.discard();
       throw error;
     }
     prepared.commit();
     this.#inForce = settings;
+    this.#told = factsOf(file);
     this.options.onAccepted(file);
   }
+
+  async #record(act: Act, change: Change, refused: Partial<Subject> = {}): Promise<void> {
+    await this.options.audit.append(eventOf(act, { ...SUBJECT, ...changeOf(change), ...refused }));
+  }
+
+  async #recordRefusal(problems: readonly string[]): Promise<void> {
+    const { seeds, log } = this.options;
+    const told = problems
+      .slice(0, PROBLEMS_MAX)
+      .map((problem) => withoutSecrets(problem).slice(0, PROBLEM_CHARACTERS_MAX));
+    const act = fileAct("settings.apply", "", seeds.nowMs());
+    try {
+      await this.#record(act, { after: { problems: told } }, { result: "refused", reason: "SETTINGS_REFUSED" });
+    } catch (err) {
+      log.warn({ err }, "a refused settings file was not recorded");
+    }
+  }
+}
+
+/** What the log of changes tells of a file: which it is, and how much it says. Its own history is its owner's. */
+function factsOf({ version, settings }: SettingsFile): object {
+  const { upstreams, models, accounts, keys } = settings;
+  const counts = { models: models.length, accounts: accounts.length, keys: keys.length };
+  return { version, upstreams: upstreams.map(({ id }) => id), ...counts };
 }
 
 function readFile(path: string, env: NodeJS.ProcessEnv): SettingsFile {

@@ -1,7 +1,7 @@
 /** The audit log: what is asked of a database, what its rows say, and the chain that proves them. */
 import type { Actor, ActorKind, AuditEvent, AuditResult, Door } from "../audit/act.js";
 import { digestOf, hexOf } from "./digest.js";
-import type { AuditRow } from "./store.js";
+import type { AuditFilter, AuditRow } from "./store.js";
 
 export interface AuditColumns {
   readonly sequence: bigint;
@@ -94,6 +94,34 @@ export function toAudit(row: AuditColumns): AuditRow {
     after: row.after_json,
     transferId: row.transfer_id,
   };
+}
+
+/** The newest records of a filter. Each filter that is used has a statement of its own, which its index answers. */
+export function auditQuery(filter: AuditFilter, count: number, beforeSequence: number | undefined): AuditQuery {
+  const { accountId, actorId, methods, resource, result, fromMs, toMs } = filter;
+  const values: Record<string, string | number> = { before: beforeSequence ?? Number.MAX_SAFE_INTEGER, count };
+  const conditions = ["sequence < :before"];
+  const add = (name: string, value: string | number | undefined, condition: string): void => {
+    if (value === undefined) return;
+    values[name] = value;
+    conditions.push(condition);
+  };
+  add("accountId", accountId, "account_id = :accountId");
+  add("actorId", actorId, "actor_id = :actorId");
+  add("resource", resource, "resource = :resource");
+  add("result", result, "result = :result");
+  add("fromMs", fromMs, "time_ms >= :fromMs");
+  add("toMs", toMs, "time_ms < :toMs");
+  for (const [index, method] of (methods ?? []).entries()) values[`method${index}`] = method;
+  if (methods !== undefined) conditions.push(`method IN (${methods.map((_, index) => `:method${index}`).join(", ")})`);
+  const text = `SELECT ${SAID.join(", ")}, hash FROM audit_event WHERE ${conditions.join(" AND ")}
+    ORDER BY sequence DESC LIMIT :count`;
+  return { text, values };
+}
+
+export interface AuditQuery {
+  readonly text: string;
+  readonly values: Readonly<Record<string, string | number>>;
 }
 
 /** All records in the order of their chain. */

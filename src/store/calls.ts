@@ -7,6 +7,8 @@ import type {
   AccountBudgets,
   AccountLimits,
   AccountRow,
+  AuditFilter,
+  AuditRow,
   BalanceRow,
   DaySpan,
   EntryRow,
@@ -54,6 +56,7 @@ export interface TableCalls {
   keys(accountId: string | undefined, count: number, before: TimeCursor | undefined): KeyRow[];
   replaceKey(key: KeyRow, event: AuditEvent): boolean;
   appendAudit(event: AuditEvent): void;
+  auditEvents(filter: AuditFilter, count: number, beforeSequence: number | undefined): AuditRow[];
   request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];

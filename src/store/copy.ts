@@ -1,9 +1,11 @@
 /** Copies a ledger from SQLite to PostgreSQL: it goes on where it was interrupted, and is proven at its end. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type Act, eventOf } from "../audit/act.js";
 import { failpoint } from "../failpoint.js";
 import { AUDIT_HEAD, type AuditHead, MOVE_AUDIT_HEAD } from "./audit-rows.js";
 import { DATABASE_NAME } from "./data-directory.js";
+import { appendAudit } from "./postgres/audit.js";
 import { Postgres, type Session } from "./postgres/connection.js";
 import { UnusableDatabase } from "./postgres/failure.js";
 import { COPY_BEGUN, COPY_TABLE, migrate } from "./postgres/migration.js";
@@ -55,6 +57,8 @@ export interface CopyOptions {
   readonly directory: string;
   readonly witnessPath: string | undefined;
   readonly url: string;
+  /** Recorded in the new database, once it is proven. */
+  readonly act: Act;
   /** Derived from the root secret that the keys were made with. */
   readonly keyCheck: string;
   onProgress(table: string, copied: number, total: number): void;
@@ -71,6 +75,7 @@ export async function copyStore({
   directory,
   witnessPath,
   url,
+  act,
   keyCheck,
   onProgress,
 }: CopyOptions): Promise<VerifyReport> {
@@ -90,7 +95,7 @@ export async function copyStore({
       const copied = new Map((await database.rows<Progress>(COPIED)).map((row) => [row.table_name, row]));
       for (const { table, key } of TABLES)
         await copyTable(file.database, database, { table, key, from: copied.get(table), onProgress });
-      return await end(file.database, database);
+      return await end(file.database, database, act);
     } finally {
       await database.close();
     }
@@ -170,7 +175,7 @@ async function insert(
 }
 
 /** The same rows are there, and the whole ledger holds: only then may a node serve from it. */
-async function end(source: Sqlite, database: Postgres): Promise<VerifyReport> {
+async function end(source: Sqlite, database: Postgres, act: Act): Promise<VerifyReport> {
   const problems: string[] = [];
   for (const { table } of TABLES) {
     const [found] = await database.rows<{ count: bigint }>({
@@ -187,7 +192,11 @@ async function end(source: Sqlite, database: Postgres): Promise<VerifyReport> {
   if (head !== undefined) await database.run(sql(MOVE_AUDIT_HEAD), [head.sequence, head.hash]);
   await database.rows(sql("SELECT setval('transfer_block', $1)"), [Math.floor(newest / BLOCK_SEQUENCES) + 1]);
   const report = await verifyDatabase(database);
-  if (report.holds && problems.length === 0) await database.script(`DROP TABLE ${COPY_TABLE}`);
+  if (report.holds && problems.length === 0) {
+    const event = eventOf(act, { resource: "store/postgres", accountId: "" });
+    await database.transact((session) => appendAudit(session, [event]));
+    await database.script(`DROP TABLE ${COPY_TABLE}`);
+  }
   return { ...report, holds: report.holds && problems.length === 0, problems: [...problems, ...report.problems] };
 }
 

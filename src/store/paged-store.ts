@@ -102,6 +102,12 @@ function keyStore(calls: AsyncTableCalls): KeyStore {
 
 function auditStore(calls: AsyncTableCalls): AuditStore {
   return {
+    list: async (filter, page) => {
+      const size = checkSize(page);
+      const before = decodeToken("audit", page.token, SEQUENCE_CURSOR);
+      const rows = await calls.auditEvents(filter, size + 1, before);
+      return cutPage("audit", rows, size, (row) => row.sequence);
+    },
     append: async (event) => {
       await calls.appendAudit(event);
       markWritten(event);

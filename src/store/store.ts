@@ -1,6 +1,6 @@
 /** What the program asks of a database. A driver implements it; the rest of the program knows no SQL. */
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
-import type { Act, AuditEvent } from "../audit/act.js";
+import type { Act, AuditEvent, AuditResult } from "../audit/act.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import type { PeopleStore } from "./people-store.js";
@@ -278,7 +278,22 @@ export interface AuditRow extends AuditEvent {
   readonly sequence: number;
 }
 
+/** Which records a list has; absent parts narrow nothing. */
+export interface AuditFilter {
+  readonly accountId?: string | undefined;
+  readonly actorId?: string | undefined;
+  /** Any of them. */
+  readonly methods?: readonly string[] | undefined;
+  readonly resource?: string | undefined;
+  readonly result?: AuditResult | undefined;
+  readonly fromMs?: number | undefined;
+  /** The records before it. */
+  readonly toMs?: number | undefined;
+}
+
 export interface AuditStore {
+  /** Newest first. */
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>>;
   /** Adds the record of what is no row of the database, or of what was refused. */
   append(event: AuditEvent): Promise<void>;
 }

@@ -145,7 +145,8 @@ describe("a list", () => {
     for (const { name, output } of rpcs.filter((method) => method.name.startsWith("List"))) {
       const [first] = output.fields;
       expect(first?.fieldKind, name).toBe("list");
-      expect(`List${first?.name[0]?.toUpperCase()}${first?.name.slice(1)}`).toBe(name);
+      const words = (first?.name ?? "").split("_").map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`);
+      expect(`List${words.join("")}`).toBe(name);
     }
   });
 });

@@ -6,7 +6,7 @@ import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
 
 /** Our services, as health and reflection name them. */
-export const SERVICES = ["Inference", "Model", "Key", "Account", "Usage", "Identity", "Upstream", "Node"].map(
+export const SERVICES = ["Inference", "Model", "Key", "Account", "Usage", "Identity", "Upstream", "Node", "Audit"].map(
   (n) => `tollgate.v1.${n}Service`,
 );
 export interface Running {

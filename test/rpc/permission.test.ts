@@ -46,6 +46,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "UsageService/SummarizeUsage": "usage",
   "UpstreamService/ListUpstreams": "operator",
   "NodeService/ListNodes": "operator",
+  "AuditService/ListAuditEvents": "audit",
   "UpstreamService/ResetUpstream": "operator",
   "IdentityService/GetSignIn": "nobody",
   "IdentityService/CreateFirstOperator": "nobody",

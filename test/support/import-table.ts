@@ -17,6 +17,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/config/",
     "src/main.ts",
     "src/serve/settings-check.ts",
+    "src/audit/",
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
   ],

@@ -2,9 +2,19 @@
 import assert from "node:assert";
 import type { AuditEvent } from "../../audit/act.js";
 import type { AsyncTableCalls } from "../calls.js";
-import { AUDIT_HEAD, type AuditHead, INSERT_AUDIT, MOVE_AUDIT_HEAD, nextAudit } from "../audit-rows.js";
+import {
+  AUDIT_HEAD,
+  type AuditColumns,
+  type AuditHead,
+  type AuditQuery,
+  auditQuery,
+  INSERT_AUDIT,
+  MOVE_AUDIT_HEAD,
+  nextAudit,
+  toAudit,
+} from "../audit-rows.js";
 import type { Postgres, Session } from "./connection.js";
-import { sql } from "./sql.js";
+import { namedSql, sql } from "./sql.js";
 
 const STATEMENTS = {
   head: sql(`${AUDIT_HEAD} FOR UPDATE`),
@@ -28,8 +38,13 @@ export async function appendAudit(session: Session, events: readonly AuditEvent[
   await session.run(STATEMENTS.move, [head.sequence, head.hash]);
 }
 
-export function auditCalls(database: Postgres): Pick<AsyncTableCalls, "appendAudit"> {
+export function auditCalls(database: Postgres): Pick<AsyncTableCalls, "appendAudit" | "auditEvents"> {
   return {
+    auditEvents: async (filter, count, beforeSequence) => {
+      const { text, values } = auditQuery(filter, count, beforeSequence);
+      const statement = namedSql<AuditQuery["values"]>(text);
+      return (await database.rows<AuditColumns>(statement, statement.valuesOf(values))).map(toAudit);
+    },
     appendAudit: (event) => database.transact((session) => appendAudit(session, [event])),
   };
 }

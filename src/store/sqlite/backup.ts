@@ -1,13 +1,18 @@
 /** Backups of the embedded store, made while a gateway serves from it, and brought back where none does. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Act, eventOf } from "../../audit/act.js";
 import { DATABASE_NAME, WITNESS_NAME } from "../data-directory.js";
 import type { VerifyReport } from "../store.js";
+import { SqliteAudit } from "./audit.js";
 import { Sqlite } from "./binding.js";
 import { verifyDatabase } from "./verify.js";
 
-/** Writes the whole database, as it is at one moment, to a new file, and proves that. */
-export function backUp(directory: string, path: string): VerifyReport {
+/**
+ * Writes the whole database, as it is at one moment, to a new file, and proves that. The copy says who made it; the
+ * database itself is the gateway's that serves from it.
+ */
+export function backUp(directory: string, path: string, act: Act): VerifyReport {
   const database = join(directory, DATABASE_NAME);
   if (!existsSync(database)) throw new Error(`There is no database in '${directory}'.`);
   if (existsSync(path)) throw new Error(`'${path}' is there already: name a new file.`);
@@ -18,6 +23,7 @@ export function backUp(directory: string, path: string): VerifyReport {
     source.close();
   }
   chmodSync(path, 0o600);
+  record(path, act);
   return proven(path);
 }
 
@@ -25,7 +31,7 @@ export function backUp(directory: string, path: string): VerifyReport {
  * Puts a backup in the place of a data directory's database, which must not be there. The witness of what was lost goes
  * with it: the start makes one of what is there now.
  */
-export function restore(path: string, directory: string, witnessPath: string | undefined): VerifyReport {
+export function restore(path: string, directory: string, witnessPath: string | undefined, act: Act): VerifyReport {
   const database = join(directory, DATABASE_NAME);
   const there = [database, `${database}-wal`].find((file) => existsSync(file));
   if (there !== undefined)
@@ -38,9 +44,21 @@ export function restore(path: string, directory: string, witnessPath: string | u
   const draft = `${database}.draft`;
   copyFileSync(path, draft);
   chmodSync(draft, 0o600);
+  record(draft, act);
   renameSync(draft, database);
   rmSync(witnessPath ?? join(directory, WITNESS_NAME), { force: true });
   return report;
+}
+
+function record(path: string, act: Act): void {
+  const database = new Sqlite(path, { bigints: true });
+  try {
+    const audit = new SqliteAudit(database);
+    const event = eventOf(act, { resource: "store/sqlite", accountId: "" });
+    database.transaction(() => audit.append(event))();
+  } finally {
+    database.close();
+  }
 }
 
 function proven(path: string): VerifyReport {

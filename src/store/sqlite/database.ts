@@ -80,6 +80,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     }),
     ...keyCalls(database, keys),
     appendAudit: database.transaction((event: AuditEvent) => audit.append(event)),
+    auditEvents: (filter, count, beforeSequence) => audit.list(filter, count, beforeSequence),
     ...requestCalls(requests, entries),
     people: (name, args) => people.run(name, args),
     seed: (rows) => {

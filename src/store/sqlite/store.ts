@@ -78,6 +78,7 @@ function tableCalls(thread: SqliteThread): AsyncTableCalls {
     keys: (...args) => thread.call("keys", ...args),
     replaceKey: (...args) => thread.call("replaceKey", ...args),
     appendAudit: (...args) => thread.call("appendAudit", ...args),
+    auditEvents: (...args) => thread.call("auditEvents", ...args),
     request: (...args) => thread.call("request", ...args),
     receipt: (...args) => thread.call("receipt", ...args),
     requests: (...args) => thread.call("requests", ...args),

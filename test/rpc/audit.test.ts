@@ -1,0 +1,240 @@
+/** Every management method leaves its record in the audit log, done or refused, found by its filter. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { methods } from "../../src/api/descriptors.js";
+import {
+  AccountServiceService as accounts,
+  type AuditEvent,
+  AuditResult,
+  AuditServiceService,
+  KeyServiceService as keys,
+  KeySettings,
+  Price,
+  UpstreamServiceService as upstreams,
+  Usage,
+  UsageServiceService as usage,
+  UsageSource,
+} from "../../src/api/index.js";
+import { requiredMethod } from "../../src/api/methods.js";
+import { GatewayError } from "../../src/errors.js";
+import { methodName } from "../../src/rpc/call-audit.js";
+import { isChange } from "../../src/rpc/call-log.js";
+import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
+import { TEST_ACT } from "../support/acts.js";
+import { withKey } from "./edges.js";
+import { openCore, type OpenCore } from "./open-core.js";
+
+const { AUDIT_RESULT_DONE: DONE, AUDIT_RESULT_REFUSED: REFUSED, AUDIT_RESULT_UNCHANGED: UNCHANGED } = AuditResult;
+const CHANGES = methods().filter(isChange);
+
+let core: OpenCore;
+let operator = { secret: "", id: "" };
+let member = { secret: "", id: "" };
+let requestId = "";
+
+beforeAll(async () => {
+  core = await openCore();
+  await core.parts.ledger.start();
+  operator = await core.makeKey("root", { scopes: ["operator"], name: "boss" });
+  member = await core.makeKey("acme", { scopes: ["keys", "audit", "usage"] });
+  await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
+  requestId = await spend();
+});
+afterAll(async () => {
+  await core.parts.ledger.close();
+  await core.close();
+});
+
+/** A request of the member's that was charged. */
+async function spend(): Promise<string> {
+  const id = `req_${randomUUID()}`;
+  const price = Price.decode(new Uint8Array());
+  const amounts = { amountNanos: 100n, leastNanos: 100n, budgets: [], price, timeoutMs: 1_000 };
+  const hold = await core.parts.ledger.hold({
+    requestId: id,
+    accountId: "acme",
+    keyId: member.id,
+    model: "alpha",
+    ...amounts,
+  });
+  const used = { ...Usage.decode(new Uint8Array()), outputTokens: 5n };
+  const settlement = { usage: used, usageSource: UsageSource.USAGE_SOURCE_REPORTED, costNanos: 10n };
+  await hold.settle({ ...settlement, upstream: "here", attempts: 1, attemptLog: "" });
+  return id;
+}
+
+async function call(secret: string, path: string, request: object): Promise<object> {
+  const channel = createInProcessChannel(core.dispatcher, { encode: true });
+  const method = requiredMethod(path);
+  // What is left out of an empty request is as the wire has it.
+  const isEmpty = Object.keys(request).length === 0;
+  const whole = method.requestDeserialize(isEmpty ? Buffer.alloc(0) : method.requestSerialize(request));
+  return (await channel.unary(method, whole, withKey(secret))).message as object;
+}
+
+async function listed(secret: string, filter: object): Promise<readonly AuditEvent[]> {
+  const answer = await call(secret, AuditServiceService.listAuditEvents.path, { ...EVERYTHING, ...filter });
+  return (answer as { auditEvents: AuditEvent[] }).auditEvents;
+}
+
+const EVERYTHING = {
+  from: "",
+  to: "",
+  actor: "",
+  accountId: "",
+  method: "",
+  resource: "",
+  result: 0,
+  pageSize: 0,
+  pageToken: "",
+};
+const settings = KeySettings.decode(new Uint8Array());
+
+/** What each method is asked, so that it is done; in this order. `of` is what the record is about. */
+const DONE_CALLS: readonly { readonly path: string; readonly request: () => object; readonly of: () => string }[] = [
+  { path: accounts.createAccount.path, request: () => ({ id: "fresh", name: "" }), of: () => "accounts/fresh" },
+  {
+    path: accounts.updateAccount.path,
+    request: () => ({
+      id: "acme",
+      settings: { ...NO_ACCOUNT, budgetDayNanos: 5_000n },
+      updateMask: ["budget_day_nanos"],
+      etag: "",
+    }),
+    of: () => "accounts/acme",
+  },
+  {
+    path: accounts.creditAccount.path,
+    request: () => ({ id: "acme", amountNanos: 5n, creditId: "inv-7", reason: "goodwill" }),
+    of: () => "accounts/acme",
+  },
+  {
+    path: accounts.debitAccount.path,
+    request: () => ({ id: "acme", amountNanos: 5n, debitId: "d-7", reason: "error" }),
+    of: () => "accounts/acme",
+  },
+  {
+    path: accounts.freezeAccount.path,
+    request: () => ({ id: "fresh", reason: "unpaid", endStreams: false }),
+    of: () => "accounts/fresh",
+  },
+  { path: accounts.unfreezeAccount.path, request: () => ({ id: "fresh" }), of: () => "accounts/fresh" },
+  { path: keys.createKey.path, request: () => ({ accountId: "acme", settings, secret: "" }), of: () => `keys/${made}` },
+  {
+    path: keys.updateKey.path,
+    request: () => ({ id: made, settings: { ...settings, concurrency: 3n }, updateMask: ["concurrency"], etag: "" }),
+    of: () => `keys/${made}`,
+  },
+  { path: keys.rotateKey.path, request: () => ({ id: made, graceSeconds: 60 }), of: () => `keys/${made}` },
+  { path: keys.revokeKey.path, request: () => ({ id: made }), of: () => `keys/${made}` },
+  {
+    path: usage.refundRequest.path,
+    request: () => ({ id: requestId, amountNanos: 1n, refundId: "r-7", reason: "cut" }),
+    of: () => `requests/${requestId}`,
+  },
+  { path: upstreams.resetUpstream.path, request: () => ({ id: "here" }), of: () => "upstreams/here" },
+];
+const NO_ACCOUNT = {
+  budgetDayNanos: 0n,
+  budgetMonthNanos: 0n,
+  budgetTotalNanos: 0n,
+  requestCostMaxNanos: 0n,
+  requestsPerMinute: 0n,
+  tokensPerMinute: 0n,
+  concurrency: 0n,
+  modelLimits: [],
+};
+let made = "";
+
+describe("what was done", () => {
+  test.each(DONE_CALLS)("$path is recorded once, with who and what", async ({ path, request, of }) => {
+    const answer = await call(operator.secret, path, request());
+    if (path === keys.createKey.path) made = (answer as { key: { id: string } }).key.id;
+    const found = await listed(operator.secret, { method: methodName(path), actor: operator.id });
+    expect(found).toHaveLength(1);
+    const [event] = found;
+    expect(event).toMatchObject({ resource: of(), result: DONE, reason: "" });
+    expect(event?.actor).toMatchObject({ id: operator.id, name: "boss", accountId: "root" });
+    expect(event?.actor?.requestId).toMatch(/^req_/);
+    expect(await listed(operator.secret, { resource: of(), method: methodName(path), result: DONE })).toEqual(found);
+    const { secret } = answer as { secret?: string };
+    if (secret !== undefined) expect(JSON.stringify([event?.before, event?.after])).not.toContain(secret);
+  });
+
+  test("money names its transfer, and a change says what was before and is since", async () => {
+    const of = async (method: string): Promise<AuditEvent | undefined> =>
+      (await listed(operator.secret, { method, actor: operator.id }))[0];
+    expect((await of("CreditAccount"))?.transferId).toBe("c:inv-7");
+    expect((await of("DebitAccount"))?.transferId).toBe("d:d-7");
+    expect((await of("RefundRequest"))?.transferId).toBe("r:r-7");
+    expect(await of("UpdateKey")).toMatchObject({ before: "{}", after: '{"concurrency":"3"}' });
+    expect((await of("FreezeAccount"))?.after).toContain('"reason":"unpaid"');
+    expect(JSON.parse((await of("RotateKey"))?.after ?? "")).toMatchObject({
+      previous_secret_until: expect.any(String),
+    });
+  });
+
+  test("a call that finds everything as it wants it is recorded too", async () => {
+    await call(operator.secret, keys.revokeKey.path, { id: made });
+    await call(operator.secret, accounts.creditAccount.path, {
+      id: "acme",
+      amountNanos: 5n,
+      creditId: "inv-7",
+      reason: "goodwill",
+    });
+    const found = await listed(operator.secret, { result: UNCHANGED, actor: operator.id });
+    expect(found.map(({ method }) => method)).toEqual(["AccountService.CreditAccount", "KeyService.RevokeKey"]);
+  });
+
+  test("the log is proved with the ledger", async () => {
+    expect(await core.parts.ledger.verify()).toMatchObject({ holds: true });
+  });
+});
+
+describe("every method that the protocol declares as a change", () => {
+  test("is among those that are done here, or only proves", () => {
+    const others = CHANGES.map(({ path }) => path).filter((path) => !DONE_CALLS.some((one) => one.path === path));
+    const own = others.filter((path) => /\.(?:Account|Key|Usage|Upstream)Service\//.test(path));
+    expect(own).toEqual([accounts.verifyLedger.path]);
+  });
+
+  test.each(CHANGES.map(({ path }) => ({ path })))("$path leaves a record of a refused attempt", async ({ path }) => {
+    const weak = await core.makeKey(`weak-${randomUUID().slice(0, 8)}`, { scopes: ["models"] });
+    const refused: unknown = await call(weak.secret, path, {}).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // A method that any key may call is not refused, and leaves its record all the same.
+    const reason = refused === undefined ? "" : GatewayError.from(refused).reasonWord;
+    const found = await listed(operator.secret, { actor: weak.id, method: methodName(path) });
+    expect(found).toMatchObject([{ reason, result: reason === "" ? expect.anything() : REFUSED }]);
+  });
+});
+
+describe("who reads it", () => {
+  test("a key with the scope sees what concerns its own account, and not where the operator sits", async () => {
+    const own = await listed(member.secret, {});
+    expect(own.length).toBeGreaterThan(5);
+    expect(new Set(own.map(({ accountId }) => accountId))).toEqual(new Set(["acme"]));
+    const byOperator = own.find(({ actor }) => actor?.id === operator.id);
+    expect(byOperator?.actor).toMatchObject({ address: "", requestId: "" });
+    await expect(listed(member.secret, { accountId: "root" })).rejects.toMatchObject({
+      reason: "ERROR_REASON_RESOURCE_UNKNOWN",
+    });
+  });
+
+  test("a key without it sees nothing", async () => {
+    const { secret } = await core.makeKey("acme", { scopes: ["keys", "usage"] });
+    await expect(listed(secret, {})).rejects.toMatchObject({ reason: "ERROR_REASON_SCOPE_MISSING" });
+  });
+
+  test("refusals of one caller are bounded, and those that were left out are counted", async () => {
+    const { secret, id } = await core.makeKey("noisy", { scopes: ["models"] });
+    for (let count = 0; count < 40; count += 1)
+      await call(secret, keys.revokeKey.path, { id: "key_none" }).catch(() => undefined);
+    expect(await listed(operator.secret, { actor: id })).toHaveLength(30);
+    await call(operator.secret, keys.revokeKey.path, { id: "key_none" }).catch(() => undefined);
+    const [last] = await listed(operator.secret, { actor: operator.id, result: REFUSED });
+    expect(last).toMatchObject({ after: '{"refusals_left_out":"10"}', reason: "RESOURCE_UNKNOWN" });
+  });
+});
