@@ -29,7 +29,7 @@ CREATE TABLE session (
   address TEXT NOT NULL,
   user_agent TEXT NOT NULL
 ) STRICT;
-CREATE INDEX session_user ON session (user_id, create_time_ms);
+CREATE INDEX session_of_user ON session (user_id, create_time_ms);
 
 CREATE TABLE link (
   id TEXT PRIMARY KEY,
