@@ -5,6 +5,8 @@ import { NotRunReporter } from "./test/support/not-run-reporter.js";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // They need a browser: `npm run test:browser`.
+    exclude: ["test/console/browser/**", "node_modules/**"],
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
     // They end what hangs; a machine with other work beside may take several times its usual time.

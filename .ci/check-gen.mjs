@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { genConsole } from "./gen-console.mjs";
 import { leaveClientsOut } from "./gen-services.mjs";
 import { genWasm } from "./gen-wasm.mjs";
 
@@ -30,6 +31,7 @@ try {
   buf(["generate", "--output", folder]);
   leaveClientsOut(join(folder, "gen"));
   buf(["build", "--exclude-source-info", "--output", join(folder, "gen", "tollgate.binpb")]);
+  genConsole(join(folder, "gen"));
   await genWasm(join(folder, "gen"));
   const made = filesOf(join(folder, "gen"));
   const kept = filesOf(join(ROOT, "gen"));

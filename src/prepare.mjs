@@ -30,6 +30,7 @@ const SYSTEM_PACKAGES = [
 const STEPS = {
   start: ["install the packages", "compile", "serve"],
   test: ["install the packages", "compile", "look for tools", "run the tests"],
+  browser: ["install the packages", "compile", "look for tools", "run the tests"],
 };
 /** What the tests of foreign clients use, and the Debian packages it comes from. */
 const TOOLS = [
@@ -97,6 +98,9 @@ const TOOLS = [
     ],
   },
 ];
+
+/** What drives the console in its tests. */
+const BROWSER_TOOLS = [{ name: "Chromium", packages: ["chromium"], probes: [["chromium", "--version"]] }];
 
 /** @param {string} text */
 function say(text) {
@@ -204,11 +208,20 @@ function build(purpose) {
   if (readOr(BUILD_STAMP, "") === want && existsSync(join(ROOT, "dist", "src", "cli", "main.js"))) return;
   sayStep(purpose, "compile", "some 10 seconds");
   // What was compiled from a file that is gone now must go as well.
-  rmSync(join(ROOT, "dist"), { recursive: true, force: true });
+  for (const folder of ["src", "gen", ".tsbuildinfo"])
+    rmSync(join(ROOT, "dist", folder), { recursive: true, force: true });
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
   if (!run(process.execPath, [compiler, "-p", "tsconfig.build.json"])) fail("the compiler found errors, listed above");
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   writeFileSync(BUILD_STAMP, want);
+}
+
+/** Builds the console beside what runs next, which serves a page that says so until it is there. */
+function buildConsoleBehind() {
+  const program = join(ROOT, "src", "console", "build.mjs");
+  if (!existsSync(program)) return;
+  // What it says would stand among the lines of the program that serves.
+  spawn(process.execPath, [program], { cwd: ROOT, stdio: "ignore", detached: true }).unref();
 }
 
 /** Lets `npx tollgate` find the command, which npm does for a package's dependents but not for itself. */
@@ -224,8 +237,9 @@ function link() {
   }
 }
 
-function installTools() {
-  let missing = TOOLS.filter(isMissing);
+/** @param {typeof TOOLS} tools */
+function installTools(tools) {
+  let missing = tools.filter(isMissing);
   if (missing.length === 0) return;
   const packages = missing.flatMap((tool) => tool.packages);
   if (process.getuid?.() === 0 && works(["apt-get", "--version"])) {
@@ -271,9 +285,12 @@ function readOr(path, otherwise) {
 }
 
 const [purpose] = process.argv.slice(2);
-if (purpose !== "start" && purpose !== "test") fail("usage: node src/prepare.mjs start|test");
+if (purpose !== "start" && purpose !== "test" && purpose !== "browser")
+  fail("usage: node src/prepare.mjs start|test|browser");
 checkNode();
 await install(purpose);
 build(purpose);
 link();
-if (purpose === "test") installTools();
+if (purpose === "start") buildConsoleBehind();
+if (purpose === "test") installTools(TOOLS);
+if (purpose === "browser") installTools(BROWSER_TOOLS);

@@ -50,6 +50,17 @@ test("compiles again what changed, and leaves nothing of what is gone", () => {
   expect(existsSync(join(clone, "dist", "src", "old.js"))).toBe(false);
 });
 
+test("builds the console behind what it starts, and does not wait for it", async () => {
+  const built = join(clone, "console-is-built");
+  write(
+    "src/console/build.mjs",
+    `await new Promise((resolve) => setTimeout(resolve, 200)); (await import("node:fs")).writeFileSync("${built}", "");`,
+  );
+  expect(prepare("start").code).toBe(0);
+  await expect.poll(() => existsSync(built)).toBe(true);
+  rmSync(join(clone, "src", "console"), { recursive: true });
+});
+
 test("stops where the compiler does, each time until it is put right", () => {
   write("src/new.ts", 'export const wrong: number = "text";\n');
   for (let round = 0; round < 2; round++) {
@@ -80,7 +91,7 @@ test("says how it is used", () => {
   expect(prepare("nothing")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "prepare: usage: node src/prepare.mjs start|test\n",
+    stderr: "prepare: usage: node src/prepare.mjs start|test|browser\n",
   });
 });
 

@@ -57,6 +57,8 @@ export interface Environment {
   /** The root secret that comes next, while nodes are told of it. */
   readonly secretNext: string | undefined;
   readonly logLevel: LogLevel;
+  /** Whether HTTP serves the web console. */
+  readonly console: boolean;
   /** What deserves a line in the log, such as a mistyped variable. */
   readonly warnings: readonly string[];
 }
@@ -151,6 +153,7 @@ const SCHEMA = z.object({
   TOLLGATE_SECRET: z.string().min(32, SECRET_RULE).optional(),
   TOLLGATE_SECRET_PREVIOUS: z.string().min(32, SECRET_RULE).optional(),
   TOLLGATE_SECRET_NEXT: z.string().min(32, SECRET_RULE).optional(),
+  TOLLGATE_CONSOLE: z.enum(["on", "off"], "must be on or off").default("on"),
   TOLLGATE_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
 });
 
@@ -217,6 +220,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,
     secretNext: values.TOLLGATE_SECRET_NEXT,
     logLevel: values.TOLLGATE_LOG_LEVEL,
+    console: values.TOLLGATE_CONSOLE === "on",
     warnings: warningsOf(set),
   };
 }

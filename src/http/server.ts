@@ -13,6 +13,7 @@ import { answerBrokenRequest, answerTooSlow, refuseBrokenPath, refuseError } fro
 import { BodyGate } from "./body-gate.js";
 import { readBodiesAsBytes } from "./body-reader.js";
 import { Connections } from "./connections.js";
+import { addConsoleRoutes } from "./console.js";
 import { createInnerServer, createNodeServer, HttpsServer } from "./node-server.js";
 import { drain, listen, stopping } from "./drain.js";
 import { type ClientAddressOf, Front, type FrontRefusal, type PrepareLong } from "./front.js";
@@ -70,6 +71,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly connectionsPerAddressMax?: number;
   /** A reader that takes nothing for so long is cut. Default 30 s. */
   readonly blockedMsMax?: number;
+  /** Where the build of the console is. Absent: it is not served. */
+  readonly consoleDirectory?: string | undefined;
   /** Monotonic milliseconds. Default: the process's. */
   readonly nowMs?: () => number;
 }
@@ -109,8 +112,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const slowMs = options.slowMs ?? SLOW_MS;
   const { clientAddressOf, onRefused, prepareLong = inSharedMemory } = options;
-  const parts = { channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong, onRefused };
-  const front = new Front(parts);
+  const front = new Front({ channel, formats, requestIds, log, frontToken, clientAddressOf, prepareLong, onRefused });
   const running = new Running(options.streamsMax ?? STREAMS_MAX);
   const routes = new RouteTable();
   let draining = false;
@@ -136,6 +138,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   );
   app.setErrorHandler((error, request, reply) => refuseError(front, request, reply, error, bodyBytesMax));
   addHealthRoutes(app, { ready: options.ready, isDraining: () => draining });
+  addConsoleRoutes(app, options.consoleDirectory, routes);
   addModelRoutes(app, front, routes, SHARED_MODELS);
   const generation = {
     front,

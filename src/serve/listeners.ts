@@ -1,4 +1,5 @@
 /** The ports of a process: HTTP and gRPC with their certificates, and the operator's own. */
+import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
 import { type Address, formatAddress } from "../config/address.js";
@@ -21,6 +22,8 @@ import { recordFrontRefusal } from "./front-refusals.js";
 import { makeRequestId } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
+/** Beside the compiled program; dist/console. */
+const CONSOLE_DIRECTORY = fileURLToPath(new URL("../../console", import.meta.url));
 
 export interface ListenersOptions {
   readonly environment: Environment;
@@ -109,6 +112,7 @@ export class Listeners {
       tls: files && { cert: files.cert, key: files.key },
       streamsMax: STREAMS_MAX,
       onRefused: core && ((refusal) => recordFrontRefusal(refusal, core.dispatcher)),
+      consoleDirectory: environment.console ? CONSOLE_DIRECTORY : undefined,
     });
     const { port } = await server.listen(address.host, address.port);
     return {

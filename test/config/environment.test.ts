@@ -35,6 +35,7 @@ const DEFAULTS = {
   secretNext: undefined,
   databaseUrl: undefined,
   logLevel: "info",
+  console: true,
   warnings: [],
 };
 
@@ -79,6 +80,7 @@ describe("a good environment", () => {
       env: { TOLLGATE_LAME_DUCK_MS: "0", TOLLGATE_BODY_MEMORY_MIB: "64" },
       want: { lameDuckMs: 0, bodyMemoryBytes: 64 * 1024 * 1024 },
     },
+    { name: "no console", env: { TOLLGATE_CONSOLE: "off" }, want: { console: false } },
     { name: "a witness elsewhere", env: { TOLLGATE_WITNESS: "/mnt/w.json" }, want: { witnessPath: "/mnt/w.json" } },
     { name: "an absolute data directory", env: { TOLLGATE_DATA: "/srv/x" }, want: { dataDirectory: "/srv/x" } },
     { name: "a log level", env: { TOLLGATE_LOG_LEVEL: "debug" }, want: { logLevel: "debug" } },

@@ -6,5 +6,6 @@ export function setup(): void {
   // The compiler writes its output in spite of type errors; the check of types is a command of its own.
   const compiler = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
   spawnSync(process.execPath, compiler, { stdio: process.env["CI"] === undefined ? "ignore" : "inherit" });
+  spawnSync(process.execPath, ["src/console/build.mjs"], { stdio: "inherit" });
   sdkShapes();
 }

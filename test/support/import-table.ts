@@ -118,10 +118,19 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
   "src/prepare.mjs": [],
+  // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md.
+  "src/console/": ["!src/api/", "!src/errors.ts", "!src/money.ts", "!src/redaction.ts", "!src/failpoint.ts"],
 };
 
 /** Where a process begins, and what `npm run gen` compiles. A worker is found by the `new URL` that starts it. */
-export const ENTRIES = ["src/main.ts", "src/cli/main.ts", "src/prepare.mjs", "src/wire/json/assembly/long-string.ts"];
+export const ENTRIES = [
+  "src/main.ts",
+  "src/cli/main.ts",
+  "src/prepare.mjs",
+  "src/console/main.tsx",
+  "src/console/build.mjs",
+  "src/wire/json/assembly/long-string.ts",
+];
 
 /** The row of the table that a file stands in. */
 export function partOf(path: string): string | undefined {

@@ -15,7 +15,7 @@ export interface SourceFile {
 /** Reads every source file under a folder. */
 export function readSources(root: string, folder: string): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|tsx|mjs)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => parseSource(path.slice(root.length).replace(/^\//, ""), readFileSync(path, "utf8")))
     .sort((a, b) => a.path.localeCompare(b.path));

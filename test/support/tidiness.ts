@@ -43,7 +43,7 @@ export const functionLength: Rule = (file) => {
 /** Files and folders are kebab-case nouns of the domain. */
 export const fileName: Rule = (file) => {
   const parts = file.path.split("/");
-  const stem = (parts.pop() ?? "").replace(/(\.test|\.bench)?\.(ts|mjs)$/, "");
+  const stem = (parts.pop() ?? "").replace(/(\.test|\.bench)?\.(tsx?|mjs)$/, "");
   return [...parts, stem].flatMap((part) => {
     if (FORBIDDEN_NAMES.test(part)) return [`${file.path} is named "${part}", which says nothing`];
     return /^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(part) ? [] : [`${file.path}: "${part}" is not kebab-case`];

@@ -1,0 +1,76 @@
+/** One account as its operator sees it: its balance, and what only an operator does. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { type Account, getAccount, getBalance, unfreezeAccount } from "../../../gen/console/account_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { BalanceFigures } from "../billing/balance-figures.tsx";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { Freeze } from "./freeze.tsx";
+import { MoveMoney } from "./move-money.tsx";
+
+export function AccountPage(): ReactNode {
+  const { id } = useParams({ from: "/admin/accounts/$id" });
+  const account = useQuery(ask(getAccount, { id }));
+  const balance = useQuery(ask(getBalance, { id }));
+  const failed = [account, balance].find(({ error }) => error !== null);
+  if (failed?.error)
+    return <Problem error={failed.error} what={words.errors.load(id)} onAgain={() => void failed.refetch()} />;
+  if (account.data?.account === undefined || balance.data === undefined) return <Waiting height={320} />;
+  const { name, freeze } = account.data.account;
+  return (
+    <Page
+      title={name || id}
+      about={<Link to="/admin/accounts">← {admin.accounts.back}</Link>}
+      actions={<Actions account={account.data.account} />}
+    >
+      {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
+      <BalanceFigures balance={balance.data} />
+    </Page>
+  );
+}
+
+function Actions({ account: { id, freeze } }: { readonly account: Account }): ReactNode {
+  const { isReader } = useSignedIn();
+  const [doing, setDoing] = useState<"credit" | "debit" | "freeze">();
+  const close = (): void => setDoing(undefined);
+  const lift = useMutation({
+    mutationFn: () => call(unfreezeAccount, { id }),
+    onSuccess: () => forget(getAccount),
+  });
+  return (
+    <>
+      <Link to="/" search={{ account: id }} className="button">
+        {admin.accounts.enter}
+      </Link>
+      {!isReader && (
+        <>
+          <button className="button" type="button" onClick={() => setDoing("credit")}>
+            {admin.accounts.credit}
+          </button>
+          <button className="button" type="button" onClick={() => setDoing("debit")}>
+            {admin.accounts.debit}
+          </button>
+          {freeze === undefined ? (
+            <button className="button danger" type="button" onClick={() => setDoing("freeze")}>
+              {admin.accounts.freeze}
+            </button>
+          ) : (
+            <button className="button" type="button" disabled={lift.isPending} onClick={() => lift.mutate()}>
+              {admin.accounts.unfreeze}
+            </button>
+          )}
+        </>
+      )}
+      {lift.error !== null && <Problem error={lift.error} what={admin.accounts.failed} />}
+      {(doing === "credit" || doing === "debit") && <MoveMoney id={id} kind={doing} onClose={close} />}
+      {doing === "freeze" && <Freeze id={id} onClose={close} />}
+    </>
+  );
+}

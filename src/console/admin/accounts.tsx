@@ -1,0 +1,69 @@
+/** All accounts, and the way into each. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { type Account, listAccounts } from "../../../gen/console/account_service.js";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { clockTime } from "../format.ts";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+
+const PAGE_SIZE = 200;
+
+export function Accounts(): ReactNode {
+  const { page = "" } = useSearch({ from: "/admin/accounts" });
+  const { data, error, refetch } = useQuery(ask(listAccounts, { pageSize: PAGE_SIZE, pageToken: page }));
+  return (
+    <Page title={words.pages.accounts} about={admin.accounts.about}>
+      {error !== null ? (
+        <Problem error={error} what={words.errors.load(words.pages.accounts)} onAgain={() => void refetch()} />
+      ) : data === undefined ? (
+        <Waiting height={320} />
+      ) : (
+        <Table label={words.pages.accounts} columns={COLUMNS} rows={data.accounts} keyOf={({ id }) => id} />
+      )}
+      <span className="row">
+        {page !== "" && (
+          <Link to="/admin/accounts" search={(before) => ({ ...before, page: undefined })} className="button">
+            {admin.accounts.first}
+          </Link>
+        )}
+        {data !== undefined && data.nextPageToken !== "" && (
+          <Link to="/admin/accounts" search={(before) => ({ ...before, page: data.nextPageToken })} className="button">
+            {admin.accounts.more}
+          </Link>
+        )}
+      </span>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Account>[] = [
+  {
+    name: admin.accounts.id,
+    cell: ({ id }) => (
+      <Link to="/admin/accounts/$id" params={{ id }}>
+        {id}
+      </Link>
+    ),
+  },
+  { name: admin.accounts.name, cell: ({ name }) => name },
+  {
+    name: admin.accounts.state,
+    cell: ({ freeze }) => (
+      <span className={freeze === undefined ? "tag good" : "tag bad"}>
+        {freeze === undefined ? admin.accounts.open : admin.accounts.frozen}
+      </span>
+    ),
+  },
+  {
+    name: admin.accounts.created,
+    cell: ({ createTime }) => (createTime === undefined ? "" : clockTime(createTime)),
+    isNumber: true,
+    isExtra: true,
+  },
+];

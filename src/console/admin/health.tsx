@@ -1,0 +1,120 @@
+/** Is all well? What needs the operator stands first, with what to do. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { listModels } from "../../../gen/console/model_service.js";
+import { listNodes, type Node } from "../../../gen/console/node_service.js";
+import { listUpstreams, type Upstream } from "../../../gen/console/upstream_service.js";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { count } from "../format.ts";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+
+const AGAIN_MS = 5_000;
+/** After so long others may take a node for dead. */
+const SILENT_MS = 15_000n;
+
+interface Need {
+  readonly what: string;
+  readonly todo: string;
+  readonly to: NonNullable<LinkProps["to"]>;
+}
+
+export function Health(): ReactNode {
+  const upstreams = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
+  const nodes = useQuery({ ...ask(listNodes, {}), refetchInterval: AGAIN_MS });
+  const models = useQuery(ask(listModels, {}));
+  const failed = [upstreams, nodes, models].find(({ error }) => error !== null);
+  const isKnown = upstreams.data !== undefined && nodes.data !== undefined && models.data !== undefined;
+  return (
+    <Page title={words.pages.health} about={admin.health.about}>
+      {failed?.error ? (
+        <Problem
+          error={failed.error}
+          what={words.errors.load(words.pages.health)}
+          onAgain={() => void failed.refetch()}
+        />
+      ) : isKnown ? (
+        <State upstreams={upstreams.data.upstreams} nodes={nodes.data.nodes} modelCount={models.data.models.length} />
+      ) : (
+        <Waiting height={320} />
+      )}
+    </Page>
+  );
+}
+
+interface StateParts {
+  readonly upstreams: readonly Upstream[];
+  readonly nodes: readonly Node[];
+  readonly modelCount: number;
+}
+
+function State({ upstreams, nodes, modelCount }: StateParts): ReactNode {
+  const needs = [...upstreamNeeds(upstreams), ...nodeNeeds(nodes), ...modelNeeds(modelCount)];
+  const healthy = upstreams.filter(({ health }) => health === "healthy").length;
+  const beating = nodes.filter(({ beatAgeMs }) => beatAgeMs < SILENT_MS).length;
+  const running = upstreams.reduce((sum, { running }) => sum + running, 0n);
+  return (
+    <>
+      <div className={needs.length === 0 ? "verdict good" : "verdict bad"} role="status">
+        {needs.length === 0 ? admin.health.well : admin.health.needs(needs.length)}
+      </div>
+      {needs.map(({ what, todo, to }) => (
+        <div key={what} className="notice warn stack">
+          <strong>{what}</strong>
+          <span>
+            {todo} <Link to={to}>{words.notFound.look}</Link>
+          </span>
+        </div>
+      ))}
+      <dl className="figures">
+        <Figure name={admin.health.upstreams} text={admin.health.of(healthy, upstreams.length)} />
+        <Figure name={admin.health.nodes} text={admin.health.of(beating, nodes.length)} />
+        <Figure name={admin.health.models} text={count(modelCount)} />
+        <Figure name={admin.health.running} text={count(running)} />
+      </dl>
+    </>
+  );
+}
+
+function Figure({ name, text }: { readonly name: string; readonly text: string }): ReactNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="figure">{text}</dd>
+    </div>
+  );
+}
+
+function upstreamNeeds(upstreams: readonly Upstream[]): readonly Need[] {
+  return upstreams
+    .filter(({ health, asides }) => health !== "healthy" || asides.length > 0)
+    .map(({ id, health }) =>
+      health === "refused"
+        ? { what: admin.health.upstreamRefused(id), todo: admin.health.upstreamRefusedDo, to: "/admin/upstreams" }
+        : { what: admin.health.upstreamAside(id), todo: admin.health.upstreamAsideDo, to: "/admin/upstreams" },
+    );
+}
+
+function nodeNeeds(nodes: readonly Node[]): readonly Need[] {
+  const to = "/admin/nodes";
+  const silent = nodes.filter(({ beatAgeMs }) => beatAgeMs >= SILENT_MS);
+  const live = nodes.filter(({ beatAgeMs }) => beatAgeMs < SILENT_MS);
+  const differ = (of: (node: Node) => string): boolean => new Set(live.map(of)).size > 1;
+  return [
+    ...silent.map(({ id }) => ({ what: admin.health.nodeSilent(id), todo: admin.health.nodeSilentDo, to }) as const),
+    ...(differ(({ settingsVersion }) => settingsVersion)
+      ? [{ what: admin.health.nodesDiffer, todo: admin.health.nodesDifferDo, to } as const]
+      : []),
+    ...(differ(({ version }) => version)
+      ? [{ what: admin.health.nodesVersions, todo: admin.health.nodesVersionsDo, to } as const]
+      : []),
+  ];
+}
+
+function modelNeeds(modelCount: number): readonly Need[] {
+  return modelCount > 0 ? [] : [{ what: admin.health.noModels, todo: admin.health.noModelsDo, to: "/models" }];
+}

@@ -1,0 +1,76 @@
+/** Credits or debits an account, once for each reference. */
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { creditAccount, debitAccount, getBalance } from "../../../gen/console/account_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { parseMoney } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+
+export interface MoveMoneyParts {
+  readonly id: string;
+  readonly kind: "credit" | "debit";
+  readonly onClose: () => void;
+}
+
+export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
+  const [amount, setAmount] = useState("");
+  const amountNanos = parseMoney(amount);
+  const move = useMutation({
+    mutationFn: async ({ reference, reason }: { readonly reference: string; readonly reason: string }) => {
+      if (amountNanos === undefined) return;
+      if (kind === "credit") await call(creditAccount, { id, amountNanos, creditId: reference, reason });
+      else await call(debitAccount, { id, amountNanos, debitId: reference, reason });
+      await forget(getBalance);
+    },
+    onSuccess: onClose,
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    move.mutate({ reference: String(form.get("reference")), reason: String(form.get("reason")) });
+  };
+  return (
+    <Dialog title={kind === "credit" ? admin.accounts.creditTitle : admin.accounts.debitTitle} onClose={onClose}>
+      <p className="soft">{kind === "credit" ? admin.accounts.creditWill : admin.accounts.debitWill}</p>
+      <form onSubmit={submit}>
+        <Field
+          label={admin.accounts.amount}
+          inputMode="decimal"
+          value={amount}
+          autoFocus
+          required
+          wrong={amount !== "" && amountNanos === undefined ? words.keys.wrongMoney : undefined}
+          onChange={({ currentTarget: { value } }) => setAmount(value)}
+        />
+        <Field
+          label={admin.accounts.reference}
+          hint={admin.accounts.referenceRule}
+          name="reference"
+          maxLength={128}
+          required
+        />
+        <Field
+          label={admin.accounts.reason}
+          hint={admin.accounts.reasonRule}
+          name="reason"
+          maxLength={500}
+          required={kind === "debit"}
+        />
+        {move.error !== null && <Problem error={move.error} what={admin.accounts.failed} />}
+        <div className="foot">
+          <button className="button" type="button" onClick={onClose}>
+            {words.form.cancel}
+          </button>
+          <button className="button main" type="submit" disabled={move.isPending || amountNanos === undefined}>
+            {kind === "credit" ? admin.accounts.credit : admin.accounts.debit}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,76 @@
+/** The upstreams: their health, why one is set aside, and how it comes back. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { listUpstreams, resetUpstream, type Upstream } from "../../../gen/console/upstream_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { admin } from "../copy/en-admin.ts";
+import { count, milliseconds } from "../format.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { useSignedIn } from "../shell/session.ts";
+
+const AGAIN_MS = 3_000;
+const LOOKS = { unspecified: "tag", healthy: "tag good", cooling: "tag warn", refused: "tag bad" } as const;
+
+export function Upstreams(): ReactNode {
+  const { data, error, refetch } = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });
+  return (
+    <Page title={words.pages.upstreams} about={admin.upstreams.about}>
+      {error !== null ? (
+        <Problem error={error} what={words.errors.load(words.pages.upstreams)} onAgain={() => void refetch()} />
+      ) : data === undefined ? (
+        <Waiting height={320} />
+      ) : data.upstreams.length === 0 ? (
+        <Empty title={admin.upstreams.emptyTitle} about={admin.upstreams.emptyAbout} />
+      ) : (
+        <Table label={words.pages.upstreams} columns={COLUMNS} rows={data.upstreams} keyOf={({ id }) => id} />
+      )}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Upstream>[] = [
+  { name: admin.upstreams.id, cell: ({ id }) => <strong>{id}</strong> },
+  {
+    name: admin.upstreams.health,
+    cell: ({ health }) => <span className={LOOKS[health]}>{admin.upstreams.healths[health]}</span>,
+  },
+  { name: admin.upstreams.family, cell: ({ family }) => family, isExtra: true },
+  { name: admin.upstreams.address, cell: ({ baseUrl }) => <code className="id">{baseUrl}</code>, isExtra: true },
+  { name: admin.upstreams.models, cell: ({ models }) => models.join(", "), isExtra: true },
+  { name: admin.upstreams.running, cell: ({ running }) => count(running), isNumber: true },
+  { name: admin.upstreams.why, cell: (upstream) => <Why upstream={upstream} /> },
+];
+
+function Why({ upstream: { id, asides } }: { readonly upstream: Upstream }): ReactNode {
+  const { isReader } = useSignedIn();
+  const reset = useMutation({
+    mutationFn: () => call(resetUpstream, { id }),
+    onSuccess: () => forget(listUpstreams),
+  });
+  if (asides.length === 0) return "";
+  return (
+    <span className="stack">
+      {asides.map(({ model, cause, coolingMs }) => (
+        <span key={model}>
+          {model === "" ? "" : `${model}: `}
+          {admin.upstreams.causes[cause]}
+          {coolingMs > 0n && <small className="soft"> {admin.upstreams.back(milliseconds(coolingMs))}</small>}
+        </span>
+      ))}
+      {!isReader && (
+        <span>
+          <button className="button small" type="button" disabled={reset.isPending} onClick={() => reset.mutate()}>
+            {admin.upstreams.reset}
+          </button>
+        </span>
+      )}
+      {reset.error !== null && <Problem error={reset.error} what={admin.upstreams.resetFailed} />}
+    </span>
+  );
+}

@@ -1,0 +1,38 @@
+/** Questions to the gateway for the query cache: one form for every method. */
+import { queryOptions, QueryClient } from "@tanstack/react-query";
+import type { Method } from "../../../gen/console/shape.js";
+import { type Asked, call, Refusal } from "./client.ts";
+
+const STALE_MS = 5_000;
+const RETRIES_MAX = 2;
+
+/** The cache of all answers of this tab. */
+export const cache = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      queryKeyHashFn: (key) => JSON.stringify(key, withWholeNumbers),
+      // A refusal stays one; what did not arrive may the next time.
+      retry: (count, error) => count < RETRIES_MAX && !(error instanceof Refusal && error.status < 500),
+    },
+  },
+});
+
+/** The question that a method answers in an account. */
+// oxlint-disable-next-line typescript/explicit-function-return-type
+export function ask<Request, Response>(method: Method<Request, Response>, request: Asked<Request>, account = "") {
+  return queryOptions({
+    queryKey: [method.name, account, request],
+    queryFn: ({ signal }) => call(method, request, { account, signal }),
+  });
+}
+
+/** Forgets what the methods answered, so that what is shown is asked anew. */
+export async function forget(...methods: readonly { readonly name: string }[]): Promise<void> {
+  const names = new Set(methods.map(({ name }) => name));
+  await cache.invalidateQueries({ predicate: ({ queryKey }) => names.has(String(queryKey[0])) });
+}
+
+function withWholeNumbers(_name: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}

@@ -1,0 +1,136 @@
+/** The balance, and what was booked in a month with the balance after each entry. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { getBalance, getStatement, type GetStatementResponse } from "../../../gen/console/account_service.js";
+import { fileAddress } from "../api/client.ts";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { dayText } from "../format.ts";
+import { download } from "../parts/download.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Entries } from "../parts/entries.tsx";
+import { Field } from "../parts/field.tsx";
+import { Money } from "../parts/money.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { BalanceFigures } from "./balance-figures.tsx";
+
+const PAGE_SIZE = 500;
+
+export function Billing(): ReactNode {
+  const { account } = useSignedIn();
+  const balance = useQuery(ask(getBalance, { id: account }, account));
+  return (
+    <Page title={words.pages.billing} about={words.billing.about}>
+      {balance.error !== null ? (
+        <Problem
+          error={balance.error}
+          what={words.errors.load(words.pages.billing)}
+          onAgain={() => void balance.refetch()}
+        />
+      ) : balance.data === undefined ? (
+        <Waiting height={110} />
+      ) : (
+        <BalanceFigures balance={balance.data} />
+      )}
+      <Statement />
+    </Page>
+  );
+}
+
+function Statement(): ReactNode {
+  const { account } = useSignedIn();
+  const { month = dayText(new Date()).slice(0, 7), page = "" } = useSearch({ from: "/billing" });
+  const navigate = useNavigate({ from: "/billing" });
+  const period = { id: account, from: `${month}-01`, to: lastDayOf(month) };
+  const { data, error, refetch } = useQuery(
+    ask(getStatement, { ...period, pageSize: PAGE_SIZE, pageToken: page }, account),
+  );
+  const save = useMutation({
+    mutationFn: () =>
+      download(fileAddress(getStatement, period, { format: "csv" }), `statement-${account}-${month}.csv`, account),
+  });
+  return (
+    <section className="stack">
+      <div className="page-head">
+        <h2>{words.billing.statement}</h2>
+        <div className="row end">
+          <Field
+            label={words.billing.month}
+            type="month"
+            value={month}
+            onChange={({ currentTarget: { value } }) =>
+              void navigate({ search: (before) => ({ ...before, month: value || undefined, page: undefined }) })
+            }
+          />
+          <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
+            {words.billing.csv}
+          </button>
+          <button className="button" type="button" onClick={() => window.print()}>
+            {words.billing.print}
+          </button>
+        </div>
+      </div>
+      {save.error !== null && <Problem error={save.error} what={words.errors.load(words.billing.statement)} />}
+      {error !== null ? (
+        <Problem error={error} what={words.errors.load(words.billing.statement)} onAgain={() => void refetch()} />
+      ) : data === undefined ? (
+        <Waiting height={320} />
+      ) : (
+        <Booked statement={data} />
+      )}
+    </section>
+  );
+}
+
+function Booked({ statement }: { readonly statement: GetStatementResponse }): ReactNode {
+  const { page } = useSearch({ from: "/billing" });
+  const { entries, opening, closing, nextPageToken } = statement;
+  if (entries.length === 0 && page === undefined)
+    return <Empty title={words.billing.emptyTitle} about={words.billing.emptyAbout} />;
+  return (
+    <>
+      <p>
+        {words.billing.opening}: <Money nanos={opening?.availableNanos ?? 0n} />
+      </p>
+      <Entries
+        label={words.billing.statement}
+        hasBalance
+        lines={entries.map(({ entry, balance }) => ({
+          id: entry?.id ?? "",
+          kind: entry?.kind ?? "unspecified",
+          time: entry?.createTime,
+          amountNanos: entry?.amountNanos ?? 0n,
+          changeNanos: entry?.availableChangeNanos ?? 0n,
+          requestId: entry?.requestId ?? "",
+          reason: entry?.reason ?? "",
+          balanceNanos: balance?.availableNanos ?? 0n,
+        }))}
+      />
+      <p>
+        {words.billing.closing}: <Money nanos={closing?.availableNanos ?? 0n} />
+      </p>
+      <span className="row">
+        {page !== undefined && (
+          <Link to="/billing" search={(before) => ({ ...before, page: undefined })} className="button">
+            {words.billing.first}
+          </Link>
+        )}
+        {nextPageToken !== "" && (
+          <Link to="/billing" search={(before) => ({ ...before, page: nextPageToken })} className="button">
+            {words.billing.older}
+          </Link>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** The last day of a month such as 2026-11. */
+function lastDayOf(month: string): string {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return dayText(new Date(Date.UTC(year, number, 0)));
+}

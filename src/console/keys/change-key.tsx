@@ -1,0 +1,56 @@
+/** Changes what a key may do and how much. */
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { getKey, type Key, listKeys, updateKey } from "../../../gen/console/key_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { LimitFields, NameField, ScopeFields } from "./settings-fields.tsx";
+import { changesOf, FRESH, isRight, typedOf } from "./settings-form.ts";
+
+export interface KeyDialogParts {
+  readonly keyShown: Key;
+  readonly onClose: () => void;
+}
+
+export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
+  const { account } = useSignedIn();
+  const before = keyShown.settings === undefined ? FRESH : typedOf(keyShown.settings);
+  const [typed, setTyped] = useState(before);
+  const change = useMutation({
+    mutationFn: async () => {
+      const { settings, mask } = changesOf(before, typed);
+      if (mask === "") return;
+      // The etag tells where another person changed it since it was read.
+      await call(updateKey, { id: keyShown.id, settings, updateMask: mask, etag: keyShown.etag }, { account });
+      await forget(getKey, listKeys);
+    },
+    onSuccess: onClose,
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isRight(typed)) change.mutate();
+  };
+  return (
+    <Dialog title={words.keys.changeTitle} onClose={onClose}>
+      <p className="soft">{words.keys.changeWill}</p>
+      <form onSubmit={submit}>
+        <NameField typed={typed} onType={setTyped} />
+        <ScopeFields typed={typed} onType={setTyped} />
+        <LimitFields typed={typed} onType={setTyped} />
+        {change.error !== null && <Problem error={change.error} what={words.keys.changeFailed} />}
+        <div className="foot">
+          <button className="button" type="button" onClick={onClose}>
+            {words.form.cancel}
+          </button>
+          <button className="button main" type="submit" disabled={change.isPending || !isRight(typed)}>
+            {words.form.save}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

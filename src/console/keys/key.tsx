@@ -1,0 +1,139 @@
+/** One key: what it may do, what it spends, and what can be done with it. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { getKey, type Key } from "../../../gen/console/key_service.js";
+import { summarizeUsage } from "../../../gen/console/usage_service.js";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { dateTime, money, roughMoney, shortUtcDay } from "../format.ts";
+import { Bars } from "../parts/bars.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { seriesOf, utcDays } from "../parts/series.ts";
+import { Waiting } from "../parts/waiting.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { ChangeKey } from "./change-key.tsx";
+import { limitWords } from "./limit-words.ts";
+import { RevokeKey } from "./revoke-key.tsx";
+import { RotateKey } from "./rotate-key.tsx";
+
+const SPEND_DAYS = 30;
+
+export function KeyPage(): ReactNode {
+  const { id } = useParams({ from: "/keys/$id" });
+  const { account } = useSignedIn();
+  const { data, error, refetch } = useQuery(ask(getKey, { id }, account));
+  if (error !== null)
+    return <Problem error={error} what={words.errors.load(words.pages.keys)} onAgain={() => void refetch()} />;
+  if (data?.key === undefined) return <Waiting height={480} />;
+  return <Shown keyShown={data.key} />;
+}
+
+function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {
+  const { isReader } = useSignedIn();
+  const { settings, revokeTime } = keyShown;
+  const canChange = !isReader && revokeTime === undefined;
+  return (
+    <Page
+      title={settings?.name || words.keys.unnamed}
+      about={<Link to="/keys">← {words.keys.back}</Link>}
+      actions={canChange ? <Actions keyShown={keyShown} /> : undefined}
+    >
+      {revokeTime !== undefined && <p className="notice warn">{words.keys.revokedOn(dateTime(revokeTime))}</p>}
+      <div className="columns">
+        <Facts keyShown={keyShown} />
+        <Spend id={keyShown.id} />
+      </div>
+    </Page>
+  );
+}
+
+function Actions({ keyShown }: { readonly keyShown: Key }): ReactNode {
+  const [doing, setDoing] = useState<"change" | "rotate" | "revoke">();
+  const close = (): void => setDoing(undefined);
+  return (
+    <>
+      <button className="button" type="button" onClick={() => setDoing("change")}>
+        {words.keys.change}
+      </button>
+      <button className="button" type="button" onClick={() => setDoing("rotate")}>
+        {words.keys.rotate}
+      </button>
+      <button className="button danger" type="button" onClick={() => setDoing("revoke")}>
+        {words.keys.revoke}
+      </button>
+      {doing === "change" && <ChangeKey keyShown={keyShown} onClose={close} />}
+      {doing === "rotate" && <RotateKey keyShown={keyShown} onClose={close} />}
+      {doing === "revoke" && <RevokeKey keyShown={keyShown} onClose={close} />}
+    </>
+  );
+}
+
+function Facts({ keyShown }: { readonly keyShown: Key }): ReactNode {
+  const { id, hint, settings, createTime, makerId } = keyShown;
+  const scopes = settings?.scopes.map((scope) => scopeName(scope)).join(", ");
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [words.keys.id, <code>{id}</code>],
+    [words.keys.hint, <code>{hint}</code>],
+    [words.keys.scopes, scopes || words.form.none],
+    [words.keys.limits, limitWords(settings).join(", ") || words.form.none],
+    [words.keys.models, settings?.models.join(", ") || words.form.noLimit],
+    [words.keys.addresses, settings?.addresses.join(", ") || words.form.noLimit],
+    [words.keys.created, createTime === undefined ? "" : dateTime(createTime)],
+    ...(makerId === "" ? [] : [[words.keys.maker, <code>{makerId}</code>] as const]),
+  ];
+  return (
+    <section className="card">
+      <div className="card-head">
+        <h2>{words.keys.facts}</h2>
+        <Link to="/requests" search={{ key: id }}>
+          {words.keys.seeRequests}
+        </Link>
+      </div>
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function scopeName(scope: string): string {
+  const names: Readonly<Record<string, string>> = words.keys.scopeNames;
+  return names[scope] ?? scope;
+}
+
+function Spend({ id }: { readonly id: string }): ReactNode {
+  const { account } = useSignedIn();
+  const days = utcDays(new Date(), SPEND_DAYS);
+  const usage = useQuery(ask(summarizeUsage, { accountId: account, fromDay: days[0] ?? "", pageSize: 1_000 }, account));
+  const rows = usage.data?.summaries.filter(({ keyId }) => keyId === id) ?? [];
+  return (
+    <section className="card">
+      <h2 className="card-head">{words.keys.spend}</h2>
+      {usage.error === null ? (
+        <Bars
+          title={words.keys.spend}
+          places={days}
+          placeName={words.overview.day}
+          short={shortUtcDay}
+          series={seriesOf(
+            rows,
+            days,
+            ({ model }) => model,
+            ({ costNanos }) => costNanos,
+          )}
+          exact={money}
+          rough={roughMoney}
+        />
+      ) : (
+        <Problem error={usage.error} what={words.errors.load(words.keys.spend)} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+/** The keys of the account: found, made, opened. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useDeferredValue } from "react";
+import { type Key, listKeys } from "../../../gen/console/key_service.js";
+import { call } from "../api/client.ts";
+import { words } from "../copy/en.ts";
+import { clockTime } from "../format.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { limitWords } from "./limit-words.ts";
+import { MakeKey } from "./make-key.tsx";
+
+const PAGE_SIZE = 1_000;
+
+export function Keys(): ReactNode {
+  const { isReader } = useSignedIn();
+  const { make } = useSearch({ from: "/keys" });
+  const navigate = useNavigate({ from: "/keys" });
+  const open = (isOpen: boolean): void =>
+    void navigate({ search: (before) => ({ ...before, make: isOpen ? "key" : undefined }), replace: !isOpen });
+  const button = (
+    <button className="button main" type="button" onClick={() => open(true)}>
+      {words.keys.make}
+    </button>
+  );
+  return (
+    <Page title={words.pages.keys} about={words.keys.about} actions={isReader ? undefined : button}>
+      <List />
+      {make === "key" && <MakeKey onClose={() => open(false)} />}
+    </Page>
+  );
+}
+
+function List(): ReactNode {
+  const { account } = useSignedIn();
+  const { show, find = "" } = useSearch({ from: "/keys" });
+  const keys = useKeys(account);
+  const wanted = useDeferredValue(find.toLowerCase());
+  if (keys.error !== null)
+    return <Problem error={keys.error} what={words.keys.loadFailed} onAgain={() => void keys.refetch()} />;
+  if (keys.data === undefined) return <Waiting height={320} />;
+  const all = keys.data.pages.flatMap(({ keys }) => keys);
+  const rows = all
+    .filter(({ revokeTime }) => (revokeTime !== undefined) === (show === "revoked"))
+    .filter((key) => `${key.settings?.name} ${key.hint} ${key.id}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <Filters count={rows.length} />
+      {rows.length === 0 ? (
+        <NoKeys isFiltered={wanted !== ""} isRevoked={show === "revoked"} />
+      ) : (
+        <Table label={words.pages.keys} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+      )}
+      {keys.hasNextPage && (
+        <span>
+          <button
+            className="button"
+            type="button"
+            disabled={keys.isFetchingNextPage}
+            onClick={() => void keys.fetchNextPage()}
+          >
+            {words.keys.more}
+          </button>
+        </span>
+      )}
+    </>
+  );
+}
+
+// oxlint-disable-next-line typescript/explicit-function-return-type
+function useKeys(account: string) {
+  return useInfiniteQuery({
+    queryKey: [listKeys.name, account, "pages"],
+    queryFn: ({ pageParam, signal }) =>
+      call(listKeys, { accountId: account, pageSize: PAGE_SIZE, pageToken: pageParam }, { account, signal }),
+    initialPageParam: "",
+    getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+  });
+}
+
+function Filters({ count }: { readonly count: number }): ReactNode {
+  const { show, find = "" } = useSearch({ from: "/keys" });
+  const navigate = useNavigate({ from: "/keys" });
+  return (
+    <div className="row filters">
+      <nav className="segments" aria-label={words.pages.keys}>
+        {([undefined, "revoked"] as const).map((each) => (
+          <Link
+            key={each ?? "active"}
+            to="/keys"
+            search={(before) => ({ ...before, show: each })}
+            aria-current={show === each ? "true" : undefined}
+            activeProps={{ "aria-current": undefined }}
+          >
+            {words.keys[each ?? "active"]}
+          </Link>
+        ))}
+      </nav>
+      <input
+        className="input finder"
+        type="search"
+        aria-label={words.keys.find}
+        placeholder={words.keys.find}
+        value={find}
+        onChange={({ currentTarget: { value } }) =>
+          void navigate({ search: (before) => ({ ...before, find: value || undefined }), replace: true })
+        }
+      />
+      <span className="soft" role="status">
+        {words.keys.shown(count)}
+      </span>
+    </div>
+  );
+}
+
+function NoKeys({ isFiltered, isRevoked }: { readonly isFiltered: boolean; readonly isRevoked: boolean }): ReactNode {
+  if (isFiltered) return <p className="soft">{words.keys.noneFound}</p>;
+  if (isRevoked) return <p className="soft">{words.keys.emptyRevoked}</p>;
+  return (
+    <Empty title={words.keys.emptyTitle} about={words.keys.emptyAbout}>
+      <Link to="/keys" search={{ make: "key" }} className="button main">
+        {words.keys.make}
+      </Link>
+    </Empty>
+  );
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    name: words.keys.name,
+    cell: ({ id, settings }) => (
+      <Link to="/keys/$id" params={{ id }}>
+        {settings?.name || words.keys.unnamed}
+      </Link>
+    ),
+  },
+  { name: words.keys.hint, cell: ({ hint }) => <code>{hint}</code> },
+  {
+    name: words.keys.limits,
+    cell: ({ settings }) => limitWords(settings).join(", ") || words.form.none,
+    isExtra: true,
+  },
+  {
+    name: words.keys.created,
+    cell: ({ createTime, revokeTime }) => <CreatedCell time={createTime} revokeTime={revokeTime} />,
+    isNumber: true,
+    isExtra: true,
+  },
+];
+
+interface CreatedCellParts {
+  readonly time: Date | undefined;
+  readonly revokeTime: Date | undefined;
+}
+
+function CreatedCell({ time, revokeTime }: CreatedCellParts): ReactNode {
+  if (revokeTime !== undefined)
+    return <span className="tag">{words.keys.revokedOn(clockTime(revokeTime)).split(".")[0]}</span>;
+  return time === undefined ? "" : clockTime(time);
+}

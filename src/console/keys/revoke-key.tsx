@@ -1,0 +1,39 @@
+/** Ends a key for good, after it said what that does. */
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { getKey, listKeys, revokeKey } from "../../../gen/console/key_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import type { KeyDialogParts } from "./change-key.tsx";
+
+export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
+  const { account } = useSignedIn();
+  const revoke = useMutation({
+    mutationFn: () => call(revokeKey, { id: keyShown.id }, { account }),
+    onSuccess: async () => {
+      onClose();
+      await forget(getKey, listKeys);
+    },
+  });
+  return (
+    <Dialog title={words.keys.revokeTitle} onClose={onClose}>
+      <p>
+        <strong>{words.keys.revokeSure(keyShown.settings?.name || keyShown.hint)}</strong>
+      </p>
+      <p>{words.keys.revokeWill}</p>
+      {revoke.error !== null && <Problem error={revoke.error} what={words.keys.revokeFailed} />}
+      <div className="foot">
+        <button className="button" type="button" onClick={onClose}>
+          {words.form.cancel}
+        </button>
+        <button className="button danger" type="button" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
+          {words.keys.revokeGo}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

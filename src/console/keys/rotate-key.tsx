@@ -1,0 +1,50 @@
+/** Gives a key a new secret, and lets the old one live on for a while. */
+import { useMutation } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { getKey, listKeys, rotateKey } from "../../../gen/console/key_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Choice } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import type { KeyDialogParts } from "./change-key.tsx";
+import { Secret } from "./secret.tsx";
+
+const A_DAY_SECONDS = 86_400;
+
+export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
+  const { account } = useSignedIn();
+  const [graceSeconds, setGraceSeconds] = useState(A_DAY_SECONDS);
+  const rotate = useMutation({
+    mutationFn: () => call(rotateKey, { id: keyShown.id, graceSeconds }, { account }),
+    onSuccess: () => forget(getKey, listKeys),
+  });
+  if (rotate.data !== undefined) return <Secret secret={rotate.data.secret} onClose={onClose} />;
+  return (
+    <Dialog title={words.keys.rotateTitle} onClose={onClose}>
+      <p>{words.keys.rotateWill}</p>
+      <Choice
+        label={words.keys.grace}
+        value={graceSeconds}
+        onChange={({ currentTarget: { value } }) => setGraceSeconds(Number(value))}
+      >
+        {Object.entries(words.keys.graces).map(([seconds, name]) => (
+          <option key={seconds} value={seconds}>
+            {name}
+          </option>
+        ))}
+      </Choice>
+      {rotate.error !== null && <Problem error={rotate.error} what={words.keys.rotateFailed} />}
+      <div className="foot">
+        <button className="button" type="button" onClick={onClose}>
+          {words.form.cancel}
+        </button>
+        <button className="button main" type="button" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+          {words.keys.rotateGo}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

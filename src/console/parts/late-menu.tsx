@@ -1,0 +1,37 @@
+/** A button whose menu is loaded when it is opened first: what draws menus is not needed for the first page. */
+import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react";
+
+export interface LateMenuParts {
+  readonly label: string;
+  readonly className: string;
+  /** What stands on the button. */
+  readonly face: ReactNode;
+  /** The menu, lazily loaded, beside its button. */
+  readonly menu: (parts: OpenMenuParts) => ReactNode;
+}
+
+export interface OpenMenuParts {
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly onClose: () => void;
+}
+
+export function LateMenu({ label, className, face, menu }: LateMenuParts): ReactNode {
+  const button = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        ref={button}
+        className={className}
+        type="button"
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(true)}
+      >
+        {face}
+      </button>
+      {isOpen && <Suspense>{menu({ button, onClose: () => setOpen(false) })}</Suspense>}
+    </>
+  );
+}

@@ -1,0 +1,16 @@
+/** How far a request has come, as a word in its colour. */
+import type { ReactNode } from "react";
+import type { RequestState } from "../../../gen/console/usage_service.js";
+import { words } from "../copy/en.ts";
+
+const LOOKS: Readonly<Record<RequestState, string>> = {
+  unspecified: "tag",
+  held: "tag",
+  settled: "tag good",
+  voided: "tag warn",
+  expired: "tag bad",
+};
+
+export function StateTag({ state }: { readonly state: RequestState }): ReactNode {
+  return <span className={LOOKS[state]}>{words.requests.states[state]}</span>;
+}

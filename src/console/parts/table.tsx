@@ -1,0 +1,108 @@
+/** A table of any length: only the rows in sight are drawn, and its head says how many there are. */
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+
+const DRAWN_WHOLE_MAX = 80;
+const ROW_PIXELS = 41;
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right, with digits of one width. */
+  readonly isNumber?: boolean;
+  /** Left out where the window is narrow. */
+  readonly isExtra?: boolean;
+}
+
+export interface TableParts<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+export function Table<Row>({ label, columns, rows, keyOf }: TableParts<Row>): ReactNode {
+  const isLong = rows.length > DRAWN_WHOLE_MAX;
+  return (
+    <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
+      <table aria-rowcount={rows.length + 1}>
+        <caption className="hidden-text">{label}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber, isExtra }) => (
+              <th key={name} scope="col" className={classOf(isNumber, isExtra)}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {isLong ? (
+          <LongBody columns={columns} rows={rows} keyOf={keyOf} />
+        ) : (
+          <tbody>
+            {rows.map((row) => (
+              <Line key={keyOf(row)} row={row} columns={columns} />
+            ))}
+          </tbody>
+        )}
+      </table>
+    </div>
+  );
+}
+
+function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label">): ReactNode {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => setTop((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY), []);
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => ROW_PIXELS,
+    overscan: 20,
+    scrollMargin: top,
+  });
+  const items = virtual.getVirtualItems();
+  const before = (items[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
+  return (
+    <tbody ref={body}>
+      <Gap pixels={before} span={columns.length} />
+      {items.map(({ index }) => {
+        const row = rows[index];
+        return row === undefined ? null : <Line key={keyOf(row)} row={row} columns={columns} position={index + 2} />;
+      })}
+      <Gap pixels={after} span={columns.length} />
+    </tbody>
+  );
+}
+
+function Gap({ pixels, span }: { readonly pixels: number; readonly span: number }): ReactNode {
+  if (pixels <= 0) return null;
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={span} style={{ height: pixels, padding: 0, border: 0 }} />
+    </tr>
+  );
+}
+
+interface LineParts<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly position?: number;
+}
+
+function Line<Row>({ row, columns, position }: LineParts<Row>): ReactNode {
+  return (
+    <tr aria-rowindex={position}>
+      {columns.map(({ name, cell, isNumber, isExtra }) => (
+        <td key={name} className={classOf(isNumber, isExtra)}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function classOf(isNumber = false, isExtra = false): string | undefined {
+  const names = [isNumber ? "number" : "", isExtra ? "wide-only" : ""].filter(Boolean);
+  return names.length > 0 ? names.join(" ") : undefined;
+}

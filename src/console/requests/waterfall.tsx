@@ -1,0 +1,91 @@
+/** The attempts of a request over time, as bars and in the same table for who cannot see them. */
+import type { ReactNode } from "react";
+import type { Attempt, RequestRecord } from "../../../gen/console/usage_service.js";
+import { words } from "../copy/en.ts";
+import { milliseconds } from "../format.ts";
+
+const BAR = 100;
+
+export function Waterfall({ request }: { readonly request: RequestRecord }): ReactNode {
+  const { attemptLog, createTime, endTime } = request;
+  if (attemptLog.length === 0) return <p className="soft">{words.requests.noAttempts}</p>;
+  const tookMs = createTime === undefined || endTime === undefined ? 0 : endTime.getTime() - createTime.getTime();
+  const lastMs = attemptLog.reduce((most, attempt) => Math.max(most, endOf(attempt)), tookMs);
+  return (
+    <div className="table-scroll" role="region" aria-label={words.requests.attempts} tabIndex={0}>
+      <table>
+        <caption className="hidden-text">{words.requests.attemptsAbout}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{words.requests.attempt}</th>
+            <th scope="col">{words.requests.at}</th>
+            <th scope="col">{words.requests.outcome}</th>
+            <th scope="col" className="waterfall-head wide-only">
+              <span className="hidden-text">{words.requests.attemptsAbout}</span>
+            </th>
+            <th scope="col" className="number wide-only">
+              {words.requests.start}
+            </th>
+            <th scope="col" className="number wide-only">
+              {words.requests.firstPart}
+            </th>
+            <th scope="col" className="number">
+              {words.requests.took}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {attemptLog.map((attempt) => (
+            <Row key={attempt.number} attempt={attempt} lastMs={Math.max(lastMs, 1)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ attempt, lastMs }: { readonly attempt: Attempt; readonly lastMs: number }): ReactNode {
+  const { number, upstream, upstreamModel, end, errorReason, httpStatus, startMs, durationMs, firstBatchMs } = attempt;
+  const failure = [errorReason, httpStatus === undefined ? undefined : `HTTP ${httpStatus}`].filter(Boolean).join(", ");
+  return (
+    <tr>
+      <th scope="row">{number}</th>
+      <td>
+        {upstream} {upstreamModel !== "" && <small className="soft">{upstreamModel}</small>}
+      </td>
+      <td>
+        <span className={end === "failed" ? "tag bad" : end === "answered" ? "tag good" : "tag"}>
+          {words.requests.ends[end]}
+        </span>{" "}
+        {end === "failed" && <small className="soft">{failure}</small>}
+      </td>
+      <td className="waterfall wide-only" aria-hidden="true">
+        <svg viewBox={`0 0 ${BAR} 10`} preserveAspectRatio="none">
+          <Bars attempt={attempt} lastMs={lastMs} />
+        </svg>
+      </td>
+      <td className="number wide-only">{startMs === undefined ? "" : milliseconds(startMs)}</td>
+      <td className="number wide-only">{firstBatchMs === undefined ? "" : milliseconds(firstBatchMs)}</td>
+      <td className="number">{durationMs === undefined ? "" : milliseconds(durationMs)}</td>
+    </tr>
+  );
+}
+
+/** Pale until the first part came, full from there. */
+function Bars({ attempt, lastMs }: { readonly attempt: Attempt; readonly lastMs: number }): ReactNode {
+  const at = (ms: number): number => (ms / lastMs) * BAR;
+  const start = Number(attempt.startMs ?? 0n);
+  const first = start + Number(attempt.firstBatchMs ?? attempt.durationMs ?? 0n);
+  const end = endOf(attempt);
+  const colour = attempt.end === "failed" ? "series-3" : "series-1";
+  return (
+    <g className={colour} fill="currentColor">
+      <rect x={at(start)} y="1" width={Math.max(at(end - start), 0.5)} height="8" opacity="0.35" />
+      <rect x={at(first)} y="1" width={Math.max(at(end - first), 0)} height="8" />
+    </g>
+  );
+}
+
+function endOf({ startMs = 0n, durationMs = 0n }: Attempt): number {
+  return Number(startMs + durationMs);
+}

@@ -1,0 +1,186 @@
+/** Every page with its path and what of it stands in the URL. Each page is loaded when it is opened first. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  retainSearchParams,
+} from "@tanstack/react-router";
+import { words } from "./copy/en.ts";
+import { Overview } from "./overview/overview.tsx";
+import { Problem } from "./parts/problem.tsx";
+import { daysIn, present, textIn, wordIn } from "./search.ts";
+import { DOC_PAGES, REQUEST_STATES, USAGE_GROUPS } from "./states.ts";
+import { Gate } from "./shell/gate.tsx";
+import { NotFound } from "./shell/not-found.tsx";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const root = createRootRoute({
+  component: Gate,
+  notFoundComponent: NotFound,
+  validateSearch: (given: Given) => present({ account: textIn(given, "account") }),
+  search: { middlewares: [retainSearchParams(["account"])] },
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: Overview,
+  validateSearch: (given: Given) => present({ days: daysIn(given) }),
+});
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./shell/welcome.tsx"), "Welcome"),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./keys/keys.tsx"), "Keys"),
+  validateSearch: (given: Given) =>
+    present({
+      find: textIn(given, "find"),
+      show: wordIn(given, "show", ["revoked"]),
+      make: wordIn(given, "make", ["key"]),
+    }),
+});
+
+const key = createRoute({
+  getParentRoute: () => root,
+  path: "/keys/$id",
+  component: lazyRouteComponent(() => import("./keys/key.tsx"), "KeyPage"),
+});
+
+const requests = createRoute({
+  getParentRoute: () => root,
+  path: "/requests",
+  component: lazyRouteComponent(() => import("./requests/requests.tsx"), "Requests"),
+  validateSearch: (given: Given) =>
+    present({
+      state: wordIn(given, "state", REQUEST_STATES),
+      model: textIn(given, "model"),
+      key: textIn(given, "key"),
+      page: textIn(given, "page"),
+    }),
+});
+
+const request = createRoute({
+  getParentRoute: () => root,
+  path: "/requests/$id",
+  component: lazyRouteComponent(() => import("./requests/request.tsx"), "RequestPage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: "/usage",
+  component: lazyRouteComponent(() => import("./usage/usage.tsx"), "UsagePage"),
+  validateSearch: (given: Given) =>
+    present({
+      days: daysIn(given),
+      by: wordIn(given, "by", USAGE_GROUPS),
+      and: wordIn(given, "and", USAGE_GROUPS),
+      show: wordIn(given, "show", ["tokens", "requests"]),
+    }),
+});
+
+const models = createRoute({
+  getParentRoute: () => root,
+  path: "/models",
+  component: lazyRouteComponent(() => import("./models/models.tsx"), "Models"),
+  validateSearch: (given: Given) => present({ find: textIn(given, "find"), open: textIn(given, "open") }),
+});
+
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: "/playground",
+  component: lazyRouteComponent(() => import("./playground/playground.tsx"), "Playground"),
+  validateSearch: (given: Given) => present({ model: textIn(given, "model"), beside: textIn(given, "beside") }),
+});
+
+const billing = createRoute({
+  getParentRoute: () => root,
+  path: "/billing",
+  component: lazyRouteComponent(() => import("./billing/billing.tsx"), "Billing"),
+  validateSearch: (given: Given) => present({ month: textIn(given, "month"), page: textIn(given, "page") }),
+});
+
+const docs = createRoute({
+  getParentRoute: () => root,
+  path: "/docs",
+  component: lazyRouteComponent(() => import("./docs/docs.tsx"), "Docs"),
+  validateSearch: (given: Given) => present({ about: wordIn(given, "about", DOC_PAGES) }),
+});
+
+const health = createRoute({
+  getParentRoute: () => root,
+  path: "/admin",
+  component: lazyRouteComponent(() => import("./admin/health.tsx"), "Health"),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/accounts",
+  component: lazyRouteComponent(() => import("./admin/accounts.tsx"), "Accounts"),
+  validateSearch: (given: Given) => present({ page: textIn(given, "page") }),
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/accounts/$id",
+  component: lazyRouteComponent(() => import("./admin/account.tsx"), "AccountPage"),
+});
+
+const upstreams = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/upstreams",
+  component: lazyRouteComponent(() => import("./admin/upstreams.tsx"), "Upstreams"),
+});
+
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/ledger",
+  component: lazyRouteComponent(() => import("./admin/ledger.tsx"), "Ledger"),
+});
+
+const nodes = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/nodes",
+  component: lazyRouteComponent(() => import("./admin/nodes.tsx"), "Nodes"),
+});
+
+const tree = root.addChildren([
+  overview,
+  welcome,
+  keys,
+  key,
+  requests,
+  request,
+  usage,
+  models,
+  playground,
+  billing,
+  docs,
+  health,
+  accounts,
+  account,
+  upstreams,
+  ledger,
+  nodes,
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: "/console",
+  defaultPreload: "intent",
+  defaultErrorComponent: ({ error }) => <Problem error={error} what={words.errors.page} />,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,47 @@
+/** What stands before every page: who is not signed in signs in here, at the address of the page that was asked for. */
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { Refusal } from "../api/client.ts";
+import { words } from "../copy/en.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { Offline } from "./offline.tsx";
+import { SignedInContext, signedInAs, useFirstAccount, useSession } from "./session.ts";
+import { Shell } from "./shell.tsx";
+import { SignIn } from "./sign-in.tsx";
+
+export function Gate(): ReactNode {
+  const { pathname } = useLocation();
+  if (pathname.endsWith("/welcome")) return <Outlet />;
+  return (
+    <>
+      <Offline />
+      <Guarded />
+    </>
+  );
+}
+
+function Guarded(): ReactNode {
+  const { data, error, refetch } = useSession();
+  const otherwise = useFirstAccount(data);
+  const signedIn = useMemo(
+    () => (data === undefined || otherwise === undefined ? undefined : signedInAs(data, otherwise)),
+    [data, otherwise],
+  );
+  if (error instanceof Refusal && error.status === 401) return <SignIn />;
+  if (signedIn !== undefined)
+    return (
+      <SignedInContext value={signedIn}>
+        <Shell />
+      </SignedInContext>
+    );
+  return (
+    <main className="gate">
+      {error === null ? (
+        <Waiting />
+      ) : (
+        <Problem error={error} what={words.errors.start} onAgain={() => void refetch()} />
+      )}
+    </main>
+  );
+}

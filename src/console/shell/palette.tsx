@@ -1,0 +1,108 @@
+/** The command palette: pages, keys, models, and a request by its id. */
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import {
+  Autocomplete,
+  Dialog,
+  Input,
+  Menu,
+  MenuItem,
+  Modal,
+  ModalOverlay,
+  SearchField,
+  useFilter,
+} from "react-aria-components";
+import { listKeys } from "../../../gen/console/key_service.js";
+import { listModels } from "../../../gen/console/model_service.js";
+import { ask } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { HOLDER_PAGES, OPERATOR_PAGES } from "./pages.ts";
+import { useSignedIn } from "./session.ts";
+
+interface Command {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly go: () => void;
+}
+
+const REQUEST_ID = /^req_\w+$/;
+
+export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const [typed, setTyped] = useState("");
+  const { contains } = useFilter({ sensitivity: "base" });
+  const commands = useCommands(typed.trim());
+  const act = (id: string | number): void => {
+    onClose();
+    commands.find((command) => command.id === id)?.go();
+  };
+  return (
+    <ModalOverlay className="veil" isOpen isDismissable onOpenChange={onClose}>
+      <Modal className="dialog palette">
+        <Dialog aria-label={words.palette.title}>
+          <Autocomplete filter={contains} inputValue={typed} onInputChange={setTyped}>
+            <SearchField aria-label={words.palette.title} autoFocus>
+              <Input className="input" placeholder={words.palette.hint} />
+            </SearchField>
+            <Menu
+              className="menu palette-list"
+              items={commands}
+              onAction={act}
+              aria-label={words.palette.found}
+              renderEmptyState={() => <p className="soft">{words.palette.nothing}</p>}
+            >
+              {({ id, name, kind }) => (
+                <MenuItem id={id} textValue={`${name} ${kind}`} className="menu-item palette-item">
+                  <span>{name}</span>
+                  <small className="soft">{kind}</small>
+                </MenuItem>
+              )}
+            </Menu>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function useCommands(typed: string): readonly Command[] {
+  const navigate = useNavigate();
+  const { account, isOverAll } = useSignedIn();
+  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: 1_000 }, account));
+  const models = useQuery(ask(listModels, {}, account));
+  const pages = isOverAll ? [...HOLDER_PAGES, ...OPERATOR_PAGES] : HOLDER_PAGES;
+  const found: Command[] = REQUEST_ID.test(typed)
+    ? [
+        {
+          id: typed,
+          name: typed,
+          kind: words.palette.request,
+          go: () => void navigate({ to: "/requests/$id", params: { id: typed } }),
+        },
+      ]
+    : [];
+  for (const { to, name } of pages)
+    found.push({ id: `page ${to}`, name, kind: words.palette.page, go: () => void navigate({ to }) });
+  found.push({
+    id: "make key",
+    name: words.keys.make,
+    kind: words.palette.action,
+    go: () => void navigate({ to: "/keys", search: { make: "key" } }),
+  });
+  for (const { id, settings, hint } of keys.data?.keys ?? [])
+    found.push({
+      id,
+      name: `${settings?.name || id} ${hint}`,
+      kind: words.palette.key,
+      go: () => void navigate({ to: "/keys/$id", params: { id } }),
+    });
+  for (const { id } of models.data?.models ?? [])
+    found.push({
+      id: `model ${id}`,
+      name: id,
+      kind: words.palette.model,
+      go: () => void navigate({ to: "/models", search: { open: id } }),
+    });
+  return found;
+}

@@ -1,0 +1,119 @@
+/** The frame of every page: navigation beside it, and where the page itself is drawn. */
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { words } from "../copy/en.ts";
+import { FirstAccount } from "../overview/first-account.tsx";
+import { AccountSwitcher } from "./account-switcher.tsx";
+import { Brand } from "./brand.tsx";
+import { Icon } from "./icons.tsx";
+import { HOLDER_PAGES, OPERATOR_PAGES, type PageLink } from "./pages.ts";
+import { PersonButton } from "./person-button.tsx";
+import { useSignedIn } from "./session.ts";
+
+const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
+
+export function Shell(): ReactNode {
+  const [isFinding, setFinding] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const { account } = useSignedIn();
+  useShortcut(() => setFinding(true));
+  useEffect(() => setOpen(false), [pathname]);
+  return (
+    <div className="frame">
+      <a className="skip" href="#page" onClick={(event) => skipTo(event, main.current)}>
+        {words.shell.skip}
+      </a>
+      <div className="narrow-bar">
+        <Brand />
+        <span className="row">
+          <FindButton onPress={() => setFinding(true)} isShort />
+          <button className="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} type="button">
+            <Icon name="menu" />
+            {words.shell.menu}
+          </button>
+        </span>
+      </div>
+      <Side isOpen={isOpen} onFind={() => setFinding(true)} />
+      <main className="page" id="page" tabIndex={-1} ref={main}>
+        {account === "" ? <FirstAccount /> : <Outlet />}
+      </main>
+      {isFinding && (
+        <Suspense>
+          <Palette onClose={() => setFinding(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: () => void }): ReactNode {
+  const { isOverAll } = useSignedIn();
+  return (
+    <div className="side" data-open={isOpen}>
+      <Brand />
+      <AccountSwitcher />
+      <FindButton onPress={onFind} />
+      <nav aria-label={words.shell.pages}>
+        {HOLDER_PAGES.map((page) => (
+          <NavigationLink key={page.to} page={page} />
+        ))}
+        {isOverAll && (
+          <>
+            <h2>{words.shell.operator}</h2>
+            {OPERATOR_PAGES.map((page) => (
+              <NavigationLink key={page.to} page={page} />
+            ))}
+          </>
+        )}
+      </nav>
+      <div className="side-foot">
+        <PersonButton />
+      </div>
+    </div>
+  );
+}
+
+function NavigationLink({ page }: { readonly page: PageLink }): ReactNode {
+  return (
+    <Link to={page.to} activeOptions={{ exact: page.to === "/" || page.to === "/admin", includeSearch: false }}>
+      <Icon name={page.icon} />
+      {page.name}
+    </Link>
+  );
+}
+
+function FindButton({
+  onPress,
+  isShort = false,
+}: {
+  readonly onPress: () => void;
+  readonly isShort?: boolean;
+}): ReactNode {
+  return (
+    <button className={isShort ? "button quiet" : "button find"} onClick={onPress} type="button">
+      <Icon name="search" />
+      <span>{words.shell.find}</span>
+      {!isShort && <kbd aria-hidden="true">Ctrl K</kbd>}
+    </button>
+  );
+}
+
+/** Ctrl-K, and Cmd-K on a Mac. */
+function useShortcut(act: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      act();
+    };
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  });
+}
+
+function skipTo(event: { preventDefault(): void }, target: HTMLElement | null): void {
+  event.preventDefault();
+  target?.focus();
+}

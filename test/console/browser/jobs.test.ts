@@ -1,0 +1,212 @@
+/** What people come for, done in a real browser against the real gateway. */
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { money } from "../../../src/console/format.js";
+import { ACCOUNT, generate, PERSON, SCRIPT_NAME, startWorld, type World } from "./world.js";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld(12);
+});
+afterAll(() => world.close());
+
+/** A figure as a page writes it, without the spaces that align it. */
+async function textOf(page: Page, selector: string): Promise<string> {
+  const text = await page.locator(selector).first().textContent();
+  return (text ?? "").replaceAll("\u2007", "").trim();
+}
+
+describe("keys", () => {
+  test("one is made, shown once, works, is changed, rotated and revoked", async () => {
+    const page = await world.open("/keys");
+    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByLabel("Name").fill("of a test");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByText("the only time").waitFor();
+    const secret = await textOf(page, "[role=alertdialog] pre");
+    expect(secret).toMatch(/^sk-\w{20,}$/);
+    expect(await page.locator("[role=alertdialog] pre").nth(1).textContent()).toContain(`Bearer ${secret}`);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect(await page.content()).not.toContain(secret);
+    expect((await generate(world.gateway.url, secret, "sim-1", "Hello.")).status).toBe(200);
+
+    await page.getByRole("link", { name: "of a test" }).click();
+    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByLabel("Budget a day, USD").fill("1.50");
+    await page.getByLabel("Requests a minute").fill("600");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("$1.50 a day, 600 requests/min").waitFor();
+
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByLabel("The old secret").selectOption("0");
+    await page.getByRole("button", { name: "Make a new secret" }).click();
+    await page.getByText("the only time").waitFor();
+    const next = await textOf(page, "[role=alertdialog] pre");
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect((await generate(world.gateway.url, secret, "sim-1", "Hello.")).status).toBe(401);
+    expect((await generate(world.gateway.url, next, "sim-1", "Hello.")).status).toBe(200);
+
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("stop working").waitFor();
+    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByText("It can do nothing any more").waitFor();
+    expect((await generate(world.gateway.url, next, "sim-1", "Hello.")).status).toBe(401);
+    await page.goto(`${world.gateway.url}/console/keys?show=revoked`);
+    await page.getByRole("link", { name: "of a test" }).waitFor();
+    await page.context().close();
+  });
+
+  test("a wrong amount is said at its field, and a refusal of the gateway with its request id", async () => {
+    const page = await world.open("/keys?make=key");
+    await page.getByText("Limits and budgets").click();
+    await page.getByLabel("Budget a day, USD").fill("ten");
+    await page.getByText("Give an amount such as 12.50").waitFor();
+    expect(await page.getByRole("button", { name: "Make the key" }).isDisabled()).toBe(true);
+    await page.getByLabel("Budget a day, USD").fill("");
+    await page.getByLabel("Addresses").fill("nowhere");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByText("The key was not made.").waitFor();
+    expect(await page.getByRole("alert").textContent()).toMatch(/addresses.*Request id: req_\w+/);
+    await page.context().close();
+  });
+
+  test("a script in a name is a name", async () => {
+    const page = await world.open("/keys");
+    await page.getByRole("link", { name: SCRIPT_NAME }).click();
+    await page.getByRole("heading", { name: SCRIPT_NAME }).waitFor();
+    expect(await page.evaluate(() => window.ran)).toBeUndefined();
+    await page.context().close();
+  });
+});
+
+describe("figures are those of the ledger, to the last digit:", () => {
+  test("the balance and the spend of the overview", async () => {
+    const page = await world.open("/?days=1");
+    const { available_nanos, spent_nanos } = await balance();
+    await page.getByText("Spend by model").waitFor();
+    expect(await textOf(page, ".figures data")).toBe(money(BigInt(available_nanos)));
+    expect((await page.locator(".figures data").nth(1).textContent())?.trim()).toBe(money(BigInt(spent_nanos)));
+    await page.context().close();
+  });
+
+  test("the total of usage, and its file", async () => {
+    const page = await world.open("/usage?days=1&by=model");
+    const { spent_nanos } = await balance();
+    await page.getByText("Total").waitFor();
+    expect(await textOf(page, "tbody tr:last-child td:last-child data")).toBe(money(BigInt(spent_nanos)));
+    const file = await downloaded(page);
+    const sum = file
+      .split("\r\n")
+      .slice(1, -1)
+      .reduce((sum, line) => sum + BigInt(line.split(",")[4] ?? "0"), 0n);
+    expect(sum).toBe(BigInt(spent_nanos));
+    await page.context().close();
+  });
+
+  test("the statement, and its file", async () => {
+    const page = await world.open("/billing");
+    await page.getByText("Balance before").waitFor();
+    const { available_nanos } = await balance();
+    expect(await textOf(page, "tbody tr:last-child td:last-child data")).toBe(money(BigInt(available_nanos)));
+    const file = await downloaded(page);
+    expect(file).toContain("c:inv-1");
+    expect(file.trimEnd().split("\n").at(-1)).toContain(available_nanos);
+    await page.context().close();
+  });
+
+  test("each request, from the log to its ledger entries", async () => {
+    const page = await world.open("/requests");
+    const { requests } = (await world.api(`/api/v1/requests?account_id=${ACCOUNT}&page_size=1`)) as {
+      requests: { id: string; charged_nanos: string }[];
+    };
+    await page.locator("tbody tr").first().waitFor();
+    expect(await textOf(page, "tbody tr data")).toBe(money(BigInt(requests[0]?.charged_nanos ?? "")));
+    await page.locator("tbody a").first().click();
+    await page.getByRole("heading", { name: requests[0]?.id ?? "" }).waitFor();
+    expect(await page.getByText(`h:${requests[0]?.id}`).count()).toBe(1);
+    await page.context().close();
+  });
+
+  async function balance(): Promise<{ readonly available_nanos: string; readonly spent_nanos: string }> {
+    return (await world.api(`/api/v1/accounts/${ACCOUNT}/balance`)) as { available_nanos: string; spent_nanos: string };
+  }
+
+  async function downloaded(page: Page): Promise<string> {
+    const coming = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    return readFileSync(await (await coming).path(), "utf8");
+  }
+});
+
+describe("the shell", () => {
+  test("the palette finds a key by its name, all by keyboard, and gives the focus back", async () => {
+    const page = await world.open("/");
+    await page.getByText("Spend by model").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("A page, a key, a model, or a request’s id").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("menuitem", { name: "backend" }).waitFor();
+    await page.keyboard.type("backend");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "backend" }).waitFor();
+    await page.context().close();
+  });
+
+  test("the first stop of the keyboard skips to the page, and no stop is invisible", async () => {
+    const page = await world.open("/keys");
+    await page.getByRole("link", { name: "backend" }).waitFor();
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the page");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("page");
+    const seen = new Set<string>();
+    for (let stop = 0; stop < 14; stop++) {
+      await page.keyboard.press("Tab");
+      const { isShown, name } = await page.evaluate(() => {
+        const element = document.activeElement;
+        if (element === null) return { isShown: false, name: "" };
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        return {
+          isShown: outlineStyle !== "none" && outlineWidth !== "0px",
+          name: `${element.tagName} ${element.textContent?.slice(0, 30)}`,
+        };
+      });
+      if (name.startsWith("BODY")) break;
+      expect(isShown, name).toBe(true);
+      seen.add(name);
+    }
+    expect([...seen].some((name) => name.includes("backend"))).toBe(true);
+    await page.context().close();
+  });
+
+  test("a lost network is said, and what comes back with it is shown", async () => {
+    const page = await world.open("/keys");
+    await page.getByRole("link", { name: "backend" }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText("No connection.").waitFor();
+    expect(await page.getByRole("link", { name: "backend" }).isVisible()).toBe(true);
+    await page.context().setOffline(false);
+    await page.getByText("No connection.").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  test("who is signed out signs in at the same address and goes on there", async () => {
+    const page = await world.openFresh("/usage?days=7");
+    await page.getByLabel("E-mail").fill(PERSON.email);
+    await page.getByLabel("Password").fill("not the password");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("You are not signed in.").waitFor();
+    await page.getByLabel("Password").fill(PERSON.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+    expect(page.url()).toContain("days=7");
+    await page.getByRole("button", { name: PERSON.email }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    await page.context().close();
+  });
+});

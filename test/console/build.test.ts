@@ -1,0 +1,60 @@
+/** What the build of the console weighs, and that it needs nothing from elsewhere. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const BUILT = "dist/console";
+const FIRST_LOAD_BYTES_MAX = 200 * 1_024;
+const PAGE_BYTES_MAX = 60 * 1_024;
+
+interface Chunk {
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly isDynamicEntry?: boolean;
+  readonly imports?: readonly string[];
+  readonly dynamicImports?: readonly string[];
+}
+
+const manifest: Readonly<Record<string, Chunk>> = JSON.parse(readFileSync(join(BUILT, "manifest.json"), "utf8"));
+const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry === true) ?? "";
+
+/** A chunk and all that it needs at once. */
+function closureOf(name: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const other of manifest[name]?.imports ?? []) closureOf(other, found);
+  return found;
+}
+
+function compressedBytes(names: Iterable<string>): number {
+  const files = [...names].map((name) => manifest[name]?.file ?? "").filter((file) => file.endsWith(".js"));
+  return files.reduce((sum, file) => sum + statSync(join(BUILT, `${file}.gz`)).size, 0);
+}
+
+test("the first load is at most 200 KB of scripts, compressed", () => {
+  expect(entry).not.toBe("");
+  expect(compressedBytes(closureOf(entry))).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+});
+
+test("every other page comes by itself, and is small", () => {
+  const first = closureOf(entry);
+  const pages = Object.keys(manifest).filter((name) => manifest[name]?.isDynamicEntry === true);
+  expect(pages.length).toBeGreaterThanOrEqual(10);
+  for (const page of pages) {
+    const more = [...closureOf(page)].filter((name) => !first.has(name));
+    expect(compressedBytes(more), page).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+  }
+});
+
+test("the page has no inline script and no style of its own, and names no other host", () => {
+  const page = readFileSync(join(BUILT, "index.html"), "utf8");
+  expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|https?:\/\//);
+  expect(page).toContain('nonce="TOLLGATE_NONCE"');
+});
+
+test("assets carry what they hold in their names, each beside its compressed form", () => {
+  const names = readdirSync(join(BUILT, "assets"));
+  const plain = names.filter((name) => !name.endsWith(".gz"));
+  expect(plain.filter((name) => !/-[\w-]{8}\.(js|css|svg)$/.test(name))).toEqual([]);
+  expect(names.toSorted()).toEqual(plain.flatMap((name) => [name, `${name}.gz`]).toSorted());
+});
