@@ -211,7 +211,8 @@ export class LeaseKeeper {
     for (const waitMs of RECALL_WAITS_MS) {
       const result = await writer.submit({ kind: "recall", accountId, nowMs: nowMs() });
       if (result.kind !== "recalled") return;
-      this.giveBack(result.leases);
+      // All of its own, also those that the database does not know any more.
+      this.giveBackOf(accountId);
       const others = result.leases.filter((lease) => lease.nodeId !== nodeId()).map(({ leaseId }) => leaseId);
       // What is granted later is under the change.
       awaited ??= new Set(others);

@@ -275,6 +275,23 @@ describe("where the database does not take a hold", () => {
   });
 });
 
+test("a node that others took for dead goes on under another id, and charges what it had admitted", async () => {
+  const { ledger, store, admitted } = await leased({ beatEveryMs: 20 });
+  const hold = admitted();
+  const beat = { kind: "beat", nodeId: "node_2", nowMs: NOON_MS, isLast: false } as const;
+  await vi.waitFor(async () => {
+    const [seen] = await store.ledger.commit([beat]);
+    const silent = seen?.kind === "beaten" ? seen.others.filter(({ nodeId }) => nodeId === "node_1") : [];
+    await store.ledger.commit([{ kind: "recover", nodeId: "node_2", nowMs: NOON_MS, silent }]);
+    expect(ledger.lease.nodeId).toBe("node_1.1");
+  }, WAIT);
+  expect(ledger.leases.held.count).toBe(0);
+  expect(await hold.settle(settlement(4n))).toEqual({ chargedNanos: 4n, overageNanos: 0n });
+  await grant(ledger);
+  await admitted().settle(settlement(5n));
+  expect(await ledger.balance("acme")).toMatchObject({ heldNanos: 0n, spentNanos: 9n });
+});
+
 test("an amount beyond all leases changes nothing", async () => {
   const { ledger, admitted } = await leased();
   expect(await reasonOf(ledger.hold(next({ amountNanos: AMOUNT_NANOS_MAX })))).toBe("ERROR_REASON_BALANCE_TOO_LOW");
