@@ -18,6 +18,7 @@ export const azure = chatFamily({
   baseUrl: undefined,
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
+  telemetryName: "azure.ai.openai",
   pricedAs: "azure",
   refusals: [{ status: 404, code: "DeploymentNotFound", kind: "model" }],
   // An answer names the model, and a request its deployment.

@@ -24,6 +24,8 @@ export interface ChatFamily {
   readonly abortStopsBilling: boolean;
   /** Left out where a whole answer is billed as a streamed one is when it is left. */
   readonly wholeAnswersBillOn?: boolean;
+  /** How OpenTelemetry names it; left out where it has no name for it, or the same. */
+  readonly telemetryName?: string;
   readonly pricedAs: string | undefined;
   readonly namesAnswersItself?: boolean;
   readonly countsLikeOurs?: boolean;
@@ -54,6 +56,7 @@ export function chatFamily(says: ChatFamily): Family {
     needsKey: says.needsKey ?? true,
     abortStopsBilling: says.abortStopsBilling,
     wholeAnswersBillOn: says.wholeAnswersBillOn ?? false,
+    telemetryName: says.telemetryName,
     pricedAs: says.pricedAs,
     namesAnswersItself: says.namesAnswersItself ?? false,
     countsLikeOurs: says.countsLikeOurs ?? false,

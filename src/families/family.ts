@@ -61,6 +61,8 @@ export interface Family extends Speech {
   readonly abortStopsBilling: boolean;
   /** True where that holds for streams alone, and a whole answer is billed to its end all the same. */
   readonly wholeAnswersBillOn?: boolean;
+  /** How OpenTelemetry names the family; absent where it has no name for it, or the same. */
+  readonly telemetryName?: string | undefined;
   /** How the prices' package names the family; undefined where it does not know it. */
   readonly pricedAs: string | undefined;
   /** True where answers carry a name that the upstream gave the model, whatever name was asked. Absent: false. */

@@ -41,6 +41,7 @@ export const gemini: Family = {
   needsKey: true,
   // It generates on, and bills, when nobody listens any more.
   abortStopsBilling: false,
+  telemetryName: "gcp.gemini",
   pricedAs: "google",
   countsLikeOurs: false,
   generatePath: (model, stream) =>

@@ -9,6 +9,7 @@ export const mistral = chatFamily({
   baseUrl: "https://api.mistral.ai/v1",
   // It is on OpenRouter's list of those that generate on, and bill, when nobody listens any more.
   abortStopsBilling: false,
+  telemetryName: "mistral_ai",
   pricedAs: "mistral",
   dialect: {
     outputTokensField: "max_tokens",

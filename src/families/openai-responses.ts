@@ -17,6 +17,7 @@ export const openaiResponses: Family = {
   needsKey: false,
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
+  telemetryName: "openai",
   pricedAs: "openai",
   countsLikeOurs: true,
   generatePath: () => "/responses",

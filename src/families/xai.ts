@@ -8,6 +8,7 @@ export const xai = chatFamily({
   baseUrl: "https://api.x.ai/v1",
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
+  telemetryName: "x_ai",
   pricedAs: "x-ai",
   dialect: {
     developerRole: false,

@@ -18,6 +18,7 @@ import { kindOf } from "./kind.js";
 import { type AnswerBatch, Meter, type Outcome } from "./meter.js";
 import { coveredOutputTokens } from "./plan.js";
 import { type Ended, recordOutcome } from "./record.js";
+import { describeRequest } from "./request-trace.js";
 import type { Steps } from "./steps.js";
 
 // An answer longer than what a crash may lose is settled before its last byte goes out.
@@ -53,10 +54,11 @@ export async function generate(
     call.record?.take();
     const reading = read();
     const asked = reading instanceof Promise ? await reading : reading;
-    const { request } = asked;
+    const { request, acceptWire } = asked;
     if (call.record !== undefined) noteRequest(request, call.record);
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);
+    describeRequest(call, request, model, kind);
     const reserving = reserve(asked, model, call, admission);
     isReserved = true;
     const admitted = reserving instanceof Promise ? await reserving : reserving;
@@ -68,10 +70,8 @@ export async function generate(
     const clamped = outputTokensMax !== plan.outputTokensMax;
     const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
     const { stream, candidateCount } = request.facts;
-    const createTime = new Date(steps.nowMs());
     const { caller, signal } = call;
     const { accountId } = caller;
-    const { routing } = steps;
     const outputMax = outputTokensMax === undefined ? undefined : outputTokensMax * candidateCount;
     const meter = new Meter({
       request,
@@ -83,11 +83,12 @@ export async function generate(
       stream,
       head,
       startMs,
-      createTime,
+      createTime: new Date(steps.nowMs()),
       accountId,
-      routing,
+      routing: steps.routing,
+      kind,
+      trace: call.record?.trace,
     });
-    const { acceptWire } = asked;
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
     const failure = await answer(request, model, run, meter, steps);

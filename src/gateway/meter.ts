@@ -5,6 +5,8 @@ import { NO_USAGE } from "../api/usage.js";
 import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
+import type { ModelKind } from "../families/family.js";
+import type { AttemptTrace, RequestTrace } from "../observe/tracing.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver, Routing } from "../routing/routing.js";
@@ -14,6 +16,7 @@ import { type Charge, chargeOf, type Ending } from "./charge.js";
 import { Notes } from "./notes.js";
 import { isPastLimit, withOutputWithin } from "./output-limit.js";
 import type { Plan } from "./plan.js";
+import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 
 const DROPPED_CHARACTERS_MAX = 1_000;
@@ -41,6 +44,10 @@ export interface MeterOptions {
   readonly createTime: Date;
   /** Whose request it is: counting takes turns by account. */
   readonly accountId: string;
+  /** What it asks of the model. */
+  readonly kind: ModelKind;
+  /** Undefined where nothing is traced. */
+  readonly trace: RequestTrace | undefined;
   /** Finds the other model that an answer names. */
   readonly routing: Pick<Routing, "answeredAs">;
 }
@@ -66,6 +73,7 @@ export class Meter implements AnswerReceiver {
   #whole: Batch | undefined;
   #dropped: readonly string[] = [];
   #notes: Notes | undefined;
+  #attemptTrace: AttemptTrace | undefined;
   #doubt: UsageDoubt | ServedDoubt | undefined;
 
   constructor(private readonly options: MeterOptions) {}
@@ -108,9 +116,19 @@ export class Meter implements AnswerReceiver {
     this.#attempts = attempts;
     this.#report = undefined;
     this.#dropped = [];
+    const { trace, kind } = this.options;
+    if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
+  }
+
+  /** What tells the upstream of the attempt that runs which trace it belongs to; undefined where nothing is traced. */
+  attemptHeaders(): Readonly<Record<string, string>> | undefined {
+    return this.#attemptTrace?.headers;
   }
 
   ended(failure: AttemptFailure | undefined): void {
+    const trace = this.#attemptTrace;
+    if (trace !== undefined)
+      endAttempt(trace, failure?.error, this.#report?.servedModel ?? "", failure?.status ?? ANSWERED);
     const startMs = this.#attemptStartMs;
     const endMs = performance.now() - this.options.startMs;
     this.#ended.push({
@@ -159,6 +177,7 @@ export class Meter implements AnswerReceiver {
     const nowMs = performance.now();
     if (this.#firstBatchMs === undefined) {
       this.#firstBatchMs = nowMs - this.options.startMs;
+      this.options.trace?.event("first token", {});
       const start = batch.events[0]?.kind;
       if (start?.$case === "start") {
         start.value.createTime ??= this.options.createTime;

@@ -5,6 +5,7 @@ import { count } from "../observe/metrics.js";
 import type { ServedModel } from "../routing/model.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Meter, Outcome } from "./meter.js";
+import { traceOutcome } from "./request-trace.js";
 import type { Steps } from "./steps.js";
 
 export interface Ended {
@@ -28,8 +29,10 @@ function sourceName(source: UsageSource): string {
 
 export function recordOutcome(ended: Ended, steps: Steps): void {
   const { call, model, meter, outcome, chargedNanos, failure } = ended;
-  publish(ended);
   const { usage, usageSource, costNanos } = outcome;
+  const trace = call.record?.trace;
+  if (trace !== undefined) traceOutcome(trace, meter, usage, chargedNanos);
+  publish(ended);
   const source = sourceName(usageSource);
   const end = failure === undefined ? "finished" : failure.reasonWord;
   const { metrics } = steps;
@@ -50,6 +53,9 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
   if (firstBatchMs !== undefined) metrics.firstTokenSeconds.note(firstBatchMs / 1_000, model.id, upstream);
   const fields = {
     request_id: call.requestId,
+    // Without a trace the line does not have them.
+    trace_id: trace?.traceId,
+    span_id: trace?.spanId,
     account: call.caller.accountId,
     key: call.caller.keyId,
     model: model.id,

@@ -11,6 +11,9 @@ const HEADERS = [
   ["x-tollgate-session", "x-tollgate-session"],
   ["session_id", "x-tollgate-session"],
   ["x-tollgate-log", "x-tollgate-log"],
+  // Of W3C Trace Context.
+  ["traceparent", "traceparent"],
+  ["tracestate", "tracestate"],
 ] as const;
 
 /** Copies those of them that came. */

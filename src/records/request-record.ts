@@ -2,6 +2,7 @@
 import type { CallMetadata } from "../api/channel.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
+import type { RequestTrace } from "../observe/tracing.js";
 import { type Attributes, type AskedBody, attributesOf } from "./attributes.js";
 
 /** Who asked: a caller of `src/keys`, as far as a record needs it. */
@@ -55,6 +56,8 @@ export interface EndedRequest {
   readonly streamed: boolean;
   /** True where another request's answer came again. */
   readonly replayed: boolean;
+  /** Its trace; undefined where there is none. */
+  readonly trace: Pick<RequestTrace, "traceId" | "spanId"> | undefined;
   /** Undefined where it was refused before money was set aside, and where an answer came again. */
   readonly answer: RequestAnswer | undefined;
   /** End user, tags and client, as the request names them. Read at the first call. */
@@ -63,11 +66,19 @@ export interface EndedRequest {
 
 export type RequestListener = (request: EndedRequest) => void;
 
+export interface FeedOptions {
+  /** The time of day. */
+  readonly nowMs: () => number;
+  readonly onError: (error: unknown) => void;
+  /** Begins the trace of a request; absent where nothing is traced, undefined where this one is not. */
+  readonly trace?: ((path: string, metadata: CallMetadata) => RequestTrace | undefined) | undefined;
+}
+
 /** Tells listeners of requests as they end. A listener must be quick: it runs on the way of the request. */
 export class RequestFeed {
   #listeners: readonly RequestListener[] = [];
 
-  constructor(private readonly options: { readonly nowMs: () => number; readonly onError: (error: unknown) => void }) {}
+  constructor(private readonly options: FeedOptions) {}
 
   /** Returns what ends it. */
   subscribe(listener: RequestListener): () => void {
@@ -78,7 +89,9 @@ export class RequestFeed {
   }
 
   begin(id: string, path: string, metadata: CallMetadata): RequestRecord {
-    return new RequestRecord(id, path, metadata, this);
+    const record = new RequestRecord(id, path, metadata, this);
+    record.trace = this.options.trace?.(path, metadata);
+    return record;
   }
 
   /** Never throws: what listeners do changes nothing of the request. */
@@ -106,6 +119,8 @@ export class RequestRecord implements EndedRequest {
   answer: RequestAnswer | undefined = undefined;
   /** What the client sent, where its attributes may stand in it. */
   body: AskedBody | undefined = undefined;
+  /** Undefined where nothing is traced. */
+  trace: RequestTrace | undefined = undefined;
   endTimeMs = 0;
   totalMs = 0;
   readonly #startMs = performance.now();
@@ -167,6 +182,7 @@ export class RequestRecord implements EndedRequest {
     this.failure = failure;
     this.totalMs = performance.now() - this.#startMs;
     this.#feed.publish(this);
+    this.trace?.end(failure);
     // A run may outlive its request, and bodies are large.
     this.body = undefined;
   }

@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
 import type { AnswerForm, AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
-import { askBody, type Question } from "./question.js";
+import { askBody, headersFor, type Question } from "./question.js";
 
 /** Takes what the target answers. */
 export interface BatchReceiver {
@@ -117,9 +117,7 @@ class Attempt implements UpstreamHandler {
     this.receiver.onDrain(() => this.#guard(() => this.#resume()));
     this.#startMs = performance.now();
     const path = speech.generatePath(model, plan.owned.stream);
-    const own = served.family.requestHeaders?.(plan.request);
-    const headers = own === undefined ? served.headers : { ...served.headers, ...own };
-    this.#exchange = served.upstream.send({ method: "POST", path, headers, body }, this);
+    this.#exchange = served.upstream.send({ method: "POST", path, headers: headersFor(plan), body }, this);
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {

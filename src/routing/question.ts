@@ -32,6 +32,8 @@ export interface Question {
   readonly speech: Speech;
   readonly owned: OwnedFields;
   readonly strict: boolean;
+  /** What goes with the request beside the target's own headers; undefined for nothing. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What the request may ask of the target. */
   readonly permits: TargetPermits;
 }
@@ -40,6 +42,13 @@ export interface Question {
 export interface BodyQuestion extends Pick<Question, "request" | "speech" | "owned" | "strict"> {
   readonly permits: Permits;
   readonly target: Pick<Target, "model" | "facts">;
+}
+
+/** The headers for the target. Without others they are the object that it keeps, by which they are known again. */
+export function headersFor({ target: { served }, request, headers }: Question): Readonly<Record<string, string>> {
+  const own = served.family.requestHeaders?.(request);
+  if (own === undefined && headers === undefined) return served.headers;
+  return { ...served.headers, ...own, ...headers };
 }
 
 /** The targets that can be asked for this at all. */

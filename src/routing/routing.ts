@@ -26,6 +26,8 @@ export interface RouteTable {
 export interface AnswerReceiver extends BatchReceiver {
   /** A target is tried; called before each try, `attempts` counts from 1. */
   begin(target: Target, attempts: number): void;
+  /** Headers that go with the try that was begun last, beside the target's own; undefined for none. */
+  attemptHeaders?(): Readonly<Record<string, string>> | undefined;
   /** The try that was begun last is over. */
   ended(failure: AttemptFailure | undefined): void;
 }
@@ -132,7 +134,7 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try(request, target, permits, options, output);
+      const failure = await this.#try(request, target, permits, options, output, receiver.attemptHeaders?.());
       receiver.ended(failure);
       if (failure === undefined) return output.end();
       last = failure.error;
@@ -207,6 +209,7 @@ export class Routing {
     permits: TargetPermits,
     options: RunOptions,
     output: FirstOutput,
+    headers: Readonly<Record<string, string>> | undefined,
   ): Promise<AttemptFailure | undefined> {
     const { health } = target;
     const { accountId, signal } = options;
@@ -223,6 +226,7 @@ export class Routing {
           kind: options.kind,
           target,
           speech,
+          headers,
           owned: ownedFor(target, options),
           permits,
           form: gathering === undefined ? formOf(speech, options.acceptWire) : "events",

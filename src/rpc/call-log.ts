@@ -3,6 +3,7 @@ import type { MethodDescription } from "../api/descriptors.js";
 import type { GatewayError } from "../errors.js";
 import { snakeCase } from "../keys/key-settings.js";
 import type { Log } from "../observe/log.js";
+import type { RequestTrace } from "../observe/tracing.js";
 import type { Head } from "./head.js";
 
 /** Refusals of the caller, which no other line tells: its key, its permissions, its limits and its money. */
@@ -42,9 +43,10 @@ export class CallLog {
   }
 
   /** The call ended with an error. */
-  refused(error: GatewayError, path: string, head: Head): void {
+  refused(error: GatewayError, path: string, head: Head, trace?: RequestTrace): void {
     const { cause, reason } = error;
-    const call = { request_id: head.requestId, path, reason: error.reasonWord };
+    const traced = trace && { trace_id: trace.traceId, span_id: trace.spanId };
+    const call = { request_id: head.requestId, ...traced, path, reason: error.reasonWord };
     if (reason === "ERROR_REASON_INTERNAL") this.#log?.error({ ...call, err: cause }, "a call failed");
     else if (REFUSED_STATUSES.has(error.http) && !TOLD_ELSEWHERE.has(reason)) this.#refusal(error, call, head);
     else if (cause !== undefined) this.#log?.debug({ ...call, err: cause }, "a call was refused");

@@ -360,7 +360,7 @@ export class Dispatcher {
 
   #refuse(thrown: unknown, path: string, head: Head, record: RequestRecord | undefined, isLogged = false): Refused {
     const error = GatewayError.from(thrown);
-    if (!isLogged) this.#log.refused(error, path, head);
+    if (!isLogged) this.#log.refused(error, path, head, record?.trace);
     if (record !== undefined) {
       if (head.caller !== undefined) record.askedBy(head.caller, head.address);
       record.left(error);

@@ -1,5 +1,6 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
 import { randomBytes, randomUUID } from "node:crypto";
+import type { CallMetadata } from "../api/channel.js";
 import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../errors.js";
@@ -12,6 +13,7 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
+import type { Tracing } from "../observe/tracing.js";
 import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
@@ -20,6 +22,7 @@ import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import { RequestFeed } from "../records/request-record.js";
 import { Routing } from "../routing/routing.js";
+import { beginsRequest } from "../rpc/begins-request.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
@@ -37,9 +40,10 @@ import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
-import { measured, nodeReadings } from "./node-readings.js";
+import { nodeReadings } from "./node-readings.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
+import { openTracing } from "./tracing.js";
 
 // A model may think for two minutes before its first token.
 const TIMEOUTS: RequestTimeouts = {
@@ -86,8 +90,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const nodeId = randomUUID();
-  const { derived, store: opened, answers } = await openStorage(nodeId, options);
-  const store = measured(opened, metrics);
+  const { derived, store, answers } = await openStorage(nodeId, options);
+  const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
   const ledger = await startLedger(store, nodeId, options);
@@ -105,10 +109,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes });
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
-  const namedAccounts = (): readonly string[] => settings.metrics.accounts;
-  metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, namedAccounts, nowMs }));
+  metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const requests = createFeed(options, nowMs);
+  const requests = createFeed(options, nowMs, tracing);
   const replays = createReplays(ledger, derived, answers, options);
   const alerts = startAlerts(store, nodeId, derived, options);
   const endRotationWatch = watchRotation(keys, derived, log);
@@ -143,8 +146,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const reading = [{ close: closeTokenCounter }, longBodies];
-      return closeEach([settings, alerts, replays, ledger, routes, coordination, ...reading, store]);
+      const last = [{ close: closeTokenCounter }, longBodies, store, { close: async () => tracing?.close() }];
+      return closeEach([settings, alerts, replays, ledger, routes, coordination, ...last]);
     },
   };
 }
@@ -158,9 +161,13 @@ function takesWrites(store: Store): Promise<boolean> {
 }
 
 /** Who hears of requests as they end. */
-function createFeed({ log, metrics }: CoreOptions, nowMs: () => number): RequestFeed {
+function createFeed({ log, metrics }: CoreOptions, nowMs: () => number, tracing: Tracing | undefined): RequestFeed {
   const onError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
-  const requests = new RequestFeed({ nowMs, onError });
+  const trace =
+    tracing &&
+    ((path: string, metadata: CallMetadata) =>
+      beginsRequest(path) ? tracing.begin(path.slice(1), metadata) : undefined);
+  const requests = new RequestFeed({ nowMs, onError, trace });
   requests.subscribe(({ failure }) => {
     if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
   });

@@ -4,6 +4,7 @@ import type { Metrics } from "../observe/metrics.js";
 import type { AccountGauges, BudgetGauges, NodeReadings, UpstreamGauges } from "../observe/node-metrics.js";
 import { waitingCounts } from "../pricing/tokens.js";
 import type { Routing } from "../routing/routing.js";
+import type { SettingsKeeper } from "./settings-keeper.js";
 import type { AccountRow, Store } from "../store/store.js";
 
 /** How old what is told of accounts may be: several who ask share one look into the database. */
@@ -17,8 +18,8 @@ export interface NodeReadingParts {
   readonly store: Pick<Store, "ledger" | "accounts">;
   readonly routing: Routing;
   readonly longBodies: { waiting(): number };
-  /** Ids of the accounts that the settings in force name. */
-  readonly namedAccounts: () => readonly string[];
+  /** Those in force, which name accounts. */
+  readonly settings: Pick<SettingsKeeper, "metrics">;
   /** The time of day. */
   readonly nowMs: () => number;
 }
@@ -68,9 +69,9 @@ function upstreamsOf(routing: Routing): readonly UpstreamGauges[] {
 }
 
 /** Those that exist. Where the database is away nothing is told, which an alert on absence finds. */
-async function accountsOf({ store, ledger, namedAccounts, nowMs }: NodeReadingParts): Promise<AccountGauges[]> {
+async function accountsOf({ store, ledger, settings, nowMs }: NodeReadingParts): Promise<AccountGauges[]> {
   const told: AccountGauges[] = [];
-  for (const account of namedAccounts()) {
+  for (const account of settings.metrics.accounts) {
     const [row, balance] = await Promise.all([store.accounts.get(account), store.ledger.balance(account)]);
     if (row === undefined || balance === undefined) continue;
     const { availableNanos, heldNanos } = balance;

@@ -10,6 +10,7 @@ import { Answers } from "../store/sqlite/answers.js";
 import { openSqliteStore } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
 import type { CoreOptions } from "./core.js";
+import { measured } from "./node-readings.js";
 import { type Derived, deriveSecrets } from "./root-secrets.js";
 
 const WITNESS_INSIDE =
@@ -28,7 +29,7 @@ export function openStorage(nodeId: string, options: CoreOptions): Promise<Stora
 }
 
 async function openDatabase(url: string, nodeId: string, options: CoreOptions): Promise<Storage> {
-  const { environment, acceptLoss, log } = options;
+  const { environment, acceptLoss, log, metrics } = options;
   const derived = deriveSecrets(environment, false);
   const store = await openPostgresStore({
     url,
@@ -39,7 +40,7 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
     onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
     onAnchorError: (err) => log.warn({ err }, "no anchor over the ledger could be made or noted; the next is soon"),
   });
-  return { derived, store, answers: (answers) => store.answers(answers) };
+  return { derived, store: measured(store, metrics), answers: (answers) => store.answers(answers) };
 }
 
 /**
@@ -60,7 +61,7 @@ export async function refuseSecondNode(ledger: Ledger, { environment, log }: Cor
 }
 
 async function openDirectory(options: CoreOptions): Promise<Storage> {
-  const { environment, acceptLoss, demo, log } = options;
+  const { environment, acceptLoss, demo, log, metrics } = options;
   const { dataDirectory: directory, witnessPath } = environment;
   prepareDirectory(directory);
   // A witness elsewhere finds all that a mark does.
@@ -71,7 +72,7 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
   // A directory of demonstrations is one to throw away.
   const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
   if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
-  return { derived, store, answers: (answers) => new Answers({ ...answers, directory }) };
+  return { derived, store: measured(store, metrics), answers: (answers) => new Answers({ ...answers, directory }) };
 }
 
 /** Opens the database, and says what it lost where that is accepted. */

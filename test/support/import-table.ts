@@ -69,7 +69,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
   ],
-  "src/records/": [],
+  // A request brings its trace.
+  "src/records/": ["src/observe/tracing.ts"],
   // Who changes something, and what is kept of it: plain forms, which go with each change.
   "src/audit/": [],
   "src/keys/": ["src/audit/", "src/store/store.ts", "src/coordination/coordination.ts"],

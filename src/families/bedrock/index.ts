@@ -22,6 +22,7 @@ export const bedrock: Family = {
   needsKey: false,
   // It generates on, and bills, when nobody listens any more.
   abortStopsBilling: false,
+  telemetryName: "aws.bedrock",
   pricedAs: "aws",
   countsLikeOurs: false,
   generatePath: (model, stream) => `/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,

@@ -17,6 +17,7 @@ export const vertex: Family = {
   needsKey: false,
   // As with the same models at Google's other address.
   abortStopsBilling: false,
+  telemetryName: "gcp.vertex_ai",
   pricedAs: "google",
   countsLikeOurs: false,
   generatePath: (model, stream) =>
