@@ -2,9 +2,8 @@
 import { type ReactNode, type RefObject, Suspense, useRef, useState } from "react";
 
 export interface LateMenuParts {
-  readonly label: string;
   readonly className: string;
-  /** What stands on the button. */
+  /** What stands on the button, and names it. */
   readonly face: ReactNode;
   /** The menu, lazily loaded, beside its button. */
   readonly menu: (parts: OpenMenuParts) => ReactNode;
@@ -15,7 +14,7 @@ export interface OpenMenuParts {
   readonly onClose: () => void;
 }
 
-export function LateMenu({ label, className, face, menu }: LateMenuParts): ReactNode {
+export function LateMenu({ className, face, menu }: LateMenuParts): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
   return (
@@ -24,7 +23,6 @@ export function LateMenu({ label, className, face, menu }: LateMenuParts): React
         ref={button}
         className={className}
         type="button"
-        aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onClick={() => setOpen(true)}

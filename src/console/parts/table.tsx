@@ -19,10 +19,12 @@ export interface TableParts<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** True where all rows are drawn, since the page is printed. */
+  readonly isWhole?: boolean;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf }: TableParts<Row>): ReactNode {
-  const isLong = rows.length > DRAWN_WHOLE_MAX;
+export function Table<Row>({ label, columns, rows, keyOf, isWhole = false }: TableParts<Row>): ReactNode {
+  const isLong = !isWhole && rows.length > DRAWN_WHOLE_MAX;
   return (
     <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
       <table aria-rowcount={rows.length + 1}>
@@ -50,7 +52,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableParts<Row>): Re
   );
 }
 
-function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label">): ReactNode {
+function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label" | "isWhole">): ReactNode {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => setTop((body.current?.getBoundingClientRect().top ?? 0) + window.scrollY), []);

@@ -1,5 +1,8 @@
 /** In which account the pages act, and the way to another. */
+import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode } from "react";
+import { getAccount } from "../../../gen/console/account_service.js";
+import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { LateMenu } from "../parts/late-menu.tsx";
 import { useSignedIn } from "./session.ts";
@@ -9,16 +12,20 @@ const AccountMenu = lazy(() => import("./account-menu.tsx").then(({ AccountMenu 
 export function AccountSwitcher(): ReactNode {
   const { session, account } = useSignedIn();
   const found = session.memberships.find(({ accountId }) => accountId === account);
-  const name = found?.accountName || account;
+  const shown = useQuery({
+    ...ask(getAccount, { id: account }, account),
+    enabled: found === undefined && account !== "",
+  });
+  const name = found?.accountName || shown.data?.account?.name || account;
   return (
     <LateMenu
-      label={words.shell.switchAccount(name)}
       className="button switcher"
       face={
         <>
           <span className="initial" aria-hidden="true">
             {(name || "?").slice(0, 1).toUpperCase()}
           </span>
+          <span className="hidden-text">{words.shell.account}</span>
           <span className="grow">{name || words.shell.noAccount}</span>
           <span aria-hidden="true">▾</span>
         </>

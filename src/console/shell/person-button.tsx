@@ -11,7 +11,6 @@ export function PersonButton(): ReactNode {
   const { name = "", email = "" } = session.user ?? {};
   return (
     <LateMenu
-      label={words.shell.person(email)}
       className="button quiet switcher"
       face={
         <>
@@ -19,6 +18,7 @@ export function PersonButton(): ReactNode {
             {(name || email || "?").slice(0, 1).toUpperCase()}
           </span>
           <span className="grow">{name || email}</span>
+          <span className="hidden-text">{words.shell.person}</span>
         </>
       }
       menu={(parts) => <PersonMenu {...parts} />}

@@ -25,17 +25,19 @@ export function Shell(): ReactNode {
       <a className="skip" href="#page" onClick={(event) => skipTo(event, main.current)}>
         {words.shell.skip}
       </a>
-      <div className="narrow-bar">
-        <Brand />
-        <span className="row">
-          <FindButton onPress={() => setFinding(true)} isShort />
-          <button className="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} type="button">
-            <Icon name="menu" />
-            {words.shell.menu}
-          </button>
-        </span>
-      </div>
-      <Side isOpen={isOpen} onFind={() => setFinding(true)} />
+      <header className="bars">
+        <div className="narrow-bar">
+          <Brand />
+          <span className="row">
+            <FindButton onPress={() => setFinding(true)} isShort />
+            <button className="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} type="button">
+              <Icon name="menu" />
+              {words.shell.menu}
+            </button>
+          </span>
+        </div>
+        <Side isOpen={isOpen} onFind={() => setFinding(true)} />
+      </header>
       <main className="page" id="page" tabIndex={-1} ref={main}>
         {account === "" ? <FirstAccount /> : <Outlet />}
       </main>
