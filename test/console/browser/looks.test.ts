@@ -53,7 +53,7 @@ test.each(
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(error.message));
-  await page.getByText(shows).first().waitFor();
+  await sees(page, shows);
   await page.waitForLoadState("networkidle");
   await world.keepPicture(page, `${name}-${colorScheme}-${width}`);
   expect(await violationsOf(page)).toEqual([]);
@@ -83,22 +83,28 @@ test.each(["light", "dark"] as const)("sign-in and welcome, %s", async (colorSch
 });
 
 test("no page asks the server more than four times, but for who is signed in", async () => {
+  const page = await world.open("/docs");
+  await sees(page, "Put the secret of a key");
   for (const { path, shows, name } of PAGES) {
-    const page = await world.open("/docs");
-    await page.getByText("Put the secret of a key").waitFor();
     const asked = new Set<string>();
+    page.removeAllListeners("request");
     page.on("request", (request) => {
       const { pathname, search } = new URL(request.url());
       if (pathname.startsWith("/api/") && !/^\/api\/v1\/(session|accounts)$/.test(pathname))
         asked.add(pathname + search);
     });
     await page.goto(`${world.gateway.url}/console${path()}`);
-    await page.getByText(shows).first().waitFor();
+    await sees(page, shows);
     await page.waitForLoadState("networkidle");
     expect(asked.size, `${name}: ${[...asked].join(" ")}`).toBeLessThanOrEqual(4);
-    await page.context().close();
   }
+  await page.context().close();
 });
+
+/** Waits until a person sees a text somewhere on the page. */
+async function sees(page: Page, text: string): Promise<void> {
+  await page.getByText(text).filter({ visible: true }).first().waitFor();
+}
 
 /** What axe finds, as one line each. */
 async function violationsOf(page: Page): Promise<readonly string[]> {
