@@ -44,6 +44,7 @@ export interface RequestRecord {
   readonly operatorCostNanos?: bigint | undefined;
   readonly marginNanos?: bigint | undefined;
   readonly served?: ServedAs | undefined;
+  readonly detail?: RequestDetail | undefined;
 }
 export const RequestRecord: Shape = {
   id: "s",
@@ -68,9 +69,10 @@ export const RequestRecord: Shape = {
   operator_cost_nanos: ["?", "n"],
   margin_nanos: ["?", "n"],
   served: ["?", () => ServedAs],
+  detail: ["?", () => RequestDetail],
 };
 
-export type RequestState = "unspecified" | "held" | "settled" | "voided" | "expired";
+export type RequestState = "unspecified" | "held" | "settled" | "voided" | "expired" | "uncharged";
 
 export interface Attempt {
   readonly number: number;
@@ -106,6 +108,49 @@ export const ServedAs: Shape = {
   model: "s",
   service_tier: "s",
   tool_uses: ["[]", () => ToolUse],
+};
+
+export interface RequestDetail {
+  readonly errorReason?: ErrorReason | undefined;
+  readonly httpStatus: number;
+  readonly facts: string;
+  readonly path: string;
+  readonly format: string;
+  readonly streamed: boolean;
+  readonly replayed: boolean;
+  readonly upstreamModel: string;
+  readonly queueMs?: number | undefined;
+  readonly firstTokenMs?: number | undefined;
+  readonly totalMs: number;
+  readonly upstreamMs?: number | undefined;
+  readonly clampedToTokens?: bigint | undefined;
+  readonly endUser: string;
+  readonly tags: readonly (string)[];
+  readonly session: string;
+  readonly client: string;
+  readonly clientRequestId: string;
+  readonly address: string;
+}
+export const RequestDetail: Shape = {
+  error_reason: ["?", "s"],
+  http_status: "i",
+  facts: "s",
+  path: "s",
+  format: "s",
+  streamed: "b",
+  replayed: "b",
+  upstream_model: "s",
+  queue_ms: ["?", "i"],
+  first_token_ms: ["?", "i"],
+  total_ms: "i",
+  upstream_ms: ["?", "i"],
+  clamped_to_tokens: ["?", "n"],
+  end_user: "s",
+  tags: ["[]", "s"],
+  session: "s",
+  client: "s",
+  client_request_id: "s",
+  address: "s",
 };
 
 export const getRequest: Method<GetRequestRequest, GetRequestResponse> = {
@@ -154,11 +199,41 @@ export interface ListRequestsRequest {
   readonly accountId: string;
   readonly pageSize: number;
   readonly pageToken: string;
+  readonly startTime?: Date | undefined;
+  readonly endTime?: Date | undefined;
+  readonly keyId: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly state: RequestState;
+  readonly reason: string;
+  readonly httpStatus: number;
+  readonly minCostNanos?: bigint | undefined;
+  readonly maxCostNanos?: bigint | undefined;
+  readonly minTotalMs?: number | undefined;
+  readonly maxTotalMs?: number | undefined;
+  readonly endUser: string;
+  readonly tag: string;
+  readonly query: string;
 }
 export const ListRequestsRequest: Shape = {
   account_id: "s",
   page_size: "i",
   page_token: "s",
+  start_time: ["?", "t"],
+  end_time: ["?", "t"],
+  key_id: "s",
+  model: "s",
+  upstream: "s",
+  state: "s",
+  reason: "s",
+  http_status: "i",
+  min_cost_nanos: ["?", "n"],
+  max_cost_nanos: ["?", "n"],
+  min_total_ms: ["?", "i"],
+  max_total_ms: ["?", "i"],
+  end_user: "s",
+  tag: "s",
+  query: "s",
 };
 
 export interface ListRequestsResponse {
@@ -177,6 +252,112 @@ export const listRequests: Method<ListRequestsRequest, ListRequestsResponse> = {
   streams: false,
   input: ListRequestsRequest,
   output: ListRequestsResponse,
+};
+
+export interface QueryUsageRequest {
+  readonly accountId: string;
+  readonly groupBy: readonly (UsageDimension)[];
+  readonly startTime?: Date | undefined;
+  readonly endTime?: Date | undefined;
+  readonly keyId: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly endUser: string;
+  readonly tag: string;
+  readonly reason: string;
+}
+export const QueryUsageRequest: Shape = {
+  account_id: "s",
+  group_by: ["[]", "s"],
+  start_time: ["?", "t"],
+  end_time: ["?", "t"],
+  key_id: "s",
+  model: "s",
+  upstream: "s",
+  end_user: "s",
+  tag: "s",
+  reason: "s",
+};
+
+export type UsageDimension = "unspecified" | "day" | "hour" | "minute" | "account" | "key" | "model" | "upstream" | "user" | "tag" | "reason";
+
+export interface QueryUsageResponse {
+  readonly sums: readonly (UsageSum)[];
+}
+export const QueryUsageResponse: Shape = {
+  sums: ["[]", () => UsageSum],
+};
+
+export interface UsageSum {
+  readonly values: readonly (string)[];
+  readonly requestCount: bigint;
+  readonly admittedCount: bigint;
+  readonly errors: { readonly [name: string]: bigint };
+  readonly usage?: Usage | undefined;
+  readonly costNanos: bigint;
+  readonly chargedNanos: bigint;
+  readonly operatorCostNanos?: bigint | undefined;
+  readonly marginNanos?: bigint | undefined;
+  readonly firstToken?: Percentiles | undefined;
+  readonly total?: Percentiles | undefined;
+}
+export const UsageSum: Shape = {
+  values: ["[]", "s"],
+  request_count: "n",
+  admitted_count: "n",
+  errors: ["{}", "n"],
+  usage: ["?", () => Usage],
+  cost_nanos: "n",
+  charged_nanos: "n",
+  operator_cost_nanos: ["?", "n"],
+  margin_nanos: ["?", "n"],
+  first_token: ["?", () => Percentiles],
+  total: ["?", () => Percentiles],
+};
+
+export interface Percentiles {
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+}
+export const Percentiles: Shape = {
+  p50_ms: "i",
+  p95_ms: "i",
+  p99_ms: "i",
+};
+
+export const queryUsage: Method<QueryUsageRequest, QueryUsageResponse> = {
+  name: "QueryUsage",
+  verb: "GET",
+  path: "/api/v1/usage:query",
+  streams: false,
+  input: QueryUsageRequest,
+  output: QueryUsageResponse,
+};
+
+export interface EraseEndUserRequest {
+  readonly endUser: string;
+  readonly accountId: string;
+}
+export const EraseEndUserRequest: Shape = {
+  end_user: "s",
+  account_id: "s",
+};
+
+export interface EraseEndUserResponse {
+  readonly requestCount: bigint;
+}
+export const EraseEndUserResponse: Shape = {
+  request_count: "n",
+};
+
+export const eraseEndUser: Method<EraseEndUserRequest, EraseEndUserResponse> = {
+  name: "EraseEndUser",
+  verb: "POST",
+  path: "/api/v1/usage:eraseEndUser",
+  streams: false,
+  input: EraseEndUserRequest,
+  output: EraseEndUserResponse,
 };
 
 export interface SummarizeUsageRequest {

@@ -35,6 +35,9 @@ export interface Environment {
   readonly settingsPath: string | undefined;
   /** The directory of the database and of generated secrets, absolute. It need not exist. */
   readonly dataDirectory: string;
+  /** How long the record of a request is kept, and that of a refusal. */
+  readonly recordDays: number;
+  readonly refusalRecordDays: number;
   /** Where the ledger's witness is kept, absolute; undefined: in the data directory. */
   readonly witnessPath: string | undefined;
   /** The core's gRPC address, as host:port; set, this process is a front end only. */
@@ -72,6 +75,7 @@ const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
 const LEASE_NANOS_LEAST = NANOS_PER_USD / 100n;
 const LEASE_NANOS_MOST = 1_000_000n * NANOS_PER_USD;
+const DAYS_RULE = "must be a whole number of days from 1 to 3650";
 const MIB = 1024 * 1024;
 const KEY_RULE = "must be sk- and at least 16 more characters";
 const SECRET_RULE = "must be at least 32 characters of your own random text";
@@ -135,6 +139,8 @@ const SCHEMA = z.object({
   TOLLGATE_TLS_CLIENT_CA: z.string().optional(),
   TOLLGATE_LAME_DUCK_MS: numberOf(0, 600_000, WAIT_RULE).prefault("5000"),
   TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE).prefault("512"),
+  TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("90"),
+  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30"),
   TOLLGATE_CONFIG: z.string().optional(),
   TOLLGATE_DATA: z.string().default("data"),
   TOLLGATE_WITNESS: z.string().optional(),
@@ -196,6 +202,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
             ca: path(values.TOLLGATE_TLS_CLIENT_CA),
           },
     lameDuckMs: values.TOLLGATE_LAME_DUCK_MS,
+    recordDays: values.TOLLGATE_RECORD_DAYS,
+    refusalRecordDays: values.TOLLGATE_REFUSAL_RECORD_DAYS,
     bodyMemoryBytes: values.TOLLGATE_BODY_MEMORY_MIB * MIB,
     // A front end has no services of its own to offer.
     grpc: values.TOLLGATE_CORE === undefined ? values.TOLLGATE_GRPC : undefined,

@@ -81,9 +81,11 @@ export function recordOutcome(ended: Ended, steps: Steps): void {
 }
 
 /** Tells those who listen to ended requests. */
-function publish({ call: { record }, meter, outcome, chargedNanos, failure, clampedTo }: Ended): void {
+function publish({ call: { record }, model, meter, outcome, chargedNanos, failure, clampedTo }: Ended): void {
   if (record === undefined) return;
   const { usage, usageSource, costNanos, operatorCostNanos } = outcome;
+  // As the ledger names it, also where it was asked for by another name.
+  record.model = model.id;
   record.answer = {
     upstream: meter.upstream,
     upstreamModel: meter.upstreamModel,

@@ -110,6 +110,11 @@ export class Metrics {
     "Times that Redis was found slow or unreachable, and this node went by its own share of the limits.",
     ["trouble"],
   );
+  readonly recordsDropped = this.#counter(
+    "tollgate_records_dropped_total",
+    "Records of requests that were not stored: too many came at once, or they could not be written.",
+    [],
+  );
   readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Commands to Redis that failed.", []);
   readonly decidedAlone = this.#counter(
     "tollgate_decided_alone_total",

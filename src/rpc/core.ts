@@ -10,6 +10,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
+import type { Records } from "../records/records.js";
 import type { RequestFeed } from "../records/request-record.js";
 import type { Store } from "../store/store.js";
 
@@ -43,4 +44,6 @@ export interface CoreParts {
   readonly log?: Log | undefined;
   /** Hears of requests as they end. Absent: nobody does. */
   readonly requests?: RequestFeed | undefined;
+  /** Absent: only the ledger knows of requests. */
+  readonly records?: Records | undefined;
 }

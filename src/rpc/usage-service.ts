@@ -1,8 +1,8 @@
 /** UsageService: what requests used and cost. */
-import { hash } from "node:crypto";
-import { Price, type RequestRecord, RequestState, type UsageSummary, type UsageServiceService } from "../api/index.js";
-import type { RequestRow, UsageSummaryRow } from "../store/store.js";
-import { attemptsOf, servedOf } from "./attempt.js";
+import type { UsageSummary, UsageServiceService } from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { UsageQuestions } from "../records/usage-questions.js";
+import type { UsageSummaryRow } from "../store/store.js";
 import { invalid, required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
@@ -10,24 +10,41 @@ import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { checkDay, DAY_MS, dayOf } from "./period.js";
+import { listRequests } from "./request-list.js";
+import { messageOfLedger, messageOfRecord } from "./request-message.js";
+import { askedUsage, sumMessage } from "./usage-query.js";
 
 const DAYS_DEFAULT = 30;
-const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
-  held: RequestState.REQUEST_STATE_HELD,
-  settled: RequestState.REQUEST_STATE_SETTLED,
-  voided: RequestState.REQUEST_STATE_VOIDED,
-  expired: RequestState.REQUEST_STATE_EXPIRED,
-};
+type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger" | "records">;
 
-type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger">;
-
-export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof UsageServiceService> {
+export function usageService({ store, nowMs, ledger, records }: Parts): Handlers<typeof UsageServiceService> {
+  const questions = records && new UsageQuestions({ records, requests: store.requests, nowMs });
   return {
     async getRequest({ id }, { caller }) {
-      const receipt = await store.requests.receipt(required("id", id));
-      if (receipt === undefined) throw unknown("request", id);
-      checkOwner(caller, receipt.request.accountId, "request", id);
-      return { request: recordOf(receipt.request, isOperator(caller)), entries: receipt.entries.map(entryOf) };
+      const [receipt, record] = await Promise.all([
+        store.requests.receipt(required("id", id)),
+        // What was paid is told also where records cannot be read.
+        records?.find(id).catch(() => undefined),
+      ]);
+      if (receipt !== undefined) {
+        checkOwner(caller, receipt.request.accountId, "request", id);
+        const request = messageOfLedger(receipt.request, isOperator(caller), record);
+        return { request, entries: receipt.entries.map(entryOf) };
+      }
+      if (record === undefined) throw unknown("request", id);
+      checkOwner(caller, record.account, "request", id);
+      return { request: messageOfRecord(record), entries: [] };
+    },
+    async queryUsage(request, { caller }) {
+      if (questions === undefined) throw noRecords();
+      const { dimensions, filter } = askedUsage(request, caller, nowMs());
+      const groups = await questions.ask(dimensions, filter);
+      return { sums: groups.map((group) => sumMessage(group, caller)) };
+    },
+    async eraseEndUser({ endUser, accountId }) {
+      if (records === undefined) throw noRecords();
+      const count = await records.erase(accountId || undefined, required("end_user", endUser));
+      return { requestCount: BigInt(count) };
     },
     async refundRequest({ id, amountNanos, refundId, reason }, { caller, act }) {
       // To the ledger zero is all that is left; nobody who says zero means that.
@@ -45,9 +62,10 @@ export function usageService({ store, nowMs, ledger }: Parts): Handlers<typeof U
       return { amountNanos: refunded, availableNanos, repeatedRefund: repeated };
     },
     async listRequests(request, { caller }) {
+      if (records !== undefined) return listRequests(request, caller, { requests: store.requests, records });
       const page = pageOf(request);
       const { rows, nextPageToken } = await store.requests.list(accountFilter(caller, request.accountId), page);
-      const shown = rows.map((row) => recordOf(row, isOperator(caller)));
+      const shown = rows.map((row) => messageOfLedger(row, isOperator(caller), undefined));
       return { requests: shown, nextPageToken };
     },
     async summarizeUsage(request, { caller }) {
@@ -72,36 +90,6 @@ function summaryOf(row: UsageSummaryRow, forOperator: boolean): UsageSummary {
   return forOperator ? { ...summary, operatorCostNanos, marginNanos } : summary;
 }
 
-function recordOf(row: RequestRow, forOperator: boolean): RequestRecord {
-  const operatorCostNanos = forOperator ? row.operatorCostNanos : undefined;
-  const isOver = row.endTimeMs !== null;
-  return {
-    operatorCostNanos,
-    marginNanos: operatorCostNanos === undefined || !isOver ? undefined : row.chargedNanos - operatorCostNanos,
-    id: row.id,
-    accountId: row.accountId,
-    keyId: row.keyId,
-    model: row.model,
-    upstream: row.upstream,
-    state: STATES[row.state],
-    holdNanos: row.holdNanos,
-    costNanos: row.costNanos,
-    usage: row.usage,
-    usageSource: row.usageSource,
-    attempts: row.attempts,
-    price: Price.decode(row.price),
-    priceVersion: priceVersion(row.price),
-    chargedNanos: row.chargedNanos,
-    overageNanos: row.overageNanos,
-    refundedNanos: row.refundedNanos,
-    attemptLog: attemptsOf(row),
-    served: servedOf(row),
-    createTime: new Date(row.createTimeMs),
-    endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
-  };
-}
-
-/** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
-function priceVersion(price: Uint8Array): string {
-  return hash("sha256", price).slice(0, 12);
+function noRecords(): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "it keeps no records of requests" });
 }

@@ -1,6 +1,5 @@
 /** Builds the core: everything behind the gRPC services, from the store to the routes. */
 import { randomBytes, randomUUID } from "node:crypto";
-import type { CallMetadata } from "../api/channel.js";
 import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../errors.js";
@@ -13,16 +12,14 @@ import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics, UpstreamAside } from "../observe/metrics.js";
-import type { Tracing } from "../observe/tracing.js";
 import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
-import { RequestFeed } from "../records/request-record.js";
+import type { RequestFeed } from "../records/request-record.js";
 import { Routing } from "../routing/routing.js";
-import { beginsRequest } from "../rpc/begins-request.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
@@ -41,6 +38,7 @@ import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
 import { nodeReadings } from "./node-readings.js";
+import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
@@ -111,7 +109,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const requests = createFeed(options, nowMs, tracing);
+  const { requests, records } = await openRecords(options, tracing);
   const replays = createReplays(ledger, derived, answers, options);
   const alerts = startAlerts(store, nodeId, derived, options);
   const endRotationWatch = watchRotation(keys, derived, log);
@@ -135,6 +133,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     proxies: proxiesOf(environment),
     log,
     requests,
+    records,
   });
   return {
     dispatcher,
@@ -147,7 +146,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     close: () => {
       endRotationWatch();
       const last = [{ close: closeTokenCounter }, longBodies, store, { close: async () => tracing?.close() }];
-      return closeEach([settings, alerts, replays, ledger, routes, coordination, ...last]);
+      return closeEach([settings, alerts, replays, ledger, records, routes, coordination, ...last]);
     },
   };
 }
@@ -158,20 +157,6 @@ function takesWrites(store: Store): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Who hears of requests as they end. */
-function createFeed({ log, metrics }: CoreOptions, nowMs: () => number, tracing: Tracing | undefined): RequestFeed {
-  const onError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
-  const trace =
-    tracing &&
-    ((path: string, metadata: CallMetadata) =>
-      beginsRequest(path) ? tracing.begin(path.slice(1), metadata) : undefined);
-  const requests = new RequestFeed({ nowMs, onError, trace });
-  requests.subscribe(({ failure }) => {
-    if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
-  });
-  return requests;
 }
 
 /** One after the other: each may need those behind it. */

@@ -22,6 +22,8 @@ const DEFAULTS = {
   coreTls: undefined,
   leaseNanosMax: 10_000_000_000n,
   lameDuckMs: 5_000,
+  recordDays: 90,
+  refusalRecordDays: 30,
   bodyMemoryBytes: 512 * 1024 * 1024,
   settingsPath: undefined,
   dataDirectory: join(directory, "data"),

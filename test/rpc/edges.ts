@@ -1,4 +1,5 @@
 /** The channels to one core: in process, in process with every message encoded, over real gRPC, and over a tunnel. */
+import { ListRequestsRequest } from "../../src/api/index.js";
 import type { CallMetadata, CallOptions, Channel, Sink } from "../../src/api/channel.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createRemoteChannel } from "../../src/rpc/remote-channel.js";
@@ -90,4 +91,9 @@ export class KeepingSink<Message> implements Sink<Message> {
       check(this.messages.length);
     });
   }
+}
+
+/** A list of requests without filters. */
+export function listed(accountId: string, more: Partial<ListRequestsRequest> = {}): ListRequestsRequest {
+  return { ...ListRequestsRequest.decode(new Uint8Array()), accountId, ...more };
 }

@@ -19,7 +19,7 @@ import {
 } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
-import { withKey } from "./edges.js";
+import { listed, withKey } from "./edges.js";
 import { openCore, type OpenCore } from "./open-core.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -179,7 +179,7 @@ describe("another account's rows do not exist", () => {
     { name: "the account", ask: (secret: string) => call(secret, accounts.getAccount, { id: "acme" }) },
     { name: "its balance", ask: (secret: string) => call(secret, accounts.getBalance, { id: "acme" }) },
     { name: "its entries", ask: (secret: string) => call(secret, accounts.listEntries, { id: "acme", ...PAGE }) },
-    { name: "its requests", ask: (secret: string) => call(secret, usage.listRequests, { accountId: "acme", ...PAGE }) },
+    { name: "its requests", ask: (secret: string) => call(secret, usage.listRequests, listed("acme")) },
     { name: "its request", ask: (secret: string) => call(secret, usage.getRequest, { id: acmeRequest }) },
     {
       name: "its usage",
@@ -319,11 +319,11 @@ describe("usage", () => {
   });
 
   test("a member lists its own account's requests, whom an operator sees as well", async () => {
-    const own = await call(member, usage.listRequests, { accountId: "", ...PAGE });
+    const own = await call(member, usage.listRequests, listed(""));
     expect(own.requests.map(({ id }) => id)).toEqual([acmeRequest]);
-    const none = await call(stranger, usage.listRequests, { accountId: "", ...PAGE });
+    const none = await call(stranger, usage.listRequests, listed(""));
     expect(none.requests).toEqual([]);
-    const all = await call(operator, usage.listRequests, { accountId: "", ...PAGE });
+    const all = await call(operator, usage.listRequests, listed(""));
     expect(all.requests.map(({ id }) => id)).toContain(acmeRequest);
   });
 
@@ -382,7 +382,7 @@ describe("pages", () => {
     { name: "a member's accounts", ask: (page: typeof PAGE) => call(member, accounts.listAccounts, page) },
     { name: "entries", ask: (page: typeof PAGE) => call(operator, accounts.listEntries, { id: "acme", ...page }) },
     { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { accountId: "", ...page }) },
-    { name: "requests", ask: (page: typeof PAGE) => call(operator, usage.listRequests, { accountId: "", ...page }) },
+    { name: "requests", ask: (page: typeof PAGE) => call(operator, usage.listRequests, listed("", page)) },
     { name: "models", ask: (page: typeof PAGE) => call(member, models.listModels, page) },
     { name: "upstreams", ask: (page: typeof PAGE) => call(operator, upstreams.listUpstreams, page) },
   ];

@@ -40,7 +40,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/coordination/coordination.ts",
     // The forms of its rows and pages; no driver.
     "src/store/store.ts",
-    "src/records/request-record.ts",
+    "src/records/",
     "src/store/people-rows.ts",
     "src/identity/",
   ],
@@ -69,8 +69,16 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
   ],
-  // A request brings its trace.
-  "src/records/": ["src/observe/tracing.ts"],
+  // A database and a thread of its own beside the ledger's, by the same ways to SQLite and PostgreSQL.
+  "src/records/": [
+    // A request brings its trace.
+    "src/observe/tracing.ts",
+    "src/store/store.ts",
+    "src/store/sqlite/binding.ts",
+    "src/store/sqlite/file.ts",
+    "src/store/postgres/connection.ts",
+    "src/store/postgres/sql.ts",
+  ],
   // Who changes something, and what is kept of it: plain forms, which go with each change.
   "src/audit/": [],
   "src/keys/": ["src/audit/", "src/store/store.ts", "src/coordination/coordination.ts"],

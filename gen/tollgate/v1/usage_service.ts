@@ -35,6 +35,35 @@ export enum RequestState {
   REQUEST_STATE_VOIDED = 3,
   /** REQUEST_STATE_EXPIRED - The request was lost: it was never charged, and what was set aside for it was freed. */
   REQUEST_STATE_EXPIRED = 4,
+  /** REQUEST_STATE_UNCHARGED - The request was refused before money was set aside for it, or was answered with another request's answer. */
+  REQUEST_STATE_UNCHARGED = 5,
+  UNRECOGNIZED = -1,
+}
+
+/** UsageDimension is a property of requests that they are added up by. */
+export enum UsageDimension {
+  /** USAGE_DIMENSION_UNSPECIFIED - Not set; refused. */
+  USAGE_DIMENSION_UNSPECIFIED = 0,
+  /** USAGE_DIMENSION_DAY - The UTC day on which the request ended, such as 2026-11-22. */
+  USAGE_DIMENSION_DAY = 1,
+  /** USAGE_DIMENSION_HOUR - The hour in which it ended, such as 2026-11-22T10:00Z. */
+  USAGE_DIMENSION_HOUR = 2,
+  /** USAGE_DIMENSION_MINUTE - The minute in which it ended, such as 2026-11-22T10:07Z. */
+  USAGE_DIMENSION_MINUTE = 3,
+  /** USAGE_DIMENSION_ACCOUNT - The id of the account. Empty: nobody knew who asked. */
+  USAGE_DIMENSION_ACCOUNT = 4,
+  /** USAGE_DIMENSION_KEY - The id of the key. Empty: nobody knew who asked. */
+  USAGE_DIMENSION_KEY = 5,
+  /** USAGE_DIMENSION_MODEL - The identifier of the model. Empty: it was not read. */
+  USAGE_DIMENSION_MODEL = 6,
+  /** USAGE_DIMENSION_UPSTREAM - The id of the upstream that answered or was tried last. Empty: none was. */
+  USAGE_DIMENSION_UPSTREAM = 7,
+  /** USAGE_DIMENSION_USER - The end user. Empty: the request named none. */
+  USAGE_DIMENSION_USER = 8,
+  /** USAGE_DIMENSION_TAG - All tags of the request together, with commas between. Empty: it had none. */
+  USAGE_DIMENSION_TAG = 9,
+  /** USAGE_DIMENSION_REASON - The reason with which the request failed, such as RATE_LIMITED. Empty: it ended well. */
+  USAGE_DIMENSION_REASON = 10,
   UNRECOGNIZED = -1,
 }
 
@@ -150,7 +179,66 @@ export interface RequestRecord {
    * How the upstream said that it served the answer, which the cost goes by. Absent: nothing answered, or it is not
    * known.
    */
-  served?: ServedAs | undefined;
+  served?:
+    | ServedAs
+    | undefined;
+  /** What is known of how the request came and went. Absent: no record of it was kept. */
+  detail?: RequestDetail | undefined;
+}
+
+/** RequestDetail is what the gateway records of how a request came and went, beside what it cost. */
+export interface RequestDetail {
+  /** The reason with which it failed. Absent: it ended well. */
+  errorReason?:
+    | ErrorReason
+    | undefined;
+  /** The HTTP status that it was answered with, or would have been over HTTP. */
+  httpStatus: number;
+  /** Facts of a refusal, such as the limit and whose it is. Empty: none are known. */
+  facts: string;
+  /** The method that was called, or the route of HTTP. */
+  path: string;
+  /** The wire that the client spoke, such as openai-chat. Empty: not known. */
+  format: string;
+  /** True where the client wanted the answer as it came. */
+  streamed: boolean;
+  /** True where another request's answer came again. */
+  replayed: boolean;
+  /** The model as the upstream was asked for it. Empty: none was. */
+  upstreamModel: string;
+  /** From its arrival to the first attempt, in milliseconds. Absent: there was none. */
+  queueMs?:
+    | number
+    | undefined;
+  /** From its arrival to the first part of the answer, in milliseconds. Absent: none came. */
+  firstTokenMs?:
+    | number
+    | undefined;
+  /** From its arrival to its end, in milliseconds. */
+  totalMs: number;
+  /** How long the attempts took together, in milliseconds. Absent: there was none. */
+  upstreamMs?:
+    | number
+    | undefined;
+  /** The output limit that the request was lowered to, in tokens. Absent: it was not. */
+  clampedToTokens?:
+    | bigint
+    | undefined;
+  /**
+   * The person that it was for, as the client named it by `user`, `safety_identifier`, `metadata.user_id` or
+   * `x-tollgate-user`. Empty: nobody was named, or it was erased.
+   */
+  endUser: string;
+  /** Tags such as team=search, from `metadata` and the header `x-tollgate-tags`, at most 16. */
+  tags: string[];
+  /** The conversation, as the client named it. Empty: it did not. */
+  session: string;
+  /** The client's program and its version, as it named itself. Empty: it did not. */
+  client: string;
+  /** The client's own id of the request, by `x-client-request-id`. Empty: it gave none. */
+  clientRequestId: string;
+  /** The address that it came from. Empty: not known. */
+  address: string;
 }
 
 /** ServedAs says how an upstream served an answer, which may differ from what was asked. */
@@ -304,8 +392,174 @@ export interface ListRequestsRequest {
   accountId: string;
   /** Maximum requests per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** The next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response, for the same filters. Empty: the first page. */
   pageToken: string;
+  /** Only requests that ended then or later. Absent: from the oldest record. */
+  startTime?:
+    | Date
+    | undefined;
+  /** Only requests that ended before then. Absent: to the newest. */
+  endTime?:
+    | Date
+    | undefined;
+  /** Only requests of the key with this id. Empty: of all. */
+  keyId: string;
+  /** Only requests to this model. Empty: to all. */
+  model: string;
+  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  upstream: string;
+  /** Only requests in this state. UNSPECIFIED: in any. */
+  state: RequestState;
+  /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
+  reason: string;
+  /** Only requests that were answered with this HTTP status, or would have been. 0: all. */
+  httpStatus: number;
+  /** Only requests that cost at least this, in nano-USD. Absent: all. */
+  minCostNanos?:
+    | bigint
+    | undefined;
+  /** min_cost_nanos in USD. */
+  minCost?:
+    | Money
+    | undefined;
+  /** Only requests that cost at most this, in nano-USD. Absent: all. */
+  maxCostNanos?:
+    | bigint
+    | undefined;
+  /** max_cost_nanos in USD. */
+  maxCost?:
+    | Money
+    | undefined;
+  /** Only requests that took at least this, in milliseconds. Absent: all. */
+  minTotalMs?:
+    | number
+    | undefined;
+  /** Only requests that took at most this, in milliseconds. Absent: all. */
+  maxTotalMs?:
+    | number
+    | undefined;
+  /** Only requests for this end user. Empty: for all. */
+  endUser: string;
+  /** Only requests with this tag. Empty: all. */
+  tag: string;
+  /** Only requests of which this is a part of the id, of the client's own id, or of the session. Empty: all. */
+  query: string;
+}
+
+/** QueryUsageRequest is what QueryUsage is asked. */
+export interface QueryUsageRequest {
+  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  accountId: string;
+  /** The properties by which to add up, at most two. None: one sum. */
+  groupBy: UsageDimension[];
+  /** When the time begins: requests that ended then or later are in it. Absent: 24 hours before end_time. */
+  startTime?:
+    | Date
+    | undefined;
+  /** When the time ends, itself not in it. Absent: now. */
+  endTime?:
+    | Date
+    | undefined;
+  /** Only requests of the key with this id. Empty: of all. */
+  keyId: string;
+  /** Only requests to this model. Empty: to all. */
+  model: string;
+  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  upstream: string;
+  /** Only requests for this end user. Empty: for all. */
+  endUser: string;
+  /** Only requests with this tag. Empty: all. */
+  tag: string;
+  /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
+  reason: string;
+}
+
+/** QueryUsageResponse is all sums that were asked for. */
+export interface QueryUsageResponse {
+  /** The sums, in the order of their values. */
+  sums: UsageSum[];
+}
+
+/** UsageSum is the sum over the requests that have the same values of the properties that were asked for. */
+export interface UsageSum {
+  /** The values, in the order of group_by. `unknown` where a crash lost the value. */
+  values: string[];
+  /** The number of requests, refused ones counted. */
+  requestCount: bigint;
+  /** The number of requests that money was set aside for. */
+  admittedCount: bigint;
+  /** How many failed, by reason. */
+  errors: { [key: string]: bigint };
+  /** How many tokens they used together. */
+  usage?:
+    | Usage
+    | undefined;
+  /** What they cost together, in nano-USD. */
+  costNanos: bigint;
+  /** cost_nanos in USD. */
+  cost?:
+    | Money
+    | undefined;
+  /** What the accounts paid of that, in nano-USD. */
+  chargedNanos: bigint;
+  /** charged_nanos in USD. */
+  charged?:
+    | Money
+    | undefined;
+  /** What the operator pays the upstreams, in nano-USD, as far as it is known. Absent but for an operator's key. */
+  operatorCostNanos?:
+    | bigint
+    | undefined;
+  /** operator_cost_nanos in USD. */
+  operatorCost?:
+    | Money
+    | undefined;
+  /**
+   * What the accounts paid less what the operator pays, in nano-USD, over the requests of which the latter is known.
+   * Absent but for an operator's key.
+   */
+  marginNanos?:
+    | bigint
+    | undefined;
+  /** margin_nanos in USD. */
+  margin?:
+    | Money
+    | undefined;
+  /** From arrival to the first part of the answer. Absent: no answer began. */
+  firstToken?:
+    | Percentiles
+    | undefined;
+  /** From arrival to the end. Absent: there was no request. */
+  total?: Percentiles | undefined;
+}
+
+export interface UsageSum_ErrorsEntry {
+  key: string;
+  value: bigint;
+}
+
+/** Percentiles are of times in milliseconds, each at most 2.5 % away from the exact one. */
+export interface Percentiles {
+  /** Half of the times are at most this, in milliseconds. */
+  p50Ms: number;
+  /** Of 100 times 95 are at most this, in milliseconds. */
+  p95Ms: number;
+  /** Of 100 times 99 are at most this, in milliseconds. */
+  p99Ms: number;
+}
+
+/** EraseEndUserRequest is what EraseEndUser is asked. */
+export interface EraseEndUserRequest {
+  /** The end user, as requests named it. */
+  endUser: string;
+  /** The account whose requests are meant. Empty: all. */
+  accountId: string;
+}
+
+/** EraseEndUserResponse is what was erased. */
+export interface EraseEndUserResponse {
+  /** The number of requests whose records were changed. */
+  requestCount: bigint;
 }
 
 /** ListRequestsResponse is a page of requests. */
@@ -371,6 +625,7 @@ function createBaseRequestRecord(): RequestRecord {
     marginNanos: undefined,
     margin: undefined,
     served: undefined,
+    detail: undefined,
   };
 }
 
@@ -483,6 +738,9 @@ export const RequestRecord: MessageFns<RequestRecord> = {
     }
     if (message.served !== undefined) {
       ServedAs.encode(message.served, writer.uint32(330).fork()).join();
+    }
+    if (message.detail !== undefined) {
+      RequestDetail.encode(message.detail, writer.uint32(394).fork()).join();
     }
     return writer;
   },
@@ -730,6 +988,281 @@ export const RequestRecord: MessageFns<RequestRecord> = {
             }
 
             message.served = ServedAs.decode(reader, reader.uint32());
+            continue;
+          }
+          case 49: {
+            if (tag !== 394) {
+              break;
+            }
+
+            message.detail = RequestDetail.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestDetail(): RequestDetail {
+  return {
+    errorReason: undefined,
+    httpStatus: 0,
+    facts: "",
+    path: "",
+    format: "",
+    streamed: false,
+    replayed: false,
+    upstreamModel: "",
+    queueMs: undefined,
+    firstTokenMs: undefined,
+    totalMs: 0,
+    upstreamMs: undefined,
+    clampedToTokens: undefined,
+    endUser: "",
+    tags: [],
+    session: "",
+    client: "",
+    clientRequestId: "",
+    address: "",
+  };
+}
+
+export const RequestDetail: MessageFns<RequestDetail> = {
+  encode(message: RequestDetail, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.errorReason !== undefined) {
+      writer.uint32(8).int32(message.errorReason);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(16).uint32(message.httpStatus);
+    }
+    if (message.facts !== "") {
+      writer.uint32(26).string(message.facts);
+    }
+    if (message.path !== "") {
+      writer.uint32(34).string(message.path);
+    }
+    if (message.format !== "") {
+      writer.uint32(42).string(message.format);
+    }
+    if (message.streamed !== false) {
+      writer.uint32(48).bool(message.streamed);
+    }
+    if (message.replayed !== false) {
+      writer.uint32(56).bool(message.replayed);
+    }
+    if (message.upstreamModel !== "") {
+      writer.uint32(66).string(message.upstreamModel);
+    }
+    if (message.queueMs !== undefined) {
+      writer.uint32(73).double(message.queueMs);
+    }
+    if (message.firstTokenMs !== undefined) {
+      writer.uint32(81).double(message.firstTokenMs);
+    }
+    if (message.totalMs !== 0) {
+      writer.uint32(89).double(message.totalMs);
+    }
+    if (message.upstreamMs !== undefined) {
+      writer.uint32(97).double(message.upstreamMs);
+    }
+    if (message.clampedToTokens !== undefined) {
+      if (BigInt.asUintN(64, message.clampedToTokens) !== message.clampedToTokens) {
+        throw new globalThis.Error("value provided for field message.clampedToTokens of type uint64 too large");
+      }
+      writer.uint32(104).uint64(message.clampedToTokens);
+    }
+    if (message.endUser !== "") {
+      writer.uint32(114).string(message.endUser);
+    }
+    for (const v of message.tags) {
+      writer.uint32(122).string(v!);
+    }
+    if (message.session !== "") {
+      writer.uint32(130).string(message.session);
+    }
+    if (message.client !== "") {
+      writer.uint32(138).string(message.client);
+    }
+    if (message.clientRequestId !== "") {
+      writer.uint32(146).string(message.clientRequestId);
+    }
+    if (message.address !== "") {
+      writer.uint32(154).string(message.address);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestDetail {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestDetail();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.errorReason = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.facts = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.streamed = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.replayed = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.upstreamModel = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.queueMs = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 81) {
+              break;
+            }
+
+            message.firstTokenMs = reader.double();
+            continue;
+          }
+          case 11: {
+            if (tag !== 89) {
+              break;
+            }
+
+            message.totalMs = reader.double();
+            continue;
+          }
+          case 12: {
+            if (tag !== 97) {
+              break;
+            }
+
+            message.upstreamMs = reader.double();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.clampedToTokens = reader.uint64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.endUser = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.session = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.client = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.clientRequestId = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.address = reader.string();
             continue;
           }
         }
@@ -1478,7 +2011,28 @@ export const RefundRequestResponse: MessageFns<RefundRequestResponse> = {
 };
 
 function createBaseListRequestsRequest(): ListRequestsRequest {
-  return { accountId: "", pageSize: 0, pageToken: "" };
+  return {
+    accountId: "",
+    pageSize: 0,
+    pageToken: "",
+    startTime: undefined,
+    endTime: undefined,
+    keyId: "",
+    model: "",
+    upstream: "",
+    state: 0,
+    reason: "",
+    httpStatus: 0,
+    minCostNanos: undefined,
+    minCost: undefined,
+    maxCostNanos: undefined,
+    maxCost: undefined,
+    minTotalMs: undefined,
+    maxTotalMs: undefined,
+    endUser: "",
+    tag: "",
+    query: "",
+  };
 }
 
 export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
@@ -1491,6 +2045,63 @@ export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(26).string(message.pageToken);
+    }
+    if (message.startTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.startTime), writer.uint32(34).fork()).join();
+    }
+    if (message.endTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.endTime), writer.uint32(42).fork()).join();
+    }
+    if (message.keyId !== "") {
+      writer.uint32(50).string(message.keyId);
+    }
+    if (message.model !== "") {
+      writer.uint32(58).string(message.model);
+    }
+    if (message.upstream !== "") {
+      writer.uint32(66).string(message.upstream);
+    }
+    if (message.state !== 0) {
+      writer.uint32(72).int32(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(82).string(message.reason);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(88).uint32(message.httpStatus);
+    }
+    if (message.minCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.minCostNanos) !== message.minCostNanos) {
+        throw new globalThis.Error("value provided for field message.minCostNanos of type int64 too large");
+      }
+      writer.uint32(96).int64(message.minCostNanos);
+    }
+    if (message.minCost !== undefined) {
+      Money.encode(message.minCost, writer.uint32(178).fork()).join();
+    }
+    if (message.maxCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.maxCostNanos) !== message.maxCostNanos) {
+        throw new globalThis.Error("value provided for field message.maxCostNanos of type int64 too large");
+      }
+      writer.uint32(104).int64(message.maxCostNanos);
+    }
+    if (message.maxCost !== undefined) {
+      Money.encode(message.maxCost, writer.uint32(186).fork()).join();
+    }
+    if (message.minTotalMs !== undefined) {
+      writer.uint32(113).double(message.minTotalMs);
+    }
+    if (message.maxTotalMs !== undefined) {
+      writer.uint32(121).double(message.maxTotalMs);
+    }
+    if (message.endUser !== "") {
+      writer.uint32(130).string(message.endUser);
+    }
+    if (message.tag !== "") {
+      writer.uint32(138).string(message.tag);
+    }
+    if (message.query !== "") {
+      writer.uint32(146).string(message.query);
     }
     return writer;
   },
@@ -1530,6 +2141,829 @@ export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
             }
 
             message.pageToken = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.startTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.endTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.keyId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.minCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.minCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.maxCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.maxCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 113) {
+              break;
+            }
+
+            message.minTotalMs = reader.double();
+            continue;
+          }
+          case 15: {
+            if (tag !== 121) {
+              break;
+            }
+
+            message.maxTotalMs = reader.double();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.endUser = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.tag = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.query = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryUsageRequest(): QueryUsageRequest {
+  return {
+    accountId: "",
+    groupBy: [],
+    startTime: undefined,
+    endTime: undefined,
+    keyId: "",
+    model: "",
+    upstream: "",
+    endUser: "",
+    tag: "",
+    reason: "",
+  };
+}
+
+export const QueryUsageRequest: MessageFns<QueryUsageRequest> = {
+  encode(message: QueryUsageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.groupBy.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.groupBy) {
+        writer.int32(v);
+      }
+      writer.join();
+    }
+    if (message.startTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.startTime), writer.uint32(26).fork()).join();
+    }
+    if (message.endTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.endTime), writer.uint32(34).fork()).join();
+    }
+    if (message.keyId !== "") {
+      writer.uint32(42).string(message.keyId);
+    }
+    if (message.model !== "") {
+      writer.uint32(50).string(message.model);
+    }
+    if (message.upstream !== "") {
+      writer.uint32(58).string(message.upstream);
+    }
+    if (message.endUser !== "") {
+      writer.uint32(66).string(message.endUser);
+    }
+    if (message.tag !== "") {
+      writer.uint32(74).string(message.tag);
+    }
+    if (message.reason !== "") {
+      writer.uint32(82).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueryUsageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueryUsageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.groupBy.push(reader.int32() as any);
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.groupBy.push(reader.int32() as any);
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.startTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.endTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.keyId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.endUser = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.tag = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryUsageResponse(): QueryUsageResponse {
+  return { sums: [] };
+}
+
+export const QueryUsageResponse: MessageFns<QueryUsageResponse> = {
+  encode(message: QueryUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sums) {
+      UsageSum.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueryUsageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueryUsageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sums.push(UsageSum.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsageSum(): UsageSum {
+  return {
+    values: [],
+    requestCount: 0n,
+    admittedCount: 0n,
+    errors: {},
+    usage: undefined,
+    costNanos: 0n,
+    cost: undefined,
+    chargedNanos: 0n,
+    charged: undefined,
+    operatorCostNanos: undefined,
+    operatorCost: undefined,
+    marginNanos: undefined,
+    margin: undefined,
+    firstToken: undefined,
+    total: undefined,
+  };
+}
+
+export const UsageSum: MessageFns<UsageSum> = {
+  encode(message: UsageSum, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.values) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.requestCount !== 0n) {
+      if (BigInt.asIntN(64, message.requestCount) !== message.requestCount) {
+        throw new globalThis.Error("value provided for field message.requestCount of type int64 too large");
+      }
+      writer.uint32(16).int64(message.requestCount);
+    }
+    if (message.admittedCount !== 0n) {
+      if (BigInt.asIntN(64, message.admittedCount) !== message.admittedCount) {
+        throw new globalThis.Error("value provided for field message.admittedCount of type int64 too large");
+      }
+      writer.uint32(24).int64(message.admittedCount);
+    }
+    globalThis.Object.entries(message.errors).forEach(([key, value]: [string, bigint]) => {
+      UsageSum_ErrorsEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(42).fork()).join();
+    }
+    if (message.costNanos !== 0n) {
+      if (BigInt.asIntN(64, message.costNanos) !== message.costNanos) {
+        throw new globalThis.Error("value provided for field message.costNanos of type int64 too large");
+      }
+      writer.uint32(48).int64(message.costNanos);
+    }
+    if (message.cost !== undefined) {
+      Money.encode(message.cost, writer.uint32(162).fork()).join();
+    }
+    if (message.chargedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.chargedNanos) !== message.chargedNanos) {
+        throw new globalThis.Error("value provided for field message.chargedNanos of type int64 too large");
+      }
+      writer.uint32(56).int64(message.chargedNanos);
+    }
+    if (message.charged !== undefined) {
+      Money.encode(message.charged, writer.uint32(170).fork()).join();
+    }
+    if (message.operatorCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.operatorCostNanos) !== message.operatorCostNanos) {
+        throw new globalThis.Error("value provided for field message.operatorCostNanos of type int64 too large");
+      }
+      writer.uint32(64).int64(message.operatorCostNanos);
+    }
+    if (message.operatorCost !== undefined) {
+      Money.encode(message.operatorCost, writer.uint32(178).fork()).join();
+    }
+    if (message.marginNanos !== undefined) {
+      if (BigInt.asIntN(64, message.marginNanos) !== message.marginNanos) {
+        throw new globalThis.Error("value provided for field message.marginNanos of type int64 too large");
+      }
+      writer.uint32(72).int64(message.marginNanos);
+    }
+    if (message.margin !== undefined) {
+      Money.encode(message.margin, writer.uint32(186).fork()).join();
+    }
+    if (message.firstToken !== undefined) {
+      Percentiles.encode(message.firstToken, writer.uint32(82).fork()).join();
+    }
+    if (message.total !== undefined) {
+      Percentiles.encode(message.total, writer.uint32(90).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsageSum {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsageSum();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.values.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.requestCount = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.admittedCount = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = UsageSum_ErrorsEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.errors[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.costNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.cost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.chargedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.charged = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.operatorCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.operatorCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.marginNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.margin = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.firstToken = Percentiles.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.total = Percentiles.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUsageSum_ErrorsEntry(): UsageSum_ErrorsEntry {
+  return { key: "", value: 0n };
+}
+
+export const UsageSum_ErrorsEntry: MessageFns<UsageSum_ErrorsEntry> = {
+  encode(message: UsageSum_ErrorsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== 0n) {
+      if (BigInt.asIntN(64, message.value) !== message.value) {
+        throw new globalThis.Error("value provided for field message.value of type int64 too large");
+      }
+      writer.uint32(16).int64(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UsageSum_ErrorsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUsageSum_ErrorsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePercentiles(): Percentiles {
+  return { p50Ms: 0, p95Ms: 0, p99Ms: 0 };
+}
+
+export const Percentiles: MessageFns<Percentiles> = {
+  encode(message: Percentiles, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.p50Ms !== 0) {
+      writer.uint32(9).double(message.p50Ms);
+    }
+    if (message.p95Ms !== 0) {
+      writer.uint32(17).double(message.p95Ms);
+    }
+    if (message.p99Ms !== 0) {
+      writer.uint32(25).double(message.p99Ms);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Percentiles {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePercentiles();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.p50Ms = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.p95Ms = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.p99Ms = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEraseEndUserRequest(): EraseEndUserRequest {
+  return { endUser: "", accountId: "" };
+}
+
+export const EraseEndUserRequest: MessageFns<EraseEndUserRequest> = {
+  encode(message: EraseEndUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endUser !== "") {
+      writer.uint32(10).string(message.endUser);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EraseEndUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEraseEndUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endUser = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEraseEndUserResponse(): EraseEndUserResponse {
+  return { requestCount: 0n };
+}
+
+export const EraseEndUserResponse: MessageFns<EraseEndUserResponse> = {
+  encode(message: EraseEndUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestCount !== 0n) {
+      if (BigInt.asIntN(64, message.requestCount) !== message.requestCount) {
+        throw new globalThis.Error("value provided for field message.requestCount of type int64 too large");
+      }
+      writer.uint32(8).int64(message.requestCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EraseEndUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEraseEndUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestCount = reader.int64() as bigint;
             continue;
           }
         }
@@ -1804,10 +3238,11 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): RefundRequestResponse => RefundRequestResponse.decode(value),
   },
   /**
-   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   * ListRequests lists requests, refused ones too, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
+   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
+   * where the records of requests cannot be read.
    */
   listRequests: {
     path: "/tollgate.v1.UsageService/ListRequests" as const,
@@ -1818,6 +3253,39 @@ export const UsageServiceService = {
     responseSerialize: (value: ListRequestsResponse): Buffer =>
       Buffer.from(ListRequestsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListRequestsResponse => ListRequestsResponse.decode(value),
+  },
+  /**
+   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   *
+   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
+   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
+   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   */
+  queryUsage: {
+    path: "/tollgate.v1.UsageService/QueryUsage" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: QueryUsageRequest): Buffer => Buffer.from(QueryUsageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): QueryUsageRequest => QueryUsageRequest.decode(value),
+    responseSerialize: (value: QueryUsageResponse): Buffer => Buffer.from(QueryUsageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): QueryUsageResponse => QueryUsageResponse.decode(value),
+  },
+  /**
+   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
+   * the client's own id. What the requests used and cost stays.
+   *
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   */
+  eraseEndUser: {
+    path: "/tollgate.v1.UsageService/EraseEndUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EraseEndUserRequest): Buffer => Buffer.from(EraseEndUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EraseEndUserRequest => EraseEndUserRequest.decode(value),
+    responseSerialize: (value: EraseEndUserResponse): Buffer =>
+      Buffer.from(EraseEndUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EraseEndUserResponse => EraseEndUserResponse.decode(value),
   },
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
@@ -1856,12 +3324,29 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    */
   refundRequest: handleUnaryCall<RefundRequestRequest, RefundRequestResponse>;
   /**
-   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   * ListRequests lists requests, refused ones too, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
+   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
+   * where the records of requests cannot be read.
    */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
+  /**
+   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   *
+   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
+   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
+   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   */
+  queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
+  /**
+   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
+   * the client's own id. What the requests used and cost stays.
+   *
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   */
+  eraseEndUser: handleUnaryCall<EraseEndUserRequest, EraseEndUserResponse>;
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
@@ -1917,10 +3402,11 @@ export interface UsageServiceClient extends Client {
     callback: (error: ServiceError | null, response: RefundRequestResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListRequests lists requests, newest first, in pages. Requests that still run are among them.
+   * ListRequests lists requests, refused ones too, newest first, in pages.
    *
-   * Refuses with PARAMETER_INVALID where the page token is none, and with RESOURCE_UNKNOWN where the account is not the
-   * caller's.
+   * Requests that still run are on the first page of a list without filters. Refuses with PARAMETER_INVALID where a
+   * filter or the page token is none, with RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED
+   * where the records of requests cannot be read.
    */
   listRequests(
     request: ListRequestsRequest,
@@ -1936,6 +3422,50 @@ export interface UsageServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRequestsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * QueryUsage adds up requests, refused ones too, by up to two of their properties.
+   *
+   * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
+   * Refunds are not in it. Refuses with PARAMETER_INVALID where a filter is none, where start_time does not come before
+   * end_time, and where there would be more than 20,000 sums; with RESOURCE_UNKNOWN where the account is not the
+   * caller's; and with OVERLOADED where the records of requests cannot be read.
+   */
+  queryUsage(
+    request: QueryUsageRequest,
+    callback: (error: ServiceError | null, response: QueryUsageResponse) => void,
+  ): ClientUnaryCall;
+  queryUsage(
+    request: QueryUsageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: QueryUsageResponse) => void,
+  ): ClientUnaryCall;
+  queryUsage(
+    request: QueryUsageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: QueryUsageResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
+   * the client's own id. What the requests used and cost stays.
+   *
+   * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
+   */
+  eraseEndUser(
+    request: EraseEndUserRequest,
+    callback: (error: ServiceError | null, response: EraseEndUserResponse) => void,
+  ): ClientUnaryCall;
+  eraseEndUser(
+    request: EraseEndUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EraseEndUserResponse) => void,
+  ): ClientUnaryCall;
+  eraseEndUser(
+    request: EraseEndUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EraseEndUserResponse) => void,
   ): ClientUnaryCall;
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.

@@ -59,6 +59,24 @@ CREATE INDEX answer_account_record ON answer (account_id, record_until_ms, recor
 CREATE INDEX answer_account ON answer (account_id, until_ms);
 `);
 
+/** Records of requests, some thousand in a row. */
+const RECORDS = `
+CREATE TABLE record_chunk (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  row_count bigint NOT NULL,
+  from_ms bigint NOT NULL,
+  to_ms bigint NOT NULL,
+  sealed boolean NOT NULL,
+  stripped boolean NOT NULL,
+  facts bytea NOT NULL,
+  texts bytea NOT NULL
+);
+ALTER TABLE record_chunk ALTER COLUMN facts SET STORAGE EXTERNAL, ALTER COLUMN texts SET STORAGE EXTERNAL;
+CREATE INDEX record_chunk_time ON record_chunk (to_ms);
+CREATE INDEX record_chunk_unsealed ON record_chunk (to_ms) WHERE NOT sealed;
+CREATE INDEX record_chunk_unstripped ON record_chunk (to_ms) WHERE NOT stripped;
+`;
+
 export const MIGRATIONS: readonly PostgresMigration[] = [
   {
     version: 1,
@@ -70,7 +88,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
       IDENTITIES +
       AUDITED +
       ANSWERS +
-      inPostgres(ALERTS),
+      inPostgres(ALERTS) +
+      RECORDS,
     serves: { version: 1, program: "0.1.0" },
   },
 ];

@@ -1,0 +1,89 @@
+/** Requests that the ledger charged and no record tells of, as a crash leaves them, get the record that can be made. */
+import type { Page, PageRequest, RequestRow } from "../store/store.js";
+import { ADOPTED } from "./engine.js";
+import { FLAG, type RecordRow, storedTime, UNKNOWN } from "./columns.js";
+
+/** One that ended just now may still be on its way here, on any node. */
+const SETTLED_MS = 5_000;
+const PAGE_ROWS = 1_000;
+/** A crash loses about a second of requests; whatever is missing beyond so many pages stays in the sums alone. */
+const PAGES_MAX = 50;
+/** A request ends at most so long after it was admitted. */
+const REQUEST_MS_MAX = 700_000;
+
+interface Parts {
+  readonly requests: { list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>> };
+  readonly records: { adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> };
+}
+
+/** Looks through what the ledger knows of this time, the newest first. Returns how many had no record. */
+export async function adoptRequests(
+  fromMs: number,
+  toMs: number,
+  nowMs: number,
+  { requests, records }: Parts,
+): Promise<number> {
+  const lastMs = Math.min(toMs, nowMs - SETTLED_MS);
+  let adopted = 0;
+  for (let token = "", left = PAGES_MAX; left > 0; left -= 1) {
+    const page = await requests.list(undefined, { size: PAGE_ROWS, token });
+    const ended = page.rows.flatMap((row) =>
+      row.endTimeMs !== null && row.endTimeMs >= fromMs && row.endTimeMs <= lastMs
+        ? [recordOf(row, row.endTimeMs)]
+        : [],
+    );
+    if (ended.length > 0) {
+      const times = ended.map(({ endTimeMs }) => endTimeMs);
+      adopted += await records.adopt(ended, Math.min(...times), Math.max(...times));
+    }
+    token = page.nextPageToken;
+    const oldest = page.rows.at(-1);
+    if (token === "" || oldest === undefined || oldest.createTimeMs < fromMs - REQUEST_MS_MAX) break;
+  }
+  return adopted;
+}
+
+/** What only the client said, or only the moment showed, nobody knows any more. */
+function recordOf(row: RequestRow, endTimeMs: number): RecordRow {
+  const { usage } = row;
+  return {
+    id: row.id,
+    endTimeMs,
+    flags: ADOPTED | (row.operatorCostNanos === undefined ? 0 : FLAG.costKnown),
+    status: 0,
+    attempts: row.attempts,
+    usageSource: row.usageSource,
+    total: storedTime(endTimeMs - row.createTimeMs),
+    queue: 0,
+    firstToken: 0,
+    upstreamTime: 0,
+    costNanos: Number(row.costNanos),
+    chargedNanos: Number(row.chargedNanos),
+    operatorCostNanos: Number(row.operatorCostNanos ?? 0n),
+    clampedTo: 0,
+    inputTokens: Number(usage.inputTokens),
+    cacheReadTokens: Number(usage.cacheReadTokens),
+    cacheWriteTokens: Number(usage.cacheWriteTokens),
+    cacheWrite1hTokens: Number(usage.cacheWrite1hTokens),
+    outputTokens: Number(usage.outputTokens),
+    reasoningTokens: Number(usage.reasoningTokens),
+    imageTokens: Number(usage.imageTokens),
+    audioInputTokens: Number(usage.audioInputTokens),
+    audioOutputTokens: Number(usage.audioOutputTokens),
+    account: row.accountId,
+    key: row.keyId,
+    model: row.model,
+    upstream: row.upstream,
+    upstreamModel: "",
+    reason: UNKNOWN,
+    path: "",
+    format: "",
+    endUser: UNKNOWN,
+    tags: UNKNOWN,
+    client: "",
+    address: "",
+    session: "",
+    clientRequestId: "",
+    detail: "",
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * Some thousand records, column by column: each column has the narrowest numbers that hold it, so that a question about
+ * a million requests reads a few bytes of each.
+ */
+import { type ColumnName, COLUMNS, NAMES, type NameColumn, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
+import { placeOf, type RowBatch } from "./row-batch.js";
+
+type Cells = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+/** A column: `base` and what stands above it; without cells all values are the base. */
+export interface Column {
+  readonly base: number;
+  readonly cells: Cells | undefined;
+}
+
+/** A part of a chunk: some of its columns, and the list that their names or texts stand in. */
+export interface Part {
+  readonly columns: ReadonlyMap<ColumnName, Column>;
+  readonly texts: readonly string[];
+}
+
+export interface Chunk {
+  readonly count: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Numbers and names: what questions are about. */
+  readonly facts: Part;
+  /** Ids and other texts of single rows. */
+  readonly texts: Part;
+}
+
+export interface ChunkBytes {
+  readonly count: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly facts: Uint8Array;
+  readonly texts: Uint8Array;
+}
+
+const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
+type Kind = keyof typeof KINDS;
+const NO_COLUMN: Column = { base: 0, cells: undefined };
+const FACTS: readonly ColumnName[] = [...NUMBERS, ...NAMES];
+
+export function columnOf(part: Part, name: ColumnName): Column {
+  return part.columns.get(name) ?? NO_COLUMN;
+}
+
+export function valueAt({ base, cells }: Column, row: number): number {
+  return cells === undefined ? base : base + (cells[row] ?? 0);
+}
+
+/** The name or text of a row. */
+export function textAt(part: Part, name: ColumnName, row: number): string {
+  return part.texts[valueAt(columnOf(part, name), row)] ?? "";
+}
+
+/** Makes chunks of rows. */
+export class ChunkBuilder {
+  readonly #values = new Map<ColumnName, number[]>(COLUMNS.map((name) => [name, []]));
+  readonly #names = new Dictionary();
+  readonly #texts = new Dictionary();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  pushBatch({ count, cells, texts }: RowBatch): void {
+    const width = COLUMNS.length;
+    for (const name of COLUMNS) {
+      const values = this.#valuesOf(name);
+      const dictionary = this.#dictionaryOf(name);
+      const from = placeOf(name);
+      for (let row = 0; row < count; row++) {
+        const cell = cells[row * width + from] ?? 0;
+        values.push(dictionary === undefined ? cell : dictionary.placeOf(texts[cell] ?? ""));
+      }
+    }
+    this.#count += count;
+  }
+
+  /** The rows of a chunk that `keeps` says, changed where `change` does so. */
+  pushChunk(
+    chunk: Chunk,
+    keeps?: (row: number) => boolean,
+    change?: (row: number, name: ColumnName) => string | undefined,
+  ): void {
+    for (let row = 0; row < chunk.count; row++) {
+      if (keeps !== undefined && !keeps(row)) continue;
+      this.#count += 1;
+      for (const name of COLUMNS) {
+        const dictionary = this.#dictionaryOf(name);
+        const part = isText(name) ? chunk.texts : chunk.facts;
+        const value =
+          dictionary === undefined
+            ? valueAt(columnOf(part, name), row)
+            : dictionary.placeOf(change?.(row, name) ?? textAt(part, name, row));
+        this.#valuesOf(name).push(value);
+      }
+    }
+  }
+
+  build(): Chunk {
+    const times = this.#valuesOf("endTimeMs");
+    let [fromMs, toMs] = [Infinity, -Infinity];
+    for (const timeMs of times) {
+      if (timeMs < fromMs) fromMs = timeMs;
+      if (timeMs > toMs) toMs = timeMs;
+    }
+    const part = (names: readonly ColumnName[], dictionary: Dictionary): Part => ({
+      columns: new Map(names.map((name) => [name, narrowed(this.#valuesOf(name))])),
+      texts: dictionary.texts,
+    });
+    return { count: this.#count, fromMs, toMs, facts: part(FACTS, this.#names), texts: part(TEXTS, this.#texts) };
+  }
+
+  #valuesOf(name: ColumnName): number[] {
+    const values = this.#values.get(name);
+    if (values === undefined) throw new Error(`there is no column ${name}`);
+    return values;
+  }
+
+  #dictionaryOf(name: ColumnName): Dictionary | undefined {
+    if (isText(name)) return this.#texts;
+    return isName(name) ? this.#names : undefined;
+  }
+}
+
+class Dictionary {
+  readonly texts: string[] = [""];
+  readonly #places = new Map<string, number>([["", 0]]);
+
+  placeOf(text: string): number {
+    const known = this.#places.get(text);
+    if (known !== undefined) return known;
+    const place = this.texts.length;
+    this.texts.push(text);
+    this.#places.set(text, place);
+    return place;
+  }
+}
+
+const NAME_SET: ReadonlySet<string> = new Set(NAMES);
+const TEXT_SET: ReadonlySet<string> = new Set(TEXTS);
+
+function isName(name: ColumnName): name is NameColumn {
+  return NAME_SET.has(name);
+}
+
+function isText(name: ColumnName): boolean {
+  return TEXT_SET.has(name);
+}
+
+function narrowed(values: readonly number[]): Column {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  if (values.length === 0) return NO_COLUMN;
+  if (least === most) return { base: least, cells: undefined };
+  const span = most - least;
+  const Kind = span < 256 ? Uint8Array : span < 65_536 ? Uint16Array : span < 2 ** 32 ? Uint32Array : Float64Array;
+  const cells = new Kind(values.length);
+  for (let row = 0; row < values.length; row++) cells[row] = (values[row] ?? 0) - least;
+  return { base: least, cells };
+}
+
+/** A part as bytes: the length of its head, the head in JSON, and the cells of each column, eight bytes apart. */
+export function encodePart(part: Part): Uint8Array {
+  let at = 0;
+  const columns: [string, number, Kind | "", number, number][] = [];
+  for (const [name, { base, cells }] of part.columns) {
+    const length = cells?.length ?? 0;
+    columns.push([name, base, cells === undefined ? "" : kindOf(cells), at, length]);
+    at += aligned(cells?.byteLength ?? 0);
+  }
+  const head = Buffer.from(JSON.stringify({ columns, texts: part.texts }));
+  const start = aligned(4 + head.length);
+  const bytes = new Uint8Array(start + at);
+  new DataView(bytes.buffer).setUint32(0, head.length, true);
+  bytes.set(head, 4);
+  for (const [place, { cells }] of [...part.columns.values()].entries()) {
+    const offset = columns[place]?.[3] ?? 0;
+    if (cells !== undefined)
+      bytes.set(new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength), start + offset);
+  }
+  return bytes;
+}
+
+export function decodePart(given: Uint8Array): Part {
+  // Cells are read in place, so they begin where numbers may.
+  const bytes = given.byteOffset % 8 === 0 && given.buffer instanceof ArrayBuffer ? given : new Uint8Array(given);
+  const { buffer } = bytes;
+  if (!(buffer instanceof ArrayBuffer)) throw new Error("a part of a chunk is in memory that threads share");
+  const headBytes = new DataView(buffer, bytes.byteOffset).getUint32(0, true);
+  const head = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, headBytes).toString()) as {
+    readonly columns: readonly [ColumnName, number, Kind | "", number, number][];
+    readonly texts: readonly string[];
+  };
+  const start = bytes.byteOffset + aligned(4 + headBytes);
+  const columns = head.columns.map(([name, base, kind, offset, length]): [ColumnName, Column] => [
+    name,
+    { base, cells: kind === "" ? undefined : new KINDS[kind](buffer, start + offset, length) },
+  ]);
+  return { columns: new Map(columns), texts: head.texts };
+}
+
+export function encodeChunk({ count, fromMs, toMs, facts, texts }: Chunk): ChunkBytes {
+  return { count, fromMs, toMs, facts: encodePart(facts), texts: encodePart(texts) };
+}
+
+/** One row, as it was pushed. */
+export function rowOf(chunk: Chunk, row: number): RecordRow {
+  const cells = COLUMNS.map((name) => {
+    const part = isText(name) ? chunk.texts : chunk.facts;
+    const value = valueAt(columnOf(part, name), row);
+    return [name, isText(name) || isName(name) ? (part.texts[value] ?? "") : value];
+  });
+  return Object.fromEntries(cells) as RecordRow;
+}
+
+function kindOf(cells: Cells): Kind {
+  if (cells instanceof Uint8Array) return "u8";
+  if (cells instanceof Uint16Array) return "u16";
+  return cells instanceof Uint32Array ? "u32" : "f64";
+}
+
+function aligned(bytes: number): number {
+  return (bytes + 7) & ~7;
+}

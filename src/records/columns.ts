@@ -1,0 +1,85 @@
+/** The columns of records: numbers, names that come again and again, and texts that do not. */
+
+/** How a request went, in numbers. Times are in tenths of a millisecond and one above, so that zero is none. */
+export const NUMBERS = [
+  "endTimeMs",
+  "flags",
+  "status",
+  "attempts",
+  "usageSource",
+  "total",
+  "queue",
+  "firstToken",
+  "upstreamTime",
+  "costNanos",
+  "chargedNanos",
+  "operatorCostNanos",
+  "clampedTo",
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "imageTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const;
+/** Columns whose values stand in the chunk's list of names. The tags of a row are one name, with line ends between. */
+export const NAMES = [
+  "account",
+  "key",
+  "model",
+  "upstream",
+  "upstreamModel",
+  "reason",
+  "path",
+  "format",
+  "endUser",
+  "tags",
+  "client",
+  "address",
+] as const;
+export const TEXTS = ["id", "session", "clientRequestId", "detail"] as const;
+export const COLUMNS = [...NUMBERS, ...NAMES, ...TEXTS] as const;
+
+export type NumberColumn = (typeof NUMBERS)[number];
+export type NameColumn = (typeof NAMES)[number];
+export type TextColumn = (typeof TEXTS)[number];
+export type ColumnName = (typeof COLUMNS)[number];
+
+export const TOKEN_FIELDS = [
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "imageTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const satisfies readonly NumberColumn[];
+
+/** Bits of `flags`. */
+export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopted: 16 } as const;
+
+/** What stands for what nobody knows, where money is grouped. */
+export const UNKNOWN = "unknown";
+
+/** One record as rows of numbers and texts are made of it. */
+export interface RecordRow extends Readonly<Record<NumberColumn, number>>, Readonly<Record<NameColumn, string>> {
+  readonly id: string;
+  readonly session: string;
+  readonly clientRequestId: string;
+  readonly detail: string;
+}
+
+/** A time in milliseconds as it is stored. */
+export function storedTime(timeMs: number | undefined): number {
+  return timeMs === undefined ? 0 : Math.round(timeMs * 10) + 1;
+}
+
+/** The time that is stored, in milliseconds; undefined where there is none. */
+export function timeIn(stored: number): number | undefined {
+  return stored === 0 ? undefined : (stored - 1) / 10;
+}

@@ -1,0 +1,266 @@
+/** Stores records in chunks and answers questions about them, in a thread of its own. */
+import {
+  type Chunk,
+  ChunkBuilder,
+  columnOf,
+  decodePart,
+  encodeChunk,
+  type Part,
+  rowOf,
+  textAt,
+  valueAt,
+} from "./chunk.js";
+import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
+import { FLAG, type RecordRow } from "./columns.js";
+import { type RecordFilter, stateAt, testOf } from "./filter.js";
+import { PartCache } from "./part-cache.js";
+import { BatchBuilder, type RowBatch } from "./row-batch.js";
+import { type Dimension, type UsageGroup, UsageScan } from "./usage-scan.js";
+
+/** A chunk that many, and as many tails, are put together. */
+const SEALED_ROWS = 16_384;
+const TAILS_MAX = 64;
+/** An id tells when its request began; a request is over before this. */
+const REQUEST_MS_MAX = 700_000;
+const ID_TIME = /^req_([0-9a-f]{12})[0-9a-f]{20}$/;
+type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
+const NO_PART: Part = { columns: new Map(), texts: [] };
+/** Whom a request was for, and what may tell it. */
+const PERSONAL: ReadonlySet<string> = new Set(["endUser", "tags", "session", "clientRequestId", "address"]);
+
+/** Where a page of a list ended: the newest first, and of one millisecond by id. */
+export interface ListCursor {
+  readonly timeMs: number;
+  readonly id: string;
+}
+
+export interface Retention {
+  readonly recordsMs: number;
+  readonly refusalsMs: number;
+}
+
+export class Engine {
+  readonly #cache = new PartCache();
+  /** Chunks of this process that are put together once they are many. */
+  #tails: { readonly id: number; readonly count: number }[] = [];
+
+  constructor(private readonly store: ChunkStore) {}
+
+  async append(batch: RowBatch): Promise<void> {
+    const builder = new ChunkBuilder();
+    builder.pushBatch(batch);
+    const chunk = builder.build();
+    const id = await this.store.insert(asNew(chunk, false, false));
+    this.#cache.put(id, "facts", chunk.facts, chunk.count * 64);
+    this.#tails.push({ id, count: chunk.count });
+    const rows = this.#tails.reduce((sum, { count }) => sum + count, 0);
+    if (rows >= SEALED_ROWS || this.#tails.length >= TAILS_MAX) await this.#joinTails(rows >= SEALED_ROWS / 2);
+  }
+
+  /** The newest first, after the cursor, at most `count`. */
+  async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
+    const marks = await this.store.within(filter.fromMs, Math.min(filter.toMs, after?.timeMs ?? Infinity));
+    let found: { readonly timeMs: number; readonly row: RecordRow }[] = [];
+    for (const mark of marks) {
+      // All that is left is older than what a page needs.
+      const last = found[count - 1];
+      if (last !== undefined && last.timeMs > mark.toMs) break;
+      const chunk = await this.#chunk(mark, filter.id !== undefined);
+      const passes = chunk && testOf(chunk, filter);
+      if (chunk === undefined || passes === undefined) continue;
+      const times = columnOf(chunk.facts, "endTimeMs");
+      const rows: { readonly timeMs: number; readonly row: number }[] = [];
+      for (let row = 0; row < chunk.count; row++) {
+        const timeMs = valueAt(times, row);
+        if ((after === undefined || timeMs <= after.timeMs) && passes(row)) rows.push({ timeMs, row });
+      }
+      if (rows.length === 0) continue;
+      rows.sort((a, b) => b.timeMs - a.timeMs);
+      // More than a page of one chunk is not looked at, but for those of the same moment.
+      const bound = rows[count + 1_000]?.timeMs ?? -Infinity;
+      const whole = await this.#withTexts(mark, chunk);
+      for (const { timeMs, row } of rows) {
+        if (timeMs < bound) break;
+        if (after !== undefined && timeMs === after.timeMs && textAt(whole.texts, "id", row) >= after.id) continue;
+        found.push({ timeMs, row: rowOf(whole, row) });
+      }
+      found = found.sort((a, b) => b.timeMs - a.timeMs || (a.row.id < b.row.id ? 1 : -1)).slice(0, count);
+    }
+    return found.map(({ row }) => row);
+  }
+
+  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
+    const scan = new UsageScan(dimensions, filter);
+    for (const mark of await this.store.within(filter.fromMs, filter.toMs)) {
+      const chunk = await this.#chunk(mark, filter.id !== undefined);
+      if (chunk !== undefined) scan.add(chunk);
+    }
+    return scan.result();
+  }
+
+  async find(id: string): Promise<RecordRow | undefined> {
+    const time = ID_TIME.exec(id)?.[1];
+    const beganMs = time === undefined ? 0 : Number.parseInt(time, 16);
+    const toMs = time === undefined ? Infinity : beganMs + REQUEST_MS_MAX;
+    for (const mark of await this.store.within(beganMs, toMs)) {
+      const chunk = await this.#chunk(mark, true);
+      const place = chunk?.texts.texts.indexOf(id) ?? -1;
+      if (chunk === undefined || place < 0) continue;
+      const ids = columnOf(chunk.texts, "id");
+      for (let row = 0; row < chunk.count; row++) if (valueAt(ids, row) === place) return rowOf(chunk, row);
+    }
+    return undefined;
+  }
+
+  /** Stores those of the rows that are not there, and says how many. They all ended within the time. */
+  async adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> {
+    const adopted = await this.store.alone(async () => {
+      const known = new Set<string>();
+      for (const mark of await this.store.within(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX)) {
+        const chunk = await this.#chunk(mark, true);
+        for (const text of chunk?.texts.texts ?? []) known.add(text);
+      }
+      const builder = new BatchBuilder();
+      for (const row of rows) if (!known.has(row.id)) builder.push(row);
+      const { count } = builder;
+      if (count > 0) await this.append(builder.take());
+      return count;
+    });
+    return adopted ?? 0;
+  }
+
+  /** Takes out of all records of an account, or of all, whom they were for. Returns how many that were. */
+  async erase(account: string | undefined, endUser: string): Promise<number> {
+    let erased = 0;
+    for (const mark of await this.store.within(0, Infinity)) {
+      const chunk = await this.#chunk(mark, false);
+      const names = account === undefined ? { endUser } : { endUser, account };
+      const passes = chunk && testOf(chunk, { fromMs: 0, toMs: Infinity, names });
+      if (chunk === undefined || passes === undefined) continue;
+      let count = 0;
+      for (let row = 0; row < chunk.count; row++) if (passes(row)) count += 1;
+      if (count === 0) continue;
+      const whole = await this.#withTexts(mark, chunk);
+      const builder = new ChunkBuilder();
+      builder.pushChunk(
+        whole,
+        () => true,
+        (row, name) => (PERSONAL.has(name) && passes(row) ? "" : undefined),
+      );
+      const made = await this.#replace([mark], builder.build(), mark.sealed, mark.stripped);
+      if (made === undefined) continue;
+      erased += count;
+      // One that is put together with others later has another id now.
+      this.#tails = this.#tails.filter(({ id }) => id !== mark.id);
+    }
+    return erased;
+  }
+
+  /** Forgets one chunk that is over its time, or the refusals in it. False where there is none. */
+  async sweepOne(nowMs: number, { recordsMs, refusalsMs }: Retention): Promise<boolean> {
+    const mark = await this.store.over(nowMs - recordsMs, nowMs - refusalsMs);
+    if (mark === undefined) return false;
+    if (mark.toMs < nowMs - recordsMs) {
+      await this.#forget([mark], []);
+      return true;
+    }
+    const chunk = await this.#chunk(mark, true);
+    if (chunk === undefined) return true;
+    const builder = new ChunkBuilder();
+    builder.pushChunk(chunk, (row) => stateAt(chunk.facts, row) !== "refused");
+    await this.#replace([mark], builder.build(), mark.sealed, true);
+    return true;
+  }
+
+  /** Puts together what processes that ended left in small chunks. */
+  async joinLeft(beforeMs: number): Promise<void> {
+    const own = new Set(this.#tails.map(({ id }) => id));
+    const left = (await this.store.unsealed(beforeMs)).filter(({ id }) => !own.has(id));
+    for (let at = 0; at < left.length;) {
+      const some: ChunkMark[] = [];
+      for (let rows = 0; at < left.length && rows < SEALED_ROWS; at++) {
+        const mark = left[at];
+        if (mark === undefined) break;
+        some.push(mark);
+        rows += mark.count;
+      }
+      await this.#join(some, true);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  async #joinTails(sealed: boolean): Promise<void> {
+    const tails = this.#tails;
+    this.#tails = [];
+    const joined = await this.#join(tails, sealed);
+    if (!sealed && joined !== undefined) this.#tails.push(joined);
+  }
+
+  /** Undefined where another process put one of them together with others. */
+  async #join(
+    marks: readonly Pick<ChunkMark, "id" | "count">[],
+    sealed: boolean,
+  ): Promise<{ readonly id: number; readonly count: number } | undefined> {
+    const builder = new ChunkBuilder();
+    for (const { id, count } of marks) {
+      const chunk = await this.#chunk({ id, count, fromMs: 0, toMs: 0 }, true);
+      if (chunk !== undefined) builder.pushChunk(chunk);
+    }
+    const chunk = builder.build();
+    const [id] = (await this.#replace(marks, chunk, sealed, false)) ?? [];
+    return id === undefined ? undefined : { id, count: chunk.count };
+  }
+
+  #replace(
+    marks: readonly Pick<ChunkMark, "id">[],
+    chunk: Chunk,
+    sealed: boolean,
+    stripped: boolean,
+  ): Promise<readonly number[] | undefined> {
+    return this.#forget(marks, chunk.count === 0 ? [] : [asNew(chunk, sealed, stripped)]);
+  }
+
+  async #forget(
+    marks: readonly Pick<ChunkMark, "id">[],
+    instead: readonly NewChunk[],
+  ): Promise<readonly number[] | undefined> {
+    const ids = marks.map(({ id }) => id);
+    const made = await this.store.replace(ids, instead);
+    for (const id of ids) this.#cache.remove(id);
+    return made;
+  }
+
+  /** Undefined where it is gone: another one took its place, or it was over its time. */
+  async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
+    const facts = await this.#part(mark.id, "facts");
+    if (facts === undefined) return undefined;
+    const { count, fromMs, toMs } = mark;
+    const chunk = { count, fromMs, toMs, facts, texts: NO_PART };
+    return needsTexts ? this.#withTexts(mark, chunk) : chunk;
+  }
+
+  async #withTexts({ id }: Pick<ChunkMark, "id">, chunk: Chunk): Promise<Chunk> {
+    if (chunk.texts !== NO_PART) return chunk;
+    return { ...chunk, texts: (await this.#part(id, "texts")) ?? NO_PART };
+  }
+
+  async #part(id: number, kind: "facts" | "texts"): Promise<Part | undefined> {
+    const known = this.#cache.get(id, kind);
+    if (known !== undefined) return known;
+    const bytes = await this.store[kind](id);
+    if (bytes === undefined) return undefined;
+    const part = decodePart(bytes);
+    this.#cache.put(id, kind, part, bytes.length);
+    return part;
+  }
+}
+
+function asNew(chunk: Chunk, sealed: boolean, stripped: boolean): NewChunk {
+  return { ...encodeChunk(chunk), sealed, stripped };
+}
+
+/** What a record says of a request that only the ledger knows. */
+export const ADOPTED = FLAG.adopted | FLAG.answered;

@@ -1,0 +1,130 @@
+/**
+ * Sums of records made equal to the ledger's: whatever the ledger has beyond the records stands under `unknown`, so
+ * that no grouping shows more or less money than was moved.
+ */
+import type { RequestStore, UsageSummaryRow } from "../store/store.js";
+import { UNKNOWN } from "./columns.js";
+import type { RecordFilter } from "./filter.js";
+import { type Dimension, SUMS, type SumName, type UsageGroup } from "./usage-scan.js";
+
+export const DAY_MS = 86_400_000;
+const PAGE_ROWS = 1_000;
+const SPLIT = "\u0000";
+
+export type AskRecords = (dimensions: readonly Dimension[], filter: RecordFilter) => Promise<readonly UsageGroup[]>;
+
+/** A filter that the ledger's own sums know as well: whole days, and an account, a key and a model. */
+export interface LedgerFilter {
+  readonly account: string | undefined;
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  readonly days: readonly string[];
+}
+
+/** What the ledger's sums can be narrowed to. */
+const LEDGER_NAMES: ReadonlySet<string> = new Set(["account", "key", "model"]);
+
+/** Undefined where no day of the question can be compared with the ledger. */
+export function ledgerFilter({ fromMs, toMs, names, ...rest }: RecordFilter, nowMs: number): LedgerFilter | undefined {
+  if (Object.values(rest).some((value) => value !== undefined)) return undefined;
+  if (Object.keys(names).some((name) => !LEDGER_NAMES.has(name))) return undefined;
+  const first = Math.ceil(fromMs / DAY_MS);
+  // Of today nothing comes after now.
+  const last = toMs >= nowMs ? Math.floor(nowMs / DAY_MS) : Math.floor((toMs + 1) / DAY_MS) - 1;
+  const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => dayName(first + place));
+  return days.length === 0 ? undefined : { account: names.account, key: names.key, model: names.model, days };
+}
+
+/** The ledger's sums of one day, read before those of the records. */
+export async function ledgerDay(
+  day: string,
+  { account, key, model }: LedgerFilter,
+  requests: Pick<RequestStore, "summarize">,
+): Promise<readonly UsageSummaryRow[]> {
+  const rows: UsageSummaryRow[] = [];
+  for (let token = ""; ;) {
+    const page = await requests.summarize(account, { fromDay: day, toDay: day }, { size: PAGE_ROWS, token });
+    for (const row of page.rows)
+      if ((key === undefined || row.keyId === key) && (model === undefined || row.model === model)) rows.push(row);
+    token = page.nextPageToken;
+    if (token === "") return rows;
+  }
+}
+
+/** What the ledger has of a day beyond the records, with whose it is. */
+export interface Rest {
+  readonly row: UsageSummaryRow;
+  readonly group: UsageGroup;
+}
+
+export async function restOfDay(
+  rows: readonly UsageSummaryRow[],
+  filter: RecordFilter,
+  ask: AskRecords,
+): Promise<readonly Rest[]> {
+  const found = new Map((await ask(["key", "model"], filter)).map((group) => [group.values.join(SPLIT), group]));
+  return rows.flatMap((row) => {
+    const group = beyond(row, found.get(row.keyId + SPLIT + row.model));
+    return group === undefined ? [] : [{ row, group }];
+  });
+}
+
+/** As a group of what was asked for. */
+export function groupOf({ row, group }: Rest, dimensions: readonly Dimension[]): UsageGroup {
+  return { ...group, values: dimensions.map((each) => valueOf(each, row)) };
+}
+
+/** The day, wholly. */
+export function dayTimes(day: string): { readonly fromMs: number; readonly toMs: number } {
+  const fromMs = Date.parse(day);
+  return { fromMs, toMs: fromMs + DAY_MS - 1 };
+}
+
+function valueOf(dimension: Dimension, row: UsageSummaryRow): string {
+  switch (dimension) {
+    case "day":
+      return row.day;
+    case "account":
+      return row.accountId;
+    case "key":
+      return row.keyId;
+    case "model":
+      return row.model;
+    default:
+      return UNKNOWN;
+  }
+}
+
+type Sums = Record<SumName, bigint>;
+
+function sumsOf(row: UsageSummaryRow): Sums {
+  const { costNanos, operatorCostNanos, marginNanos, usage } = row;
+  return { ...usage, costNanos, chargedNanos: costNanos, operatorCostNanos, marginNanos };
+}
+
+/** The ledger's sums of a day do not tell what of the cost was charged. */
+const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
+
+/** Undefined where nothing is: records that are newer than what the ledger said are right all the same. */
+function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
+  const count = row.requestCount - (group?.answeredCount ?? 0);
+  if (count < 0) return undefined;
+  const ledger = sumsOf(row);
+  const sums = Object.fromEntries(SUMS.map((name) => [name, ledger[name] - (group?.sums[name] ?? 0n)])) as Sums;
+  // What was above the money that an account had is no charge.
+  sums.chargedNanos = sums.costNanos;
+  if (count === 0 && COMPARED.every((name) => sums[name] === 0n)) return undefined;
+  return {
+    values: [],
+    requestCount: count,
+    answeredCount: count,
+    errors: {},
+    sums,
+    firstTokenMs: undefined,
+    totalMs: undefined,
+  };
+}
+
+export function dayName(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,84 @@
+/** An ended request as it is stored. */
+import type { GatewayError } from "../errors.js";
+import { FLAG, type RecordRow, storedTime } from "./columns.js";
+import type { EndedRequest } from "./request-record.js";
+
+const MODEL_CHARACTERS_MAX = 256;
+const DETAIL_CHARACTERS_MAX = 400;
+/** Facts of a refusal that help to find its cause. Nothing of the request's own text is among them. */
+const FACTS = [
+  "param",
+  "scope",
+  "limit",
+  "limit_value",
+  "owner",
+  "budget",
+  "limit_nanos",
+  "needed_nanos",
+  "available_nanos",
+  "remaining_nanos",
+  "phase",
+  "model",
+  "path",
+  "kind",
+] as const;
+const DONE = 200;
+
+export function rowOfEnded(request: EndedRequest): RecordRow {
+  const { answer, failure } = request;
+  const usage = answer?.usage;
+  const { endUser, tags, session, client, clientRequestId } = request.attributes();
+  return {
+    id: request.id,
+    endTimeMs: request.endTimeMs,
+    flags:
+      (request.streamed ? FLAG.streamed : 0) |
+      (request.replayed ? FLAG.replayed : 0) |
+      (answer === undefined ? 0 : FLAG.answered) |
+      (answer?.operatorCostNanos === undefined ? 0 : FLAG.costKnown),
+    status: failure?.http ?? DONE,
+    attempts: answer?.attempts ?? 0,
+    usageSource: answer?.usageSource ?? 0,
+    total: storedTime(request.totalMs),
+    queue: storedTime(answer?.queueMs),
+    firstToken: storedTime(answer?.firstTokenMs),
+    upstreamTime: storedTime(answer?.upstreamMs),
+    costNanos: Number(answer?.costNanos ?? 0n),
+    chargedNanos: Number(answer?.chargedNanos ?? 0n),
+    operatorCostNanos: Number(answer?.operatorCostNanos ?? 0n),
+    clampedTo: answer?.clampedTo ?? 0,
+    inputTokens: Number(usage?.inputTokens ?? 0n),
+    cacheReadTokens: Number(usage?.cacheReadTokens ?? 0n),
+    cacheWriteTokens: Number(usage?.cacheWriteTokens ?? 0n),
+    cacheWrite1hTokens: Number(usage?.cacheWrite1hTokens ?? 0n),
+    outputTokens: Number(usage?.outputTokens ?? 0n),
+    reasoningTokens: Number(usage?.reasoningTokens ?? 0n),
+    imageTokens: Number(usage?.imageTokens ?? 0n),
+    audioInputTokens: Number(usage?.audioInputTokens ?? 0n),
+    audioOutputTokens: Number(usage?.audioOutputTokens ?? 0n),
+    account: request.asker?.accountId ?? "",
+    key: request.asker?.keyId ?? "",
+    model: request.model.slice(0, MODEL_CHARACTERS_MAX),
+    upstream: answer?.upstream ?? "",
+    upstreamModel: answer?.upstreamModel ?? "",
+    reason: failure?.reasonWord ?? "",
+    path: request.path,
+    format: request.format,
+    endUser,
+    tags: tags.join("\n"),
+    client,
+    address: request.address,
+    session,
+    clientRequestId,
+    detail: failure === undefined ? "" : detailOf(failure),
+  };
+}
+
+function detailOf({ metadata }: GatewayError): string {
+  let detail = "";
+  for (const name of FACTS) {
+    const value = metadata[name];
+    if (value !== undefined && value !== "") detail += `${detail === "" ? "" : ", "}${name} ${value.slice(0, 100)}`;
+  }
+  return detail.slice(0, DETAIL_CHARACTERS_MAX);
+}

@@ -1,0 +1,86 @@
+/** The main thread's end of the thread that stores records. */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordPlace } from "./record-calls.js";
+
+/** Chunks that were read lately, and what a question puts together. */
+const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+export class RecordThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #exited: Promise<unknown>;
+  #lastId = 0;
+  #ended: Error | undefined;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    this.#exited = once(worker, "exit");
+    worker.on("message", (message: RecordAnswer) => this.#receive(message));
+    worker.on("error", (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
+    worker.once("exit", () => this.#fail(new Error("the thread of records ended")));
+    worker.unref();
+  }
+
+  /** Rejects where the place cannot be opened. */
+  static async start(place: RecordPlace): Promise<RecordThread> {
+    const worker = new Worker(entry(), { workerData: place, resourceLimits: LIMITS });
+    await once(worker, "message");
+    return new RecordThread(worker);
+  }
+
+  call<Name extends RecordCallName>(
+    name: Name,
+    ...args: Parameters<RecordCalls[Name]>
+  ): Promise<ReturnType<RecordCalls[Name]>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      const asked: RecordCall = { id, name, args };
+      this.#send(asked);
+      if (this.#waiting.size === 0) this.#worker.ref();
+      // The thread answers a call with what the table of calls says it gives.
+      this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<RecordCalls[Name]>), reject });
+    });
+  }
+
+  /** Answers what was asked before, then closes the place. */
+  async close(): Promise<void> {
+    if (this.#ended === undefined) {
+      this.#worker.ref();
+      this.#send("close");
+    }
+    await this.#exited;
+  }
+
+  #send(message: RecordCall | "close"): void {
+    // A thread's port, not a window's: it has no origin.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    this.#worker.postMessage(message);
+  }
+
+  #receive(answer: RecordAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if ("problem" in answer) waiting?.reject(new Error(answer.problem));
+    else waiting?.resolve(answer.result);
+  }
+
+  #fail(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+/** Beside this file in a build; a test of the sources uses the build's. */
+function entry(): URL {
+  const beside = new URL("./record-worker.js", import.meta.url);
+  return import.meta.url.endsWith(".ts") ? new URL(beside.href.replace("/src/records/", "/dist/src/records/")) : beside;
+}

@@ -1,0 +1,145 @@
+/**
+ * Records of requests: written behind, in batches, so that no request waits for them, and asked for by those who want
+ * to know what happened.
+ */
+import { GatewayError } from "../errors.js";
+import type { RecordRow } from "./columns.js";
+import type { ListCursor, Retention } from "./engine.js";
+import type { RecordFilter } from "./filter.js";
+import type { RecordPlace } from "./record-calls.js";
+import { rowOfEnded } from "./record-row.js";
+import { RecordThread } from "./record-thread.js";
+import type { EndedRequest } from "./request-record.js";
+import { BatchBuilder } from "./row-batch.js";
+import { type Dimension, GROUPS_MAX, type UsageGroup } from "./usage-scan.js";
+
+/** How often what ended goes to the thread, and what waits for that at most. */
+const FLUSH_MS = 500;
+const WAITING_ROWS_MAX = 20_000;
+/** Batches that the thread has not stored yet. */
+const BATCHES_MAX = 8;
+/** Whoever shows no key is nobody, and there may be any number of them: so many a second are stored. */
+const STRANGERS_A_SECOND_MAX = 50;
+const SWEEP_MS = 60_000;
+/** Another process that stores nothing for so long has ended. */
+const LEFT_MS = 900_000;
+
+export interface RecordsOptions {
+  readonly place: RecordPlace;
+  readonly retention: Retention;
+  readonly nowMs: () => number;
+  /** Called with how many records were dropped: too many came, or they could not be stored. */
+  readonly onDropped: (count: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Records {
+  readonly #builder = new BatchBuilder();
+  readonly #timers: NodeJS.Timeout[];
+  #storing = 0;
+  #strangers = { second: 0, count: 0 };
+  #sweeping = false;
+
+  private constructor(
+    private readonly thread: RecordThread,
+    private readonly options: RecordsOptions,
+  ) {
+    this.#timers = [
+      setInterval(() => void this.#flush(), FLUSH_MS).unref(),
+      setInterval(() => void this.sweep(), SWEEP_MS).unref(),
+    ];
+    // What an earlier process left in small pieces is put together at once where nobody else could be writing it.
+    const beforeMs = "directory" in options.place ? Number.MAX_SAFE_INTEGER : options.nowMs() - LEFT_MS;
+    this.thread.call("joinLeft", beforeMs).catch(options.onError);
+  }
+
+  /** Rejects where the place cannot be opened. */
+  static async open(options: RecordsOptions): Promise<Records> {
+    return new Records(await RecordThread.start(options.place), options);
+  }
+
+  /** Takes an ended request. Never waits. */
+  add(request: EndedRequest): void {
+    if (this.#builder.count >= WAITING_ROWS_MAX || (request.asker === undefined && !this.#mayTakeStranger(request)))
+      return this.options.onDropped(1);
+    this.#builder.push(rowOfEnded(request));
+  }
+
+  /** What ended before the question is in the answer. */
+  async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<readonly RecordRow[]> {
+    return this.#ask(() => this.thread.call("list", filter, count, after));
+  }
+
+  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
+    const groups = await this.#ask(() => this.thread.call("usage", dimensions, filter));
+    if (groups !== undefined) return groups;
+    const problem = `makes more than ${GROUPS_MAX} groups; ask for a shorter time, or filter`;
+    throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "group_by", problem });
+  }
+
+  find(id: string): Promise<RecordRow | undefined> {
+    return this.#ask(() => this.thread.call("find", id));
+  }
+
+  /** Stores those of the requests of the ledger that have no record, within this time. */
+  adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> {
+    return this.#ask(() => this.thread.call("adopt", rows, fromMs, toMs));
+  }
+
+  erase(account: string | undefined, endUser: string): Promise<number> {
+    return this.#ask(() => this.thread.call("erase", account, endUser));
+  }
+
+  /** Forgets what is over its time, one piece after the other, so that whoever asks meanwhile waits for one at most. */
+  async sweep(): Promise<void> {
+    if (this.#sweeping) return;
+    this.#sweeping = true;
+    try {
+      while (await this.thread.call("sweepOne", this.options.nowMs(), this.options.retention));
+      if ("url" in this.options.place) await this.thread.call("joinLeft", this.options.nowMs() - LEFT_MS);
+    } catch (error) {
+      this.options.onError(error);
+    } finally {
+      this.#sweeping = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#flush();
+    await this.thread.close();
+  }
+
+  /** Never rejects: what cannot be stored is counted. */
+  async #flush(): Promise<void> {
+    if (this.#builder.count === 0 || this.#storing >= BATCHES_MAX) return;
+    const batch = this.#builder.take();
+    this.#storing += 1;
+    try {
+      await this.thread.call("append", batch);
+    } catch (error) {
+      this.options.onDropped(batch.count);
+      this.options.onError(error);
+    } finally {
+      this.#storing -= 1;
+    }
+  }
+
+  async #ask<Result>(question: () => Promise<Result>): Promise<Result> {
+    // The thread takes one after the other, so what goes before the question is stored before it.
+    void this.#flush();
+    try {
+      return await question();
+    } catch (cause) {
+      this.options.onError(cause);
+      const problem = "records of requests cannot be read";
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });
+    }
+  }
+
+  #mayTakeStranger({ endTimeMs }: EndedRequest): boolean {
+    const second = Math.floor(endTimeMs / 1_000);
+    if (this.#strangers.second !== second) this.#strangers = { second, count: 0 };
+    return (this.#strangers.count += 1) <= STRANGERS_A_SECOND_MAX;
+  }
+}

@@ -1,0 +1,97 @@
+/** Sums of requests by their properties, equal to the ledger wherever that can be compared. */
+import type { RequestStore } from "../store/store.js";
+import { adoptRequests } from "./adoption.js";
+import type { RecordFilter } from "./filter.js";
+import { dayTimes, groupOf, ledgerDay, type LedgerFilter, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
+import type { Records } from "./records.js";
+import { type Dimension, SUMS, type SumName, type UsageGroup } from "./usage-scan.js";
+
+const VERIFIED_MAX = 10_000;
+/** How long nobody looks again for requests without a record, where some could not be given one. */
+const LOOK_AGAIN_MS = 30_000;
+const SPLIT = "\u0000";
+
+export interface UsageParts {
+  readonly records: Pick<Records, "usage" | "adopt">;
+  readonly requests: RequestStore;
+  readonly nowMs: () => number;
+}
+
+export class UsageQuestions {
+  /** Days of accounts that are over and agree with the ledger: nothing changes in them but refunds. */
+  readonly #verified = new Set<string>();
+  #lookedMs = -Infinity;
+
+  constructor(private readonly parts: UsageParts) {}
+
+  /** In the order of their values. Rejects with PARAMETER_INVALID where there are too many, and with OVERLOADED. */
+  async ask(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
+    const { records } = this.parts;
+    let rests = await this.#rests(filter);
+    if (rests.some(({ group }) => group.requestCount > 0) && (await this.#adopt(rests)))
+      rests = await this.#rests(filter);
+    const groups = new Map<string, UsageGroup>();
+    for (const group of await records.usage(dimensions, filter)) groups.set(group.values.join(SPLIT), group);
+    for (const rest of rests) {
+      const group = groupOf(rest, dimensions);
+      const id = group.values.join(SPLIT);
+      const known = groups.get(id);
+      groups.set(id, known === undefined ? group : merged(known, group));
+    }
+    return [...groups.values()].toSorted((a, b) => (a.values.join(SPLIT) < b.values.join(SPLIT) ? -1 : 1));
+  }
+
+  /** What the ledger has beyond the records. */
+  async #rests(filter: RecordFilter): Promise<readonly Rest[]> {
+    const { records, requests, nowMs } = this.parts;
+    const asked = ledgerFilter(filter, nowMs());
+    if (asked === undefined) return [];
+    const rests: Rest[] = [];
+    for (const day of asked.days) {
+      if (this.#isVerified(day, asked)) continue;
+      // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
+      const rows = await ledgerDay(day, asked, requests);
+      const found = await restOfDay(rows, { ...filter, ...dayTimes(day) }, (by, of) => records.usage(by, of));
+      rests.push(...found);
+      if (found.length === 0) this.#verify(day, asked);
+    }
+    return rests;
+  }
+
+  #isVerified(day: string, { account, key, model }: LedgerFilter): boolean {
+    if (this.#verified.has(`${day} `)) return true;
+    return account !== undefined && key === undefined && model === undefined && this.#verified.has(`${day} ${account}`);
+  }
+
+  #verify(day: string, { account, key, model }: LedgerFilter): void {
+    // Of a day that was over an hour ago every request has been settled, by recovery where by nobody else.
+    const isOver = dayTimes(day).toMs + 3_600_000 < this.parts.nowMs();
+    if (!isOver || key !== undefined || model !== undefined || this.#verified.size >= VERIFIED_MAX) return;
+    this.#verified.add(`${day} ${account ?? ""}`);
+  }
+
+  /** True where requests got a record. */
+  async #adopt(rests: readonly Rest[]): Promise<boolean> {
+    const { nowMs } = this.parts;
+    if (nowMs() - this.#lookedMs < LOOK_AGAIN_MS) return false;
+    const days = rests.map(({ row }) => dayTimes(row.day));
+    const adopted = await adoptRequests(
+      Math.min(...days.map(({ fromMs }) => fromMs)),
+      Math.max(...days.map(({ toMs }) => toMs)),
+      nowMs(),
+      this.parts,
+    );
+    if (adopted === 0) this.#lookedMs = nowMs();
+    return adopted > 0;
+  }
+}
+
+function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
+  const sums = Object.fromEntries(SUMS.map((name) => [name, a.sums[name] + b.sums[name]])) as Record<SumName, bigint>;
+  return {
+    ...a,
+    requestCount: a.requestCount + b.requestCount,
+    answeredCount: a.answeredCount + b.answeredCount,
+    sums,
+  };
+}

@@ -1,0 +1,116 @@
+/** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
+import { hash } from "node:crypto";
+import {
+  ErrorReason,
+  Price,
+  type RequestDetail,
+  type RequestRecord,
+  RequestState,
+  type Usage,
+  UsageSource,
+} from "../api/index.js";
+import { reasonOfWord } from "../errors.js";
+import { FLAG, type RecordRow, timeIn, TOKEN_FIELDS } from "../records/columns.js";
+import type { RequestRow } from "../store/store.js";
+import { attemptsOf, servedOf } from "./attempt.js";
+
+const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
+  held: RequestState.REQUEST_STATE_HELD,
+  settled: RequestState.REQUEST_STATE_SETTLED,
+  voided: RequestState.REQUEST_STATE_VOIDED,
+  expired: RequestState.REQUEST_STATE_EXPIRED,
+};
+
+/** What the operator pays, and what is left for it, is nobody else's business. */
+export function messageOfLedger(row: RequestRow, forOperator: boolean, record: RecordRow | undefined): RequestRecord {
+  const operatorCostNanos = forOperator ? row.operatorCostNanos : undefined;
+  const isOver = row.endTimeMs !== null;
+  return {
+    operatorCostNanos,
+    marginNanos: operatorCostNanos === undefined || !isOver ? undefined : row.chargedNanos - operatorCostNanos,
+    id: row.id,
+    accountId: row.accountId,
+    keyId: row.keyId,
+    model: row.model,
+    upstream: row.upstream,
+    state: STATES[row.state],
+    holdNanos: row.holdNanos,
+    costNanos: row.costNanos,
+    usage: row.usage,
+    usageSource: row.usageSource,
+    attempts: row.attempts,
+    price: Price.decode(row.price),
+    priceVersion: priceVersion(row.price),
+    chargedNanos: row.chargedNanos,
+    overageNanos: row.overageNanos,
+    refundedNanos: row.refundedNanos,
+    attemptLog: attemptsOf(row),
+    served: servedOf(row),
+    createTime: new Date(row.createTimeMs),
+    endTime: row.endTimeMs === null ? undefined : new Date(row.endTimeMs),
+    detail: record && detailOf(record),
+  };
+}
+
+/** One that the ledger does not know: no money was set aside for it. */
+export function messageOfRecord(row: RecordRow): RequestRecord {
+  return {
+    id: row.id,
+    accountId: row.account,
+    keyId: row.key,
+    model: row.model,
+    upstream: row.upstream,
+    state: RequestState.REQUEST_STATE_UNCHARGED,
+    holdNanos: 0n,
+    costNanos: 0n,
+    usage: usageOf(row),
+    usageSource: UsageSource.USAGE_SOURCE_NONE,
+    attempts: row.attempts,
+    price: undefined,
+    priceVersion: "",
+    chargedNanos: 0n,
+    overageNanos: 0n,
+    refundedNanos: 0n,
+    attemptLog: [],
+    served: undefined,
+    createTime: new Date(row.endTimeMs - Math.round(timeIn(row.total) ?? 0)),
+    endTime: new Date(row.endTimeMs),
+    detail: detailOf(row),
+  };
+}
+
+function detailOf(row: RecordRow): RequestDetail | undefined {
+  // Of one that a crash lost all that is known is the ledger's.
+  if ((row.flags & FLAG.adopted) !== 0) return undefined;
+  const reason = reasonOfWord(row.reason);
+  return {
+    errorReason: reason === undefined ? undefined : ErrorReason[reason],
+    httpStatus: row.status,
+    facts: row.detail,
+    path: row.path,
+    format: row.format,
+    streamed: (row.flags & FLAG.streamed) !== 0,
+    replayed: (row.flags & FLAG.replayed) !== 0,
+    upstreamModel: row.upstreamModel,
+    queueMs: timeIn(row.queue),
+    firstTokenMs: timeIn(row.firstToken),
+    totalMs: timeIn(row.total) ?? 0,
+    upstreamMs: timeIn(row.upstreamTime),
+    clampedToTokens: row.clampedTo === 0 ? undefined : BigInt(row.clampedTo),
+    endUser: row.endUser,
+    tags: row.tags === "" ? [] : row.tags.split("\n"),
+    session: row.session,
+    client: row.client,
+    clientRequestId: row.clientRequestId,
+    address: row.address,
+  };
+}
+
+function usageOf(row: RecordRow): Usage {
+  return Object.fromEntries(TOKEN_FIELDS.map((name) => [name, BigInt(row[name])])) as unknown as Usage;
+}
+
+/** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
+function priceVersion(price: Uint8Array): string {
+  return hash("sha256", price).slice(0, 12);
+}

@@ -1,0 +1,46 @@
+/** Where a core keeps the records of requests: beside its ledger, or in the PostgreSQL that nodes share. */
+import type { CallMetadata } from "../api/channel.js";
+import type { Tracing } from "../observe/tracing.js";
+import { beginsRequest } from "../rpc/begins-request.js";
+import { Records } from "../records/records.js";
+import { RequestFeed } from "../records/request-record.js";
+import type { CoreOptions } from "./core.js";
+
+const DAY_MS = 86_400_000;
+/** What goes wrong is told so often at most. */
+const TELL_MS = 10_000;
+
+/** Rejects with an Error of one line where they cannot be opened. */
+export async function openRecords(
+  { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,
+  tracing: Tracing | undefined,
+): Promise<{
+  /** Who hears of requests as they end. */
+  readonly requests: RequestFeed;
+  readonly records: Records;
+}> {
+  const onListenerError = (err: unknown): void => log.error({ err }, "a listener to ended requests failed");
+  const trace =
+    tracing &&
+    ((path: string, metadata: CallMetadata) =>
+      beginsRequest(path) ? tracing.begin(path.slice(1), metadata) : undefined);
+  const requests = new RequestFeed({ nowMs: Date.now, onError: onListenerError, trace });
+  requests.subscribe(({ failure }) => {
+    if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
+  });
+  const { databaseUrl, dataDirectory, recordDays, refusalRecordDays } = environment;
+  let toldMs = -Infinity;
+  const records = await Records.open({
+    place: databaseUrl === undefined ? { directory: dataDirectory } : { url: databaseUrl },
+    retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
+    nowMs: Date.now,
+    onDropped: (count) => metrics.recordsDropped.inc(count),
+    onError: (err) => {
+      if (performance.now() - toldMs < TELL_MS) return;
+      toldMs = performance.now();
+      log.error({ err }, "records of requests could not be stored or read; requests go on");
+    },
+  });
+  requests.subscribe((request) => records.add(request));
+  return { requests, records };
+}

@@ -1,0 +1,156 @@
+/** Every request leaves a record, refused ones too, which is found by its filters, and whose money is the ledger's. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chat, postChat, readAll } from "../support/chat-call.js";
+import { script } from "../support/fake-upstream.js";
+import { startWorld, type World } from "../support/world.js";
+
+type Json = Readonly<Record<string, unknown>>;
+
+let world: World;
+const keys: Record<string, string> = {};
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { management } = world;
+  await management.account("poorhouse", 1n);
+  await management.account("other", 1_000_000_000n);
+  const key = async (name: string, settings: object, account = "acme"): Promise<string> => {
+    const made = await management.makeKey(account, { name, ...settings });
+    keys[name] = made.secret;
+    return made.id;
+  };
+  await key("poor", {}, "poorhouse");
+  await key("other", {}, "other");
+  await key("expired", { expire_time: "2020-01-01T00:00:00Z" });
+  await management.call("DELETE", `/keys/${await key("revoked", {})}`);
+  await key("budgeted", { budget_day_nanos: "1" });
+  await key("scopeless", { scopes: ["models"] });
+  await key("elsewhere", { addresses: ["203.0.113.0/24"] });
+  await key("narrow", { models: ["other-*"] });
+  await key("hasty", { requests_per_minute: "1" });
+  await readAll(await postChat(world.front, keys["hasty"]!, chat("x")));
+});
+afterAll(() => world.close());
+
+async function list(query: Readonly<Record<string, string>>): Promise<readonly Json[]> {
+  const { status, body } = await world.management.call("GET", `/requests?${new URLSearchParams(query)}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return (body as { requests: Json[] }).requests;
+}
+
+async function usage(query: string): Promise<readonly Json[]> {
+  const { status, body } = await world.management.call("GET", `/usage:query?${query}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return (body as { sums: Json[] }).sums;
+}
+
+const GONE = { model: "gone-1" };
+
+describe.each<{ reason: string; status: number; key?: string; body?: object; path?: string }>([
+  { reason: "PARAMETER_MISSING", status: 400, body: { model: "fake-1" } },
+  { reason: "PARAMETER_INVALID", status: 400, body: chat("x", { n: 0 }) },
+  { reason: "UPSTREAM_REJECTED", status: 400, body: chat(script({ status: 400 })) },
+  { reason: "KEY_MISSING", status: 401, key: "" },
+  { reason: "KEY_INVALID", status: 401, key: "sk-nobody-has-this-key-1" },
+  { reason: "KEY_EXPIRED", status: 401, key: "expired" },
+  { reason: "KEY_REVOKED", status: 401, key: "revoked" },
+  { reason: "BALANCE_TOO_LOW", status: 402, key: "poor" },
+  { reason: "BUDGET_EXCEEDED", status: 402, key: "budgeted" },
+  { reason: "SCOPE_MISSING", status: 403, key: "scopeless" },
+  { reason: "ADDRESS_NOT_ALLOWED", status: 403, key: "elsewhere" },
+  { reason: "MODEL_NOT_ALLOWED", status: 403, key: "narrow" },
+  { reason: "MODEL_UNKNOWN", status: 404, body: chat("x", { model: "nobody-1" }) },
+  { reason: "PATH_UNKNOWN", status: 404, path: "/v1/nowhere" },
+  { reason: "RATE_LIMITED", status: 429, key: "hasty" },
+  { reason: "UPSTREAM_FAILED", status: 502, body: chat("x", GONE) },
+])("a request refused with $reason", ({ reason, status, key, body = chat("x"), path = "/v1/chat/completions" }) => {
+  test("is found by its reason, its status and its id", async () => {
+    const secret = keys[key ?? ""] ?? key ?? world.secret;
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "x-client-request-id": `c-${reason}`,
+    };
+    if (secret !== "") headers["authorization"] = `Bearer ${secret}`;
+    const response = await fetch(world.front.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    await response.text();
+    expect(response.status).toBe(status);
+    const id = response.headers.get("x-request-id")!;
+    const [found] = await list({ reason, query: id });
+    expect(found).toMatchObject({ id, detail: { http_status: status, client_request_id: `c-${reason}` } });
+    expect(await list({ http_status: String(status), query: id })).toHaveLength(1);
+    const shown = await world.management.call("GET", `/requests/${id}`);
+    expect(shown.body).toMatchObject({ request: { id, detail: { error_reason: reason } } });
+  });
+});
+
+test("an answered request tells whom it was for and how it went, and its account alone sees it", async () => {
+  const asked = { user: "ann", metadata: { team: "search" }, stream: true };
+  const headers = { "x-tollgate-tags": "env=prod", "x-tollgate-session": "s-1", "user-agent": "a-client/1.2" };
+  const response = await fetch(`${world.front.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${world.secret}`, ...headers },
+    body: JSON.stringify(chat("hello", asked)),
+  });
+  await response.text();
+  const id = response.headers.get("x-request-id")!;
+  const [found] = await list({ end_user: "ann", tag: "team=search", model: "fake-1", upstream: "fake" });
+  expect(found).toMatchObject({
+    id,
+    state: "settled",
+    detail: {
+      end_user: "ann",
+      tags: ["env=prod", "team=search"],
+      session: "s-1",
+      client: "a-client/1.2",
+      streamed: true,
+      format: "openai-chat",
+      http_status: 200,
+    },
+  });
+  const foreign = await fetch(`${world.front.url}/api/v1/requests?end_user=ann`, {
+    headers: { authorization: `Bearer ${keys["other"]}` },
+  });
+  expect(await foreign.json()).toMatchObject({ requests: [] });
+});
+
+test("pages of a list hold each request once, the newest first", async () => {
+  const ids: string[] = [];
+  for (let token = ""; ;) {
+    const path = `/requests?page_size=3&start_time=2020-01-01T00:00:00Z&page_token=${token}`;
+    const { body } = await world.management.call("GET", path);
+    const { requests, next_page_token: next } = body as unknown as { requests: Json[]; next_page_token: string };
+    ids.push(...requests.map(({ id }) => String(id)));
+    if ((token = next) === "") break;
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual((await list({ start_time: "2020-01-01T00:00:00Z" })).map(({ id }) => id));
+});
+
+const DIMENSIONS = ["day", "hour", "minute", "account", "key", "model", "upstream", "user", "tag", "reason"];
+
+test("the sums of every grouping are what the ledger moved", async () => {
+  const { body } = await world.management.call("GET", "/usage");
+  const { total } = body as unknown as { total: Json };
+  expect(Number(total["cost_nanos"])).toBeGreaterThan(0);
+  const pairs: string[][] = [[]];
+  for (const one of DIMENSIONS) {
+    pairs.push([one]);
+    for (const other of DIMENSIONS) if (one < other) pairs.push([one, other]);
+  }
+  const start = "start_time=2020-01-01T00:00:00Z";
+  for (const pair of pairs) {
+    const by = pair.map((name) => `&group_by=${name}`).join("");
+    const sums = await usage(start + by);
+    const cost = sums.reduce((sum, one) => sum + BigInt(String(one["cost_nanos"])), 0n);
+    expect([pair, String(cost)]).toEqual([pair, total["cost_nanos"]]);
+  }
+});
+
+test("a person is erased from records, and what was paid stays", async () => {
+  const before = await usage("group_by=model");
+  const erased = await world.management.call("POST", "/usage:eraseEndUser", { end_user: "ann" });
+  expect(erased.body).toMatchObject({ request_count: "1" });
+  expect(await list({ end_user: "ann" })).toEqual([]);
+  expect(await list({ tag: "team=search" })).toEqual([]);
+  expect(await usage("group_by=model")).toEqual(before);
+});
