@@ -4,9 +4,10 @@ import { Price, UsageSource } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from "../../src/ledger/ledger.js";
 import type { Store } from "../../src/store/store.js";
-import { openForTest, temporaryDirectory } from "../store/directory.js";
 import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";
+import { openStore, STORE_DRIVERS } from "../support/stores.js";
+import { testStore } from "../support/test-store.js";
 
 const PRICE = Price.decode(new Uint8Array([8, 1]));
 
@@ -25,9 +26,16 @@ export interface Bench {
   another(nodeId: string, options?: Partial<LedgerOptions>): Ledger;
 }
 
+/** SQLite, or what `TOLLGATE_TEST_STORE` names. */
+function openTestStore(): Promise<Store> {
+  const driver = STORE_DRIVERS.find(({ id }) => id === testStore);
+  if (driver === undefined) throw new Error(`no store is called ${testStore}`);
+  return openStore(driver);
+}
+
 /** A started ledger with 100 on the account acme. */
 export async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench> {
-  const store = await openForTest({ directory: temporaryDirectory() });
+  const store = await openTestStore();
   const ledgers: Ledger[] = [];
   let nowMs = NOON_MS;
   let monotonicMs = 0;

@@ -17,14 +17,16 @@ export interface StorePlace {
 }
 
 export interface StoreDriver {
+  /** As `TOLLGATE_TEST_STORE` names it. */
+  readonly id: "sqlite" | "postgres";
   readonly name: "SQLite" | "PostgreSQL";
   readonly missing: string | undefined;
   place(): Promise<StorePlace>;
 }
 
 export const STORE_DRIVERS: readonly StoreDriver[] = [
-  { name: "SQLite", missing: undefined, place: () => Promise.resolve(sqlitePlace()) },
-  { name: "PostgreSQL", missing: postgresMissing, place: postgresPlace },
+  { id: "sqlite", name: "SQLite", missing: undefined, place: () => Promise.resolve(sqlitePlace()) },
+  { id: "postgres", name: "PostgreSQL", missing: postgresMissing, place: postgresPlace },
 ];
 
 /** The same tests on each driver. */

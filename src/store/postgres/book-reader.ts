@@ -112,7 +112,7 @@ export class BookReader {
     const [accounts, leases] = await Promise.all([
       session.rows<BookAccountColumns>(locks ? STATEMENTS.lockedAccounts : STATEMENTS.accounts, [[...accountIds]]),
       // Sent behind the locks, so that it sees what the last batch of these accounts wrote.
-      leasesOf(session, operations, ending),
+      leasesOf(session, operations, requests, ending),
       this.#readMakers(session, counted),
     ]);
     for (const row of accounts) book.accounts.set(row.id, toBookAccount(row));
@@ -258,17 +258,25 @@ function lesseesOf(session: Session, operations: readonly LedgerOperation[]): Pr
   return session.rows<LesseeColumns>(STATEMENTS.lessees, [leaseIds, nodeIds]);
 }
 
-/** All leases of the accounts that may recall or end them; of the others those that operations name. */
+/**
+ * All leases of the accounts that may recall or end them, or whose answers say what is available; of the others those
+ * that operations name.
+ */
 function leasesOf(
   session: Session,
   operations: readonly LedgerOperation[],
+  requests: readonly OwnerColumns[],
   ending: readonly string[],
 ): Promise<LeaseColumns[]> {
   const accountIds = new Set(ending);
   const leaseIds: string[] = [];
   for (const operation of operations) {
     if ("leaseId" in operation && operation.leaseId !== undefined) leaseIds.push(operation.leaseId);
-    else if (operation.kind === "hold" || operation.kind === "recall") accountIds.add(operation.accountId);
+    else if ("accountId" in operation) accountIds.add(operation.accountId);
+    else if (operation.kind === "refund") {
+      const owner = requests.find(({ request_id: requestId }) => requestId === operation.requestId);
+      if (owner !== undefined) accountIds.add(owner.account_id);
+    }
   }
   if (accountIds.size === 0 && leaseIds.length === 0) return Promise.resolve([]);
   return session.rows<LeaseColumns>(STATEMENTS.leases, [[...accountIds], leaseIds]);
