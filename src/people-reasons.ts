@@ -2,7 +2,7 @@
 import type { Row } from "./errors.js";
 
 /** As the library's enum numbers them. */
-const GRPC = { NOT_FOUND: 5, PERMISSION_DENIED: 7, UNAUTHENTICATED: 16 } as const;
+const GRPC = { NOT_FOUND: 5, PERMISSION_DENIED: 7, FAILED_PRECONDITION: 9, UNAUTHENTICATED: 16 } as const;
 const TYPES = { type: "invalid_request_error", retry: false } as const;
 const UNKNOWN_PERSON = { grpc: GRPC.UNAUTHENTICATED, http: 401, ...TYPES } as const;
 const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
@@ -39,5 +39,15 @@ export const PEOPLE_REASONS = {
     ...TYPES,
     code: "link_invalid",
     say: () => "This link was used before, is too old, or was never valid. Ask whoever gave it to you for a new one.",
+  },
+  ERROR_REASON_LAST_OWNER: {
+    grpc: GRPC.FAILED_PRECONDITION,
+    http: 409,
+    ...TYPES,
+    code: "last_owner",
+    say: (m) =>
+      m["kind"] === "account"
+        ? `The account '${m["id"]}' would have no owner. Make another member its owner first.`
+        : "There would be no operator. Make another person an operator first.",
   },
 } as const satisfies Record<string, Row>;

@@ -187,3 +187,464 @@ export const getSession: Method<GetSessionRequest, GetSessionResponse> = {
   input: GetSessionRequest,
   output: GetSessionResponse,
 };
+
+export interface ListSessionsRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListSessionsRequest: Shape = {
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListSessionsResponse {
+  readonly sessions: readonly (Session)[];
+  readonly nextPageToken: string;
+}
+export const ListSessionsResponse: Shape = {
+  sessions: ["[]", () => Session],
+  next_page_token: "s",
+};
+
+export const listSessions: Method<ListSessionsRequest, ListSessionsResponse> = {
+  name: "ListSessions",
+  verb: "GET",
+  path: "/api/v1/sessions",
+  streams: false,
+  input: ListSessionsRequest,
+  output: ListSessionsResponse,
+};
+
+export interface EndSessionRequest {
+  readonly id: string;
+}
+export const EndSessionRequest: Shape = {
+  id: "s",
+};
+
+export interface EndSessionResponse {
+}
+export const EndSessionResponse: Shape = {
+};
+
+export const endSession: Method<EndSessionRequest, EndSessionResponse> = {
+  name: "EndSession",
+  verb: "DELETE",
+  path: "/api/v1/sessions/{id}",
+  streams: false,
+  input: EndSessionRequest,
+  output: EndSessionResponse,
+};
+
+export interface EndSessionsRequest {
+}
+export const EndSessionsRequest: Shape = {
+};
+
+export interface EndSessionsResponse {
+}
+export const EndSessionsResponse: Shape = {
+};
+
+export const endSessions: Method<EndSessionsRequest, EndSessionsResponse> = {
+  name: "EndSessions",
+  verb: "POST",
+  path: "/api/v1/sessions:end",
+  streams: false,
+  input: EndSessionsRequest,
+  output: EndSessionsResponse,
+};
+
+export interface ChangePasswordRequest {
+  readonly password: string;
+  readonly newPassword: string;
+}
+export const ChangePasswordRequest: Shape = {
+  password: "s",
+  new_password: "s",
+};
+
+export interface ChangePasswordResponse {
+}
+export const ChangePasswordResponse: Shape = {
+};
+
+export const changePassword: Method<ChangePasswordRequest, ChangePasswordResponse> = {
+  name: "ChangePassword",
+  verb: "POST",
+  path: "/api/v1/session:changePassword",
+  streams: false,
+  input: ChangePasswordRequest,
+  output: ChangePasswordResponse,
+};
+
+export interface SetPasswordRequest {
+  readonly token: string;
+  readonly password: string;
+}
+export const SetPasswordRequest: Shape = {
+  token: "s",
+  password: "s",
+};
+
+export interface SetPasswordResponse {
+}
+export const SetPasswordResponse: Shape = {
+};
+
+export const setPassword: Method<SetPasswordRequest, SetPasswordResponse> = {
+  name: "SetPassword",
+  verb: "POST",
+  path: "/api/v1/passwords",
+  streams: false,
+  input: SetPasswordRequest,
+  output: SetPasswordResponse,
+};
+
+export interface ListMembersRequest {
+  readonly accountId: string;
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListMembersRequest: Shape = {
+  account_id: "s",
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListMembersResponse {
+  readonly members: readonly (Member)[];
+  readonly nextPageToken: string;
+}
+export const ListMembersResponse: Shape = {
+  members: ["[]", () => Member],
+  next_page_token: "s",
+};
+
+export interface Member {
+  readonly user?: User | undefined;
+  readonly role: MemberRole;
+  readonly createTime?: Date | undefined;
+}
+export const Member: Shape = {
+  user: ["?", () => User],
+  role: "s",
+  create_time: ["?", "t"],
+};
+
+export const listMembers: Method<ListMembersRequest, ListMembersResponse> = {
+  name: "ListMembers",
+  verb: "GET",
+  path: "/api/v1/accounts/{account_id}/members",
+  streams: false,
+  input: ListMembersRequest,
+  output: ListMembersResponse,
+};
+
+export interface UpdateMemberRequest {
+  readonly accountId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+}
+export const UpdateMemberRequest: Shape = {
+  account_id: "s",
+  user_id: "s",
+  role: "s",
+};
+
+export interface UpdateMemberResponse {
+}
+export const UpdateMemberResponse: Shape = {
+};
+
+export const updateMember: Method<UpdateMemberRequest, UpdateMemberResponse> = {
+  name: "UpdateMember",
+  verb: "PATCH",
+  path: "/api/v1/accounts/{account_id}/members/{user_id}",
+  streams: false,
+  input: UpdateMemberRequest,
+  output: UpdateMemberResponse,
+};
+
+export interface RemoveMemberRequest {
+  readonly accountId: string;
+  readonly userId: string;
+}
+export const RemoveMemberRequest: Shape = {
+  account_id: "s",
+  user_id: "s",
+};
+
+export interface RemoveMemberResponse {
+}
+export const RemoveMemberResponse: Shape = {
+};
+
+export const removeMember: Method<RemoveMemberRequest, RemoveMemberResponse> = {
+  name: "RemoveMember",
+  verb: "DELETE",
+  path: "/api/v1/accounts/{account_id}/members/{user_id}",
+  streams: false,
+  input: RemoveMemberRequest,
+  output: RemoveMemberResponse,
+};
+
+export interface CreateInvitationRequest {
+  readonly accountId: string;
+  readonly role: MemberRole;
+  readonly email: string;
+  readonly ttlSeconds: number;
+}
+export const CreateInvitationRequest: Shape = {
+  account_id: "s",
+  role: "s",
+  email: "s",
+  ttl_seconds: "i",
+};
+
+export interface CreateInvitationResponse {
+  readonly invitation?: Invitation | undefined;
+  readonly token: string;
+}
+export const CreateInvitationResponse: Shape = {
+  invitation: ["?", () => Invitation],
+  token: "s",
+};
+
+export interface Invitation {
+  readonly id: string;
+  readonly accountId: string;
+  readonly role: MemberRole;
+  readonly installationRole: InstallationRole;
+  readonly email: string;
+  readonly createTime?: Date | undefined;
+  readonly expireTime?: Date | undefined;
+}
+export const Invitation: Shape = {
+  id: "s",
+  account_id: "s",
+  role: "s",
+  installation_role: "s",
+  email: "s",
+  create_time: ["?", "t"],
+  expire_time: ["?", "t"],
+};
+
+export const createInvitation: Method<CreateInvitationRequest, CreateInvitationResponse> = {
+  name: "CreateInvitation",
+  verb: "POST",
+  path: "/api/v1/accounts/{account_id}/invitations",
+  streams: false,
+  input: CreateInvitationRequest,
+  output: CreateInvitationResponse,
+};
+
+export interface ListInvitationsRequest {
+  readonly accountId: string;
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListInvitationsRequest: Shape = {
+  account_id: "s",
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListInvitationsResponse {
+  readonly invitations: readonly (Invitation)[];
+  readonly nextPageToken: string;
+}
+export const ListInvitationsResponse: Shape = {
+  invitations: ["[]", () => Invitation],
+  next_page_token: "s",
+};
+
+export const listInvitations: Method<ListInvitationsRequest, ListInvitationsResponse> = {
+  name: "ListInvitations",
+  verb: "GET",
+  path: "/api/v1/accounts/{account_id}/invitations",
+  streams: false,
+  input: ListInvitationsRequest,
+  output: ListInvitationsResponse,
+};
+
+export interface RevokeInvitationRequest {
+  readonly accountId: string;
+  readonly id: string;
+}
+export const RevokeInvitationRequest: Shape = {
+  account_id: "s",
+  id: "s",
+};
+
+export interface RevokeInvitationResponse {
+}
+export const RevokeInvitationResponse: Shape = {
+};
+
+export const revokeInvitation: Method<RevokeInvitationRequest, RevokeInvitationResponse> = {
+  name: "RevokeInvitation",
+  verb: "DELETE",
+  path: "/api/v1/accounts/{account_id}/invitations/{id}",
+  streams: false,
+  input: RevokeInvitationRequest,
+  output: RevokeInvitationResponse,
+};
+
+export interface AcceptInvitationRequest {
+  readonly token: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  readonly userAgent: string;
+}
+export const AcceptInvitationRequest: Shape = {
+  token: "s",
+  email: "s",
+  name: "s",
+  password: "s",
+  user_agent: "s",
+};
+
+export interface AcceptInvitationResponse {
+  readonly user?: User | undefined;
+  readonly session?: Session | undefined;
+}
+export const AcceptInvitationResponse: Shape = {
+  user: ["?", () => User],
+  session: ["?", () => Session],
+};
+
+export const acceptInvitation: Method<AcceptInvitationRequest, AcceptInvitationResponse> = {
+  name: "AcceptInvitation",
+  verb: "POST",
+  path: "/api/v1/invitations:accept",
+  streams: false,
+  input: AcceptInvitationRequest,
+  output: AcceptInvitationResponse,
+};
+
+export interface ListUsersRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListUsersRequest: Shape = {
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListUsersResponse {
+  readonly users: readonly (User)[];
+  readonly nextPageToken: string;
+}
+export const ListUsersResponse: Shape = {
+  users: ["[]", () => User],
+  next_page_token: "s",
+};
+
+export const listUsers: Method<ListUsersRequest, ListUsersResponse> = {
+  name: "ListUsers",
+  verb: "GET",
+  path: "/api/v1/users",
+  streams: false,
+  input: ListUsersRequest,
+  output: ListUsersResponse,
+};
+
+export interface InviteUserRequest {
+  readonly installationRole: InstallationRole;
+  readonly email: string;
+  readonly ttlSeconds: number;
+}
+export const InviteUserRequest: Shape = {
+  installation_role: "s",
+  email: "s",
+  ttl_seconds: "i",
+};
+
+export interface InviteUserResponse {
+  readonly invitation?: Invitation | undefined;
+  readonly token: string;
+}
+export const InviteUserResponse: Shape = {
+  invitation: ["?", () => Invitation],
+  token: "s",
+};
+
+export const inviteUser: Method<InviteUserRequest, InviteUserResponse> = {
+  name: "InviteUser",
+  verb: "POST",
+  path: "/api/v1/users:invite",
+  streams: false,
+  input: InviteUserRequest,
+  output: InviteUserResponse,
+};
+
+export interface UpdateUserRequest {
+  readonly id: string;
+  readonly installationRole: InstallationRole;
+}
+export const UpdateUserRequest: Shape = {
+  id: "s",
+  installation_role: "s",
+};
+
+export interface UpdateUserResponse {
+  readonly user?: User | undefined;
+}
+export const UpdateUserResponse: Shape = {
+  user: ["?", () => User],
+};
+
+export const updateUser: Method<UpdateUserRequest, UpdateUserResponse> = {
+  name: "UpdateUser",
+  verb: "PATCH",
+  path: "/api/v1/users/{id}",
+  streams: false,
+  input: UpdateUserRequest,
+  output: UpdateUserResponse,
+};
+
+export interface ResetUserRequest {
+  readonly id: string;
+}
+export const ResetUserRequest: Shape = {
+  id: "s",
+};
+
+export interface ResetUserResponse {
+  readonly token: string;
+}
+export const ResetUserResponse: Shape = {
+  token: "s",
+};
+
+export const resetUser: Method<ResetUserRequest, ResetUserResponse> = {
+  name: "ResetUser",
+  verb: "POST",
+  path: "/api/v1/users/{id}:reset",
+  streams: false,
+  input: ResetUserRequest,
+  output: ResetUserResponse,
+};
+
+export interface RemoveUserRequest {
+  readonly id: string;
+}
+export const RemoveUserRequest: Shape = {
+  id: "s",
+};
+
+export interface RemoveUserResponse {
+}
+export const RemoveUserResponse: Shape = {
+};
+
+export const removeUser: Method<RemoveUserRequest, RemoveUserResponse> = {
+  name: "RemoveUser",
+  verb: "DELETE",
+  path: "/api/v1/users/{id}",
+  streams: false,
+  input: RemoveUserRequest,
+  output: RemoveUserResponse,
+};

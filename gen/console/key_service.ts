@@ -75,6 +75,7 @@ export interface Key {
   readonly createTime?: Date | undefined;
   readonly revokeTime?: Date | undefined;
   readonly makerId: string;
+  readonly makerUserId: string;
   readonly etag: string;
 }
 export const Key: Shape = {
@@ -85,6 +86,7 @@ export const Key: Shape = {
   create_time: ["?", "t"],
   revoke_time: ["?", "t"],
   maker_id: "s",
+  maker_user_id: "s",
   etag: "s",
 };
 

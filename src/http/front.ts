@@ -113,12 +113,12 @@ export class Front {
     return { metadata: (request.callMetadata ??= this.#metadata(request)), signal, timeoutMs, admission };
   }
 
-  #metadata(request: FastifyRequest): CallMetadata {
+  #metadata(request: FastifyRequest, session: "with session" | "without session" = "with session"): CallMetadata {
     const { headers, socket } = request;
     const metadata = this.#callerMetadata(headers, socket);
     const own = request.routeOptions.config?.format?.credential?.(new HttpFormatRequest(request));
     if (own !== undefined) metadata["x-api-key"] = metadataValue(own);
-    addSession(request, metadata);
+    if (session === "with session") addSession(request, metadata);
     addReplayHeaders(headers, metadata);
     return metadata;
   }
@@ -201,7 +201,8 @@ export class Front {
     const { onRefused } = this.#parts;
     if (onRefused === undefined) return;
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
-    const metadata = (request.callMetadata ??= this.#metadata(request));
+    // A session that was refused is nobody's: its caller is told as a stranger.
+    const metadata = request.callMetadata ?? this.#metadata(request, "without session");
     onRefused({ error, requestId, route, metadata, admission: request.admission });
   }
 

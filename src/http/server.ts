@@ -23,6 +23,7 @@ import { answerGeneration, type GenerationParts } from "./generation.js";
 import { addHealthRoutes } from "./health.js";
 import { addManagementRoutes } from "./management.js";
 import { addModelRoutes, SHARED_MODELS } from "./models.js";
+import { addPlaygroundRoute } from "./playground.js";
 import { pathUnknown } from "./not-found.js";
 import { sendPiecewise } from "./piecewise.js";
 import { Pulse } from "./pulse.js";
@@ -246,6 +247,7 @@ function addGenerationRoutes(
   routes: RouteTable,
 ): void {
   for (const format of formats) addFormatRoutes(app, format, parts, routes);
+  addPlaygroundRoute(app, formats, parts);
   addStreamRoutes(app, formats, parts);
 }
 

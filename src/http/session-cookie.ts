@@ -4,9 +4,11 @@ import type { FastifyRequest } from "fastify";
 import { ACCOUNT_HEADER, SESSION_HEADER, SET_SESSION_HEADER, USER_AGENT_HEADER } from "../api/session-headers.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { metadataValue } from "./headers.js";
+import { flatRecord, metadataValue } from "./headers.js";
 
 const PLACE = "/api/v1/";
+/** The part of a path that names the account in which a person acts, whatever the header says. */
+export const PLAYGROUND_ACCOUNT = "playground_account";
 /** Browsers take a cookie of this name over HTTPS alone, for the whole of one host and no other. */
 const SECURE_NAME = "__Host-tollgate";
 /** On a developer's own machine, where there is no HTTPS. */
@@ -22,7 +24,7 @@ const COOKIE_VALUE = /^[\w-]{1,128}$/;
  * Adds to the metadata what the cookie says, where there is one and the caller shows no key. Throws SESSION_REFUSED
  * where it may have been sent by a page that is not ours.
  */
-export function addSession({ headers, url, method }: FastifyRequest, metadata: Record<string, string>): void {
+export function addSession({ headers, url, method, params }: FastifyRequest, metadata: Record<string, string>): void {
   if (!url.startsWith(PLACE)) return;
   if (headers["user-agent"] !== undefined) metadata[USER_AGENT_HEADER] = metadataValue(headers["user-agent"]);
   if (metadata["authorization"] !== undefined || metadata["x-api-key"] !== undefined) return;
@@ -31,7 +33,7 @@ export function addSession({ headers, url, method }: FastifyRequest, metadata: R
   requireOwnPage(headers, method);
   metadata[SESSION_HEADER] = token;
   metadata[CONSOLE_HEADER] = "1";
-  const account = headers[ACCOUNT_HEADER];
+  const account = flatRecord(params)[PLAYGROUND_ACCOUNT] ?? headers["x-tollgate-account"];
   if (typeof account === "string") metadata[ACCOUNT_HEADER] = metadataValue(account);
 }
 

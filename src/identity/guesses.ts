@@ -5,7 +5,7 @@ import type { Coordination, Demand } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 
 /** Tries in any 60 seconds. */
-const PER_ADDRESS = 30;
+const PER_ADDRESS = 60;
 const PER_NAME = 10;
 /** After so many failures in a row each further one doubles the wait, up to the longest. */
 const FREE_FAILURES = 10;
@@ -37,7 +37,15 @@ export class Guesses {
     const until = this.#failures.get(keyOf(name))?.untilMs ?? 0;
     const waitMs = until - this.#nowMs();
     if (waitMs > 0) throw tooMany(waitMs, "sign_in_failures", FREE_FAILURES);
-    const demands = [demand(`name:${keyOf(name)}`, PER_NAME), demand(`address:${addressBlock(address)}`, PER_ADDRESS)];
+    await this.#admit([demand(`name:${keyOf(name)}`, PER_NAME), ofAddress(address)]);
+  }
+
+  /** Counts a try that names nobody, as with a link. Rejects with RATE_LIMITED. */
+  takeAddress(address: string): Promise<void> {
+    return this.#admit([ofAddress(address)]);
+  }
+
+  async #admit(demands: readonly Demand[]): Promise<void> {
     this.#count += 1;
     const result = await this.#coordination.admit({ requestId: `${OWNER}:${this.#count}`, accountId: OWNER, demands });
     if (!result.admitted) throw tooMany(result.retryAfterMs, "sign_in_tries_per_minute", result.limitValue);
@@ -54,6 +62,10 @@ export class Guesses {
   succeeded(name: string): void {
     this.#failures.delete(keyOf(name));
   }
+}
+
+function ofAddress(address: string): Demand {
+  return demand(`address:${addressBlock(address)}`, PER_ADDRESS);
 }
 
 function demand(subject: string, requestsPerMinute: number): Demand {

@@ -1,10 +1,12 @@
 /** People: how the first one comes in, how they sign in and out, and who a session is. */
+import { type Act, type AuditEvent, eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination } from "../coordination/coordination.js";
-import type { OpenSession, SessionRow, UserRow } from "../store/people-rows.js";
+import type { LinkRow, OpenSession, SessionRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { Guesses } from "./guesses.js";
 import { Passwords } from "./passwords.js";
+import { Members, userEvent } from "./members.js";
 import { digestOf, makeId, makeToken, type RandomBytes, type Token } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 import { type UserCaller, userCaller } from "./user-caller.js";
@@ -14,6 +16,8 @@ export interface IdentityOptions {
   readonly coordination: Pick<Coordination, "admit">;
   readonly nowMs: () => number;
   readonly randomBytes: RandomBytes;
+  /** True where there is such an account. */
+  readonly accountExists: (id: string) => Promise<boolean>;
 }
 
 /** Where somebody signs in from. */
@@ -35,16 +39,16 @@ const LINK_MS = 3_600_000;
 const USE_NOTED_MS = 60_000;
 const USER_AGENT_LENGTH_MAX = 256;
 const TOKEN_LENGTH_MAX = 128;
-/** By which tries with links of one address are counted, whatever they name. */
-const LINKS = "link";
 
 export class Identity {
   readonly #options: IdentityOptions;
   readonly #passwords = new Passwords();
   readonly #guesses: Guesses;
+  readonly members: Members;
 
   constructor(options: IdentityOptions) {
     this.#options = options;
+    this.members = new Members(options);
     this.#guesses = new Guesses(options.coordination, options.nowMs);
   }
 
@@ -55,7 +59,8 @@ export class Identity {
     const { text, digest } = makeToken(randomBytes);
     const createTimeMs = this.#nowMs();
     const times = { createTimeMs, expireTimeMs: createTimeMs + LINK_MS };
-    await store.makeLink({ id: makeId("link", randomBytes), digest, kind: "first_operator", ...times });
+    const leads = { accountId: null, role: null, installationRole: null, email: null, userId: null };
+    await store.makeLink({ id: makeId("link", randomBytes), digest, kind: "first_operator", ...leads, ...times });
     return text;
   }
 
@@ -68,26 +73,26 @@ export class Identity {
     token: string,
     wish: { readonly email: string; readonly name: string; readonly password: string },
     device: Device,
+    act: Act,
   ): Promise<SignedIn> {
     const email = emailOf(wish.email);
-    const name = nameOf(wish.name, email);
     this.#passwords.require(wish.password, email);
-    await this.#guesses.take(`${LINKS}:${device.address}`, device.address);
-    const { store, randomBytes } = this.#options;
-    const password = await this.#passwords.hash(wish.password);
-    const nowMs = this.#nowMs();
-    const times = { createTimeMs: nowMs, signInTimeMs: nowMs };
-    const id = makeId("user", randomBytes);
-    const user: UserRow = { id, email, name, password, installationRole: "operator", ...times };
+    await this.#guesses.takeAddress(device.address);
+    const { store } = this.#options;
+    const made = await this.#newUser(email, wish);
+    const { id } = made;
+    const user: UserRow = { ...made, installationRole: "operator" };
     const { session, token: secret } = this.#newSession(user, device);
-    const use = await store.makeFirstOperator(digestOf(bounded(token)), user, session);
+    const event = userEvent(by(act, user), id, { after: JSON.stringify({ installation_role: "operator" }) });
+    const use = await store.makeFirstOperator(digestOf(bounded(token)), user, session, event);
     if (use === "invalid") throw new GatewayError("ERROR_REASON_LINK_INVALID");
     if (use === "email_taken") throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "user", id: email });
+    markWritten(act);
     return { user, session, token: secret.text };
   }
 
   /** Rejects with SIGN_IN_REFUSED or RATE_LIMITED; neither tells whether the address is anybody's. */
-  async signIn(email: string, password: string, device: Device): Promise<SignedIn> {
+  async signIn(email: string, password: string, device: Device, act: Act): Promise<SignedIn> {
     const { store } = this.#options;
     const name = email
       .trim()
@@ -101,13 +106,114 @@ export class Identity {
       throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
     }
     const { session, token } = this.#newSession(user, device);
-    if (!(await store.startSession(session, user.password))) throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    const event = sessionEvent(by(act, user), session.id);
+    if (!(await store.startSession(session, user.password, event)))
+      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    markWritten(act);
     this.#guesses.succeeded(name);
     return { user: { ...user, signInTimeMs: session.createTimeMs }, session, token: token.text };
   }
 
-  async signOut({ open }: UserCaller): Promise<void> {
-    await this.#options.store.endSession(open.user.id, open.session.id);
+  /** The id of the hidden key of a person in an account: the one that is there, else this one, which may be empty. */
+  playgroundKey(userId: string, accountId: string, keyId: string): Promise<string> {
+    return this.#options.store.playgroundKey(userId, accountId, keyId);
+  }
+
+  signOut({ open }: UserCaller, act: Act): Promise<void> {
+    return this.endSession(open.user.id, open.session.id, act);
+  }
+
+  sessions(userId: string): Promise<readonly SessionRow[]> {
+    return this.#options.store.sessions(userId);
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async endSession(userId: string, id: string, act: Act): Promise<void> {
+    if (!(await this.#options.store.endSession(userId, id, sessionEvent(act, id))))
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "session", id });
+    markWritten(act);
+  }
+
+  async endSessions(userId: string, act: Act): Promise<void> {
+    await this.#options.store.endSessions(userId, userEvent(act, userId));
+    markWritten(act);
+  }
+
+  /** Rejects with SIGN_IN_REFUSED, PARAMETER_INVALID or RATE_LIMITED. */
+  async changePassword(
+    { user }: OpenSession,
+    present: string,
+    wanted: string,
+    address: string,
+    act: Act,
+  ): Promise<void> {
+    this.#passwords.require(wanted, user.email, "new_password");
+    await this.#guesses.take(user.email, address);
+    if (!(await this.#passwords.verify(user.password, present))) {
+      this.#guesses.failed(user.email);
+      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    }
+    const password = await this.#passwords.hash(wanted);
+    await this.#options.store.setPassword(user.id, password, null, userEvent(act, user.id));
+    markWritten(act);
+  }
+
+  /** Rejects with LINK_INVALID, PARAMETER_INVALID or RATE_LIMITED. */
+  async setPassword(token: string, wanted: string, address: string, act: Act): Promise<void> {
+    const { store } = this.#options;
+    await this.#guesses.takeAddress(address);
+    const link = await this.#liveLink(token, "password");
+    const user = link.userId === null ? undefined : await store.user(link.userId);
+    if (user === undefined) throw new GatewayError("ERROR_REASON_LINK_INVALID");
+    this.#passwords.require(wanted, user.email);
+    const password = await this.#passwords.hash(wanted);
+    const done = await store.setPassword(user.id, password, link.id, userEvent(by(act, user), user.id));
+    if (!done) throw new GatewayError("ERROR_REASON_LINK_INVALID");
+    markWritten(act);
+  }
+
+  /** Rejects with LINK_INVALID, SIGN_IN_REFUSED, PARAMETER_INVALID or RATE_LIMITED. */
+  async acceptInvitation(
+    token: string,
+    wish: { readonly email: string; readonly name: string; readonly password: string },
+    device: Device,
+    act: Act,
+  ): Promise<SignedIn> {
+    const { store } = this.#options;
+    const email = emailOf(wish.email);
+    await this.#guesses.take(email, device.address);
+    const link = await this.#liveLink(token, "invitation");
+    const known = await store.userByEmail(email);
+    if (known !== undefined && !(await this.#passwords.verify(known.password, wish.password))) {
+      this.#guesses.failed(email);
+      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    }
+    const user = known ?? (await this.#newUser(email, wish));
+    const { session, token: secret } = this.#newSession(user, device);
+    const accountId = link.accountId ?? "";
+    const resource = accountId === "" ? `users/${user.id}` : `accounts/${accountId}/members/${user.id}`;
+    const after = JSON.stringify({ role: link.role, installation_role: link.installationRole });
+    const event = eventOf(by(act, user), { resource, accountId, after });
+    const isNew = known === undefined;
+    if (!(await store.acceptInvitation({ link, user, session, isNew }, event)))
+      throw new GatewayError("ERROR_REASON_LINK_INVALID");
+    markWritten(act);
+    return { user, session, token: secret.text };
+  }
+
+  async #liveLink(token: string, kind: LinkRow["kind"]): Promise<LinkRow> {
+    const link = await this.#options.store.liveLink(digestOf(bounded(token)), kind, this.#nowMs());
+    if (link === undefined) throw new GatewayError("ERROR_REASON_LINK_INVALID");
+    return link;
+  }
+
+  async #newUser(email: string, wish: { readonly name: string; readonly password: string }): Promise<UserRow> {
+    const name = nameOf(wish.name, email);
+    this.#passwords.require(wish.password, email);
+    const password = await this.#passwords.hash(wish.password);
+    const nowMs = this.#nowMs();
+    const times = { createTimeMs: nowMs, signInTimeMs: nowMs };
+    return { id: makeId("user", this.#options.randomBytes), email, name, password, installationRole: null, ...times };
   }
 
   /** Who a session's token stands for, within an account. Rejects with SESSION_ENDED or RESOURCE_UNKNOWN. */
@@ -148,4 +254,13 @@ export class Identity {
 /** No token of ours is longer, so that nobody has a long text hashed. */
 function bounded(token: string): string {
   return token.slice(0, TOKEN_LENGTH_MAX);
+}
+
+/** Of what a stranger did who is somebody since. */
+function by(act: Act, { id }: UserRow): Act {
+  return { ...act, actor: { ...act.actor, kind: "user", id } };
+}
+
+function sessionEvent(act: Act, id: string): AuditEvent {
+  return eventOf(act, { resource: `sessions/${id}`, accountId: "" });
 }

@@ -16,12 +16,12 @@ export class Passwords {
   #nobody: Promise<string> | undefined;
 
   /** Throws PARAMETER_INVALID where the password will not do. */
-  require(password: string, email: string): void {
+  require(password: string, email: string, param = "password"): void {
     const length = Array.from(password).length;
     if (length < LENGTH_MIN || length > LENGTH_MAX)
-      throw refused(`must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`);
-    if (password.toLowerCase() === email) throw refused("must be another text than the e-mail address");
-    if (new Set(password).size < 3) throw refused("must have more different characters");
+      throw refused(param, `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`);
+    if (password.toLowerCase() === email) throw refused(param, "must be another text than the e-mail address");
+    if (new Set(password).size < 3) throw refused(param, "must have more different characters");
   }
 
   /** Rejects with OVERLOADED where too many wait. */
@@ -64,6 +64,6 @@ function normal(password: string): string {
   return password.normalize("NFKC");
 }
 
-function refused(problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "password", problem });
+function refused(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

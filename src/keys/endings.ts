@@ -2,10 +2,16 @@
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
 import type { Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
-import { standingOf } from "./standing.js";
+import { ACCOUNT, standingOf } from "./standing.js";
 
 /** What changed: a key, with all that it made, or an account; or nobody knows what, and it may be any. */
 export type Change = { readonly keyId: string } | { readonly accountId: string } | { readonly any: true };
+
+/** What a revision that nodes share is of; without a name of anything. */
+export function changeOf(name: string | undefined): Change {
+  if (name === undefined) return { any: true };
+  return name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
+}
 
 /** True where the change concerns the caller. */
 export function concerns(change: Change, caller: Caller): boolean {

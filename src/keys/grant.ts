@@ -1,7 +1,9 @@
 /** What a caller may do to keys: nobody reaches another account's keys, or grants what its own key has not. */
 import type { Key, KeySettings } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import type { Caller } from "./caller.js";
+import type { Caller, CallerUser } from "./caller.js";
+import type { Role } from "./roles.js";
+import { isHiddenId } from "./key-id.js";
 import { newSettings, settingName } from "./key-settings.js";
 import { MAKERS_MAX } from "./standing.js";
 import { excessOf, inherited, isWithin } from "./within.js";
@@ -14,6 +16,8 @@ export interface KeyWish {
   readonly secret?: string | undefined;
   /** The key that makes it; absent: an operator does, or a settings file. */
   readonly makerId?: string | undefined;
+  /** The person who makes it. */
+  readonly makerUserId?: string | undefined;
 }
 
 /**
@@ -23,6 +27,7 @@ export interface KeyWish {
  */
 export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
   const settings = newSettings(wish.settings);
+  if (caller.user !== undefined) return wishOfUser(caller, caller.user, { ...wish, settings });
   if (caller.hasScope("operator")) return { ...wish, settings };
   if (wish.accountId !== caller.accountId)
     throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
@@ -38,6 +43,7 @@ export function grantedWish(caller: Caller, wish: KeyWish): KeyWish {
 
 /** Throws SCOPE_MISSING or KEY_TOO_WIDE where the settings go beyond the caller's own. */
 export function requireMayGrant(caller: Caller, settings: KeySettings): void {
+  if (caller.user !== undefined) return requireUserMayGrant(caller.user, settings);
   if (caller.hasScope("operator")) return;
   for (const scope of settings.scopes) if (!caller.hasScope(scope)) throw scopeMissing(caller, scope);
   for (let maker: Caller | undefined = caller; maker !== undefined; maker = maker.maker)
@@ -46,7 +52,7 @@ export function requireMayGrant(caller: Caller, settings: KeySettings): void {
 
 /** Throws where the caller may not see the key, or may not give it these settings: its own key only gets narrower. */
 export function requireMayChange(caller: Caller, key: Key, changed: KeySettings): void {
-  requireMaySee(caller, key);
+  requireMayEnd(caller, key);
   if (key.id !== caller.keyId) requireMayGrant(caller, changed);
   else if (!caller.hasScope("operator") && key.settings !== undefined) requireWithin(changed, key.settings);
 }
@@ -58,14 +64,19 @@ function requireWithin(settings: KeySettings, most: KeySettings): void {
   throw new GatewayError("ERROR_REASON_KEY_TOO_WIDE", { setting: settingName(field), problem });
 }
 
-/** True where the caller may see the key: its own, one that it made, or one that may do no more than its own. */
+/**
+ * True where the caller may see the key. A person sees the account's own; a key its own, one that it made, or one that
+ * may do no more than its own.
+ */
 export function maySee(caller: Caller, key: Key): boolean {
+  if (isHiddenId(key.id)) return false;
   if (caller.hasScope("operator")) return true;
   if (key.accountId !== caller.accountId) return false;
+  if (caller.user !== undefined) return true;
   return key.id === caller.keyId || key.makerId === caller.keyId || isWithinCaller(key, caller);
 }
 
-/** Throws RESOURCE_UNKNOWN where the caller may not see the key: it then may not end it either. */
+/** Throws RESOURCE_UNKNOWN where the caller may not see the key. */
 export function requireMaySee(caller: Caller, key: Key): void {
   if (!maySee(caller, key)) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "key", id: key.id });
 }
@@ -75,8 +86,49 @@ export function requireMaySee(caller: Caller, key: Key): void {
  * caller's own may not do.
  */
 export function requireMayRotate(caller: Caller, key: Key): void {
-  requireMaySee(caller, key);
+  requireMayEnd(caller, key);
   if (key.id !== caller.keyId && key.settings !== undefined) requireMayGrant(caller, key.settings);
+}
+
+/**
+ * Throws where the caller may not end the key: one that it does not see or, of a person, one that somebody else made or
+ * that may do more than the person could grant.
+ */
+export function requireMayEnd(caller: Caller, key: Key): void {
+  requireMaySee(caller, key);
+  const { user } = caller;
+  if (user === undefined || user.role === "operator") return;
+  const isOwn = key.makerUserId === user.id || KEEPERS.includes(user.role);
+  if (!isOwn) throw roleMissing(user, "keys");
+  if (key.settings !== undefined) requireUserMayGrant(user, key.settings);
+}
+
+/** Who changes keys that others made. */
+const KEEPERS: readonly Role[] = ["owner", "admin"];
+
+function wishOfUser(caller: Caller, user: CallerUser, wish: KeyWish): KeyWish {
+  if (user.role !== "operator") {
+    if (wish.accountId !== caller.accountId)
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
+    if (wish.secret !== undefined && wish.secret !== "") throw roleMissing(user, "operator");
+    requireUserMayGrant(user, wish.settings ?? newSettings(undefined));
+  }
+  return { ...wish, makerUserId: user.id };
+}
+
+/** A key that makes keys is as good as its keeper's word: members make none. */
+function requireUserMayGrant(user: CallerUser, { scopes }: KeySettings): void {
+  if (user.role === "operator") return;
+  const granted: readonly string[] = KEEPERS.includes(user.role) ? ACCOUNT_SCOPES : CLIENT_SCOPES;
+  const missing = scopes.find((scope) => !granted.includes(scope));
+  if (missing !== undefined) throw roleMissing(user, missing);
+}
+
+const CLIENT_SCOPES = ["chat", "embeddings", "models", "usage"];
+const ACCOUNT_SCOPES = [...CLIENT_SCOPES, "keys"];
+
+function roleMissing({ role }: CallerUser, scope: string): GatewayError {
+  return new GatewayError("ERROR_REASON_ROLE_MISSING", { role, scope });
 }
 
 function isWithinCaller(key: Key, caller: Caller): boolean {

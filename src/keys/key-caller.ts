@@ -14,6 +14,7 @@ export function keyOf(row: KeyRow): Key {
     id: row.id,
     accountId: row.accountId,
     makerId: row.makerId ?? "",
+    makerUserId: row.makerUserId ?? "",
     settings: KeySettings.decode(row.settings),
     hint: row.hint,
     createTime: new Date(row.createTimeMs),

@@ -17,3 +17,14 @@ export function makeKeyId(nowMs: number, randomBytes: RandomBytes): string {
   for (const byte of randomBytes(RANDOM_LENGTH)) random += BASE32.charAt(byte % 32);
   return `key_${time}${random}`;
 }
+
+const HIDDEN = "play_";
+
+/** The id of a key that no list shows. */
+export function hiddenId(id: string): string {
+  return id.replace(/^[a-z]*_?/, HIDDEN);
+}
+
+export function isHiddenId(id: string): boolean {
+  return id.startsWith(HIDDEN);
+}

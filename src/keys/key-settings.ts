@@ -1,6 +1,7 @@
 /** What a key's settings may be, and how a mask changes them. */
-import type { KeySettings } from "../api/index.js";
+import type { Key, KeySettings } from "../api/index.js";
 import type { FieldName } from "../api/money-fields.js";
+import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import { isAddressBlock } from "./address.js";
@@ -206,4 +207,13 @@ function quoted(text: string): string {
 
 function invalid(param: string, problem: string): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}
+
+/** What an update asks of the key that it finds. */
+export interface UpdateTerms {
+  readonly act: Act;
+  /** Throws where the caller may not change such a key to such settings: it sees what is about to be written. */
+  readonly permit?: (key: Key, changed: KeySettings) => void;
+  /** The etag that the caller read; empty where it takes whatever is there. */
+  readonly etag?: string;
 }

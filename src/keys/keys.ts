@@ -7,13 +7,13 @@ import { GatewayError } from "../errors.js";
 import type { KeyRow, PageRequest, Store } from "../store/store.js";
 import { Authentication, ENTRY_TTL_MS, findKey } from "./authentication.js";
 import type { Caller } from "./caller.js";
-import { type Change, type Ending, endingOf } from "./endings.js";
+import { type Change, changeOf, type Ending, endingOf } from "./endings.js";
 import type { KeyWish } from "./grant.js";
 import { keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
-import { makeKeyId } from "./key-id.js";
-import { maskedSettings, newSettings } from "./key-settings.js";
-import { ACCOUNT } from "./standing.js";
+import { hiddenId, makeKeyId } from "./key-id.js";
+import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
+import { ACCOUNT, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
@@ -54,15 +54,6 @@ const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
 /** A change is tried so often against other changes of the same key. */
 const CHANGE_TRIES_MAX = 8;
-
-/** What an update asks of the key that it finds. */
-export interface UpdateTerms {
-  readonly act: Act;
-  /** Throws where the caller may not change such a key to such settings: it sees what is about to be written. */
-  readonly permit?: (key: Key, changed: KeySettings) => void;
-  /** The etag that the caller read; empty where it takes whatever is there. */
-  readonly etag?: string;
-}
 
 /**
  * All methods but `authenticate` are for management: they ask the store. What a caller may do to which key is
@@ -171,6 +162,21 @@ export class Keys {
       throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "key", id: row.hint });
     await this.#publish(row);
     return { key: keyOf(row), secret };
+  }
+
+  /** Makes a key whose secret nobody learns, and which no list shows. */
+  async createHidden(wish: KeyWish): Promise<Key> {
+    const row = { ...this.newRow(wish, makeSecret(this.#randomBytes)), id: hiddenId(this.#makeId()) };
+    const act = gatewayAct("playground", this.#timeMs());
+    if ((await this.#store.accounts.get(wish.accountId)) === undefined)
+      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: wish.accountId });
+    await this.#store.keys.create(row, keyEvent(act, undefined, row));
+    return keyOf(row);
+  }
+
+  /** Who a hidden key lets in. */
+  async hiddenCaller(id: string): Promise<Caller> {
+    return (await standingOf(await this.#row(id), this.#store)).caller;
   }
 
   /** One key. Refuses with RESOURCE_UNKNOWN. */
@@ -284,6 +290,7 @@ export class Keys {
       id: this.#makeId(),
       accountId: wish.accountId,
       makerId: wish.makerId ?? null,
+      makerUserId: wish.makerUserId ?? null,
       settings: KeySettings.encode(newSettings(wish.settings)).finish(),
       digest: this.#peppers.digestOf(secret),
       previousDigest: null,
@@ -377,11 +384,6 @@ export class Keys {
       this.#onPublishError(error, name);
     }
   }
-}
-
-function changeOf(name: string | undefined): Change {
-  if (name === undefined) return { any: true };
-  return name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
 }
 
 function requireAlive(row: KeyRow): void {

@@ -1,8 +1,11 @@
 /** Who calls: a key by its secret, a person by a session that a front end of ours tells, or nobody yet. */
 import { Key, KeySettings } from "../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../api/session-headers.js";
+import { GatewayError } from "../errors.js";
+import type { UserCaller } from "../identity/user-caller.js";
 import type { Caller } from "../keys/caller.js";
 import { FRONT_HEADER, isFront, type Origin } from "./address.js";
+import { beginsRequest } from "./begins-request.js";
 import type { CoreParts } from "./core.js";
 
 /** A person's session and account; undefined where the call carries none that may be believed. */
@@ -22,10 +25,35 @@ export function toldSession(
   return { token, accountId: metadata[ACCOUNT_HEADER] ?? "" };
 }
 
-/** The person of a session. Rejects with SESSION_ENDED, or RESOURCE_UNKNOWN for an account of others. */
-export function sessionCaller({ identity }: Pick<CoreParts, "identity">, told: ToldSession): Promise<Caller> {
-  return identity.authenticate(told.token, told.accountId);
+/**
+ * The person of a session; where the method begins a request to a model, the hidden key by which that person tries
+ * models. Rejects with SESSION_ENDED, ROLE_MISSING, or RESOURCE_UNKNOWN for an account of others.
+ */
+export async function sessionCaller(
+  { identity, keys }: Pick<CoreParts, "identity" | "keys">,
+  told: ToldSession,
+  path: string,
+): Promise<Caller> {
+  const caller = await identity.authenticate(told.token, told.accountId);
+  if (!beginsRequest(path)) return caller;
+  if (!caller.may("chat", false))
+    throw new GatewayError("ERROR_REASON_ROLE_MISSING", { role: caller.user.role, scope: "chat" });
+  return keys.hiddenCaller(await playgroundKey({ identity, keys }, caller));
 }
+
+/** The id of the key, which is made at the first request. Nobody ever learns its secret. */
+async function playgroundKey(
+  { identity, keys }: Pick<CoreParts, "identity" | "keys">,
+  caller: UserCaller,
+): Promise<string> {
+  const { accountId, user } = caller;
+  const known = await identity.playgroundKey(user.id, accountId, "");
+  if (known !== "") return known;
+  const key = await keys.createHidden({ accountId, settings: PLAYGROUND, makerUserId: user.id });
+  return identity.playgroundKey(user.id, accountId, key.id);
+}
+
+const PLAYGROUND = { ...KeySettings.decode(new Uint8Array()), name: "Playground", scopes: ["chat", "models"] };
 
 /** Calls a method that asks for nobody: it may do nothing else. */
 export const NOBODY: Caller = {

@@ -107,7 +107,7 @@ export class Dispatcher {
     };
     try {
       if (this.#draining !== undefined) throw stopping();
-      const caller = this.#callerOf(permission, origin);
+      const caller = this.#callerOf(permission, origin, method);
       const admitted = caller instanceof Promise ? caller.then(begin) : begin(caller);
       return admitted instanceof Promise ? admitted.catch(refuse) : admitted;
     } catch (error) {
@@ -115,12 +115,12 @@ export class Dispatcher {
     }
   }
 
-  #callerOf(permission: MethodPermission, origin: Origin): Caller | Promise<Caller> {
+  #callerOf(permission: MethodPermission, origin: Origin, path: string): Caller | Promise<Caller> {
     if (permission.open === true) return NOBODY;
     const told = toldSession(origin, this.#core.frontTokens);
     return told === undefined
       ? this.#core.keys.authenticate(credentialOf(origin.metadata))
-      : sessionCaller(this.#core, told);
+      : sessionCaller(this.#core, told, path);
   }
 
   /** Throws or rejects where the key's limits take no request, unless the call may get an answer that is there. */
@@ -287,7 +287,7 @@ export class Dispatcher {
       if (permission.open === true) return begin(NOBODY);
       const told = toldSession(call, this.#core.frontTokens);
       // A session is looked up for each call, so that one that ended begins nothing anywhere.
-      if (told !== undefined) return sessionCaller(this.#core, told).then(begin);
+      if (told !== undefined) return sessionCaller(this.#core, told, route.path).then(begin);
       if (this.#core.keys.isShared) {
         const secret = credentialOf(call.metadata);
         return this.#enterCompared(secret, begin, beginsRequest && !mayComeAgain(call.metadata));

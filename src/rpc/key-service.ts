@@ -1,7 +1,14 @@
 /** KeyService: the keys that clients carry. Nobody gives a key more than the caller's own has. */
 import type { KeyServiceService } from "../api/index.js";
-import { grantedWish, maySee, requireMayChange, requireMayRotate, requireMaySee } from "../keys/grant.js";
-import { required } from "./check.js";
+import {
+  grantedWish,
+  maySee,
+  requireMayChange,
+  requireMayEnd,
+  requireMayRotate,
+  requireMaySee,
+} from "../keys/grant.js";
+import { required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter } from "./ownership.js";
@@ -32,7 +39,7 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
       return { key };
     },
     async revokeKey({ id }, { caller, act, head }) {
-      requireMaySee(caller, await keys.get(required("id", id)));
+      requireMayEnd(caller, await keys.get(required("id", id)));
       const key = await keys.revoke(id, act);
       if (keys.isPending(id)) head(PENDING);
       return { key };
@@ -44,6 +51,8 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
       return { key, secret };
     },
     async getCaller(_request, { caller }) {
+      // A person has no key; GetSession shows who that is.
+      if (caller.user !== undefined) throw unknown("key", caller.keyId);
       return { key: caller.key };
     },
   };

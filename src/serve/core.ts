@@ -104,7 +104,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
-  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes });
+  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
+  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists });
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));

@@ -34,6 +34,7 @@ const TABLES: readonly { readonly table: string; readonly key: readonly string[]
   { table: "membership", key: ["account_id", "user_id"] },
   { table: "session", key: ["id"] },
   { table: "link", key: ["id"] },
+  { table: "playground_key", key: ["user_id", "account_id"] },
   { table: "transfer", key: ["sequence"] },
   { table: "alert", key: ["id"] },
   { table: "alert_state", key: ["alert_id", "subject"] },

@@ -9,6 +9,7 @@ export interface KeyColumns {
   readonly id: string;
   readonly account_id: string;
   readonly maker_id: string | null;
+  readonly maker_user_id: string | null;
   readonly settings: Uint8Array;
   readonly digest: Uint8Array;
   readonly previous_digest: Uint8Array | null;
@@ -27,7 +28,8 @@ export type KeyPageParameters = TimeCursor & { readonly count: number; readonly 
 export const FIRST_KEYS: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" };
 
 export const INSERT_KEY = `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
-  create_time_ms, revoke_time_ms, revision, maker_id, row_digest) VALUES (${placeholders(12)}) ON CONFLICT DO NOTHING`;
+  create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, row_digest)
+  VALUES (${placeholders(13)}) ON CONFLICT DO NOTHING`;
 export const KEY = "SELECT * FROM key WHERE id = ?";
 export const KEY_BY_DIGEST = "SELECT * FROM key WHERE digest = ?";
 export const KEY_BY_PREVIOUS_DIGEST =
@@ -35,8 +37,8 @@ export const KEY_BY_PREVIOUS_DIGEST =
 export const KEYS = `SELECT * FROM key WHERE ${NEWEST_FIRST}`;
 export const KEYS_OF_ACCOUNT = `SELECT * FROM key WHERE account_id = :accountId AND ${NEWEST_FIRST}`;
 export const REPLACE_KEY = `UPDATE key SET account_id = ?, settings = ?, digest = ?, previous_digest = ?,
-  previous_until_ms = ?, hint = ?, create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?, row_digest = ?
-  WHERE id = ? AND revision = ?`;
+  previous_until_ms = ?, hint = ?, create_time_ms = ?, revoke_time_ms = ?, revision = ?, maker_id = ?,
+  maker_user_id = ?, row_digest = ? WHERE id = ? AND revision = ?`;
 
 /** The digest behind them is over all of the row, so that the proof finds a setting that was changed. */
 export function changeableValues(key: KeyRow): unknown[] {
@@ -53,7 +55,9 @@ export function changeableValues(key: KeyRow): unknown[] {
   ];
   // Rows of a schema that kept no maker say nothing of one, so that they fit their digests for ever.
   const made = key.makerId === null ? [] : [key.makerId];
-  return [...values, key.makerId, digestOf(key.id, ...values, ...made)];
+  const userId = key.makerUserId ?? null;
+  const byUser = userId === null ? [] : ["user", userId];
+  return [...values, key.makerId, userId, digestOf(key.id, ...values, ...made, ...byUser)];
 }
 
 export function toKey(row: KeyColumns | undefined): KeyRow | undefined {
@@ -62,6 +66,7 @@ export function toKey(row: KeyColumns | undefined): KeyRow | undefined {
     id: row.id,
     accountId: row.account_id,
     makerId: row.maker_id,
+    makerUserId: row.maker_user_id,
     settings: row.settings,
     digest: row.digest,
     previousDigest: row.previous_digest,

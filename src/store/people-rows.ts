@@ -1,4 +1,5 @@
 /** People, their sessions and the links that let them in, as the program knows them. */
+import { toTimeMs } from "./columns.js";
 
 /** What a user may do in an account, the most first. */
 export const MEMBER_ROLES = ["owner", "admin", "member", "viewer"] as const;
@@ -42,9 +43,25 @@ export interface LinkRow {
   readonly id: string;
   /** SHA-256 of the token. Unique. */
   readonly digest: Uint8Array;
-  readonly kind: "first_operator";
+  readonly kind: "first_operator" | "invitation" | "password";
+  /** What an invitation makes of who accepts it. */
+  readonly accountId: string | null;
+  readonly role: MemberRole | null;
+  readonly installationRole: InstallationRole | null;
+  /** For whom it is meant, as a word to people; empty where nobody said. */
+  readonly email: string | null;
+  /** Whose password it sets. */
+  readonly userId: string | null;
   readonly createTimeMs: number;
   readonly expireTimeMs: number;
+}
+
+export type InvitationRow = LinkRow;
+
+export interface MemberRow {
+  readonly user: UserRow;
+  readonly role: MemberRole;
+  readonly createTimeMs: number;
 }
 
 /** A session with whose it is. */
@@ -58,3 +75,82 @@ export interface OpenSession {
 /** How long a session lives: unused, and at all. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 export const SESSION_WHOLE_MS = 7 * 24 * 3_600_000;
+
+export interface UserColumns {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password: string | null;
+  readonly installation_role: UserRow["installationRole"];
+  readonly create_time_ms: bigint;
+  readonly sign_in_time_ms: bigint | null;
+}
+
+export interface SessionColumns {
+  readonly id: string;
+  readonly digest: Uint8Array;
+  readonly user_id: string;
+  readonly create_time_ms: bigint;
+  readonly use_time_ms: bigint;
+  readonly address: string;
+  readonly user_agent: string;
+}
+
+export interface LinkColumns {
+  readonly id: string;
+  readonly digest: Uint8Array;
+  readonly kind: LinkRow["kind"];
+  readonly account_id: string | null;
+  readonly role: MemberRole | null;
+  readonly installation_role: InstallationRole | null;
+  readonly email: string | null;
+  readonly user_id: string | null;
+  readonly create_time_ms: bigint;
+  readonly expire_time_ms: bigint;
+}
+
+/** True where a session ended by its age, or because nobody used it. */
+export function isOver({ createTimeMs, useTimeMs }: SessionRow, nowMs: number): boolean {
+  return nowMs - createTimeMs >= SESSION_WHOLE_MS || nowMs - useTimeMs >= SESSION_IDLE_MS;
+}
+
+export function toUser(found: UserColumns | undefined): UserRow | undefined {
+  if (found === undefined) return undefined;
+  return {
+    id: found.id,
+    email: found.email,
+    name: found.name,
+    password: found.password,
+    installationRole: found.installation_role,
+    createTimeMs: Number(found.create_time_ms),
+    signInTimeMs: toTimeMs(found.sign_in_time_ms),
+  };
+}
+
+export function toSession(found: SessionColumns | undefined): SessionRow | undefined {
+  if (found === undefined) return undefined;
+  return {
+    id: found.id,
+    digest: found.digest,
+    userId: found.user_id,
+    createTimeMs: Number(found.create_time_ms),
+    useTimeMs: Number(found.use_time_ms),
+    address: found.address,
+    userAgent: found.user_agent,
+  };
+}
+
+export function toLink(found: LinkColumns): LinkRow {
+  return {
+    id: found.id,
+    digest: found.digest,
+    kind: found.kind,
+    accountId: found.account_id,
+    role: found.role,
+    installationRole: found.installation_role,
+    email: found.email,
+    userId: found.user_id,
+    createTimeMs: Number(found.create_time_ms),
+    expireTimeMs: Number(found.expire_time_ms),
+  };
+}

@@ -34,9 +34,22 @@ CREATE INDEX session_of_user ON session (user_id, create_time_ms);
 CREATE TABLE link (
   id TEXT PRIMARY KEY,
   digest BLOB NOT NULL UNIQUE,
-  kind TEXT NOT NULL CHECK (kind IN ('first_operator')),
+  kind TEXT NOT NULL CHECK (kind IN ('first_operator', 'invitation', 'password')),
+  account_id TEXT,
+  role TEXT CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  installation_role TEXT CHECK (installation_role IN ('operator', 'auditor')),
+  email TEXT,
+  user_id TEXT,
   create_time_ms INTEGER NOT NULL,
   expire_time_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX link_end ON link (expire_time_ms);
+CREATE INDEX link_account ON link (account_id, id);
+
+CREATE TABLE playground_key (
+  user_id TEXT NOT NULL,
+  account_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  PRIMARY KEY (user_id, account_id)
+) STRICT, WITHOUT ROWID;
 `;

@@ -1,5 +1,7 @@
 /** Transactions that are written once for every database: each yields its statements, and a driver runs them. */
 
+import type { AuditEvent } from "../audit/act.js";
+
 /** One statement with `?` for each value, as both databases take it. */
 export interface Ask {
   readonly sql: string;
@@ -40,10 +42,17 @@ export async function runScriptAsync<Result>(
   return step.value;
 }
 
-/** The name of a lock that a script takes until it ends. One SQLite writer needs none. */
-export const LOCK_PREFIX = "-- lock";
+/** In the place of a statement: a lock that a script takes until it ends. One SQLite writer needs none. */
+export const LOCK = "-- lock";
+/** In the place of a statement: a record of the audit log. */
+export const AUDIT = "-- audit";
 
 /** Lets one script with this name run at a time. */
 export function* lock(name: string): Script<void> {
-  yield { sql: LOCK_PREFIX, values: [name] };
+  yield { sql: LOCK, values: [name] };
+}
+
+/** Adds the record of what the script changes. */
+export function* audit(event: AuditEvent): Script<void> {
+  yield { sql: AUDIT, values: [event] };
 }

@@ -129,6 +129,8 @@ export interface KeyRow {
   readonly accountId: string;
   /** The key that made it; null where an operator or a settings file did. */
   readonly makerId: string | null;
+  /** The person who made it; absent or null where none did. */
+  readonly makerUserId?: string | null;
   /** KeySettings as protobuf bytes. */
   readonly settings: Uint8Array;
   /** HMAC-SHA-256 of the secret. Unique. */

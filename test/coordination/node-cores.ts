@@ -77,6 +77,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
   const longBodies = createLongBodies();
   const rootSecret = randomBytes(32);
   const prefix = newPrefix();
+  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const open = async (url: string): Promise<NodeCore> => {
     const coordination = await openRedis(url, { prefix, ...redis });
     const keys = new Keys({ store, coordination, rootSecret, nowMs: Date.now, randomBytes });
@@ -87,7 +88,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const dispatcher = createDispatcher({
       alerts: alertsOver(store),
       keys,
-      identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes }),
+      identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes, accountExists }),
       ledger,
       store: { requests: ledger.requests, audit: store.audit },
       gateway,

@@ -1,5 +1,6 @@
 /** People over real HTTP: the first operator's link, sessions and their cookie, with the core here or elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SESSION_HEADER } from "../../src/api/session-headers.js";
 import { Browser, FIRST, firstOperator, welcomeToken } from "../support/browser.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { startWorld, TOPOLOGIES, type World } from "../support/world.js";
@@ -125,9 +126,14 @@ describe.each(TOPOLOGIES)("people, %s", (topology) => {
       const bearer = await new Browser(world.front).call("GET", path, undefined, { authorization: `Bearer ${token}` });
       expect([path, bearer.status, bearer.reason]).toEqual([path, 401, "KEY_INVALID"]);
     }
-    // A stranger's own word of what a front end alone may tell.
-    const told = { cookie: undefined, "x-tollgate-session": token };
-    expect((await operator.call("GET", "/session", undefined, told)).reason).toBe("KEY_MISSING");
+    // A stranger's own word of what a front end alone may tell, by each name that it has.
+    for (const name of ["x-tollgate-session", SESSION_HEADER]) {
+      const told = { cookie: undefined, [name]: token };
+      expect((await operator.call("GET", "/session", undefined, told)).reason, name).toBe("KEY_MISSING");
+    }
+    // The conversation of a request is named by a header too, and is no session of a person's.
+    const named = { authorization: `Bearer ${world.secret}`, "x-tollgate-session": "conversation-1" };
+    expect((await new Browser(world.front).call("GET", "/v1/models", undefined, named)).status).toBe(200);
   });
 });
 

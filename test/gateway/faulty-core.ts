@@ -117,11 +117,12 @@ export async function openFaultyCore(
     metrics,
     nowMs,
   };
+  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const gateway = createGateway(faults.watch("steps", steps, NAMES));
   const dispatcher = createDispatcher({
     alerts: alertsOver(store),
     keys,
-    identity: new Identity({ store: store.people, coordination, nowMs, randomBytes }),
+    identity: new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists }),
     ledger,
     store: { requests: ledger.requests, audit: store.audit },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),

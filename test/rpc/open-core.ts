@@ -16,6 +16,7 @@ import type { CoreParts } from "../../src/rpc/core.js";
 import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { alertsOver } from "../support/alerts-over.js";
+import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
 import { TEST_ACT } from "../support/acts.js";
 
@@ -33,6 +34,7 @@ export interface OpenCore {
   readonly parts: CoreParts;
   readonly dispatcher: Dispatcher;
   readonly gateway: SteeredGateway;
+  readonly store: Store;
   readonly log: readonly LogLine[];
   /** A key of an account, which is opened where it does not exist. */
   makeKey(accountId: string, settings?: Partial<KeySettings>): Promise<{ secret: string; id: string }>;
@@ -46,7 +48,8 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
   const coordination = createInProcessCoordination({ nowMs });
   const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs });
-  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes });
+  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
+  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists });
   const gateway = new SteeredGateway();
   const log: LogLine[] = [];
   const parts: CoreParts = {
@@ -70,6 +73,7 @@ export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore>
     parts,
     dispatcher: createDispatcher(parts),
     gateway,
+    store,
     log,
     makeKey: async (accountId, settings = {}) => {
       await store.accounts.create({ id: accountId, name: accountId, createTimeMs: NOW_MS }, TEST_ACT);

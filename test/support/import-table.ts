@@ -85,8 +85,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // People become callers as keys do.
   "src/identity/": [
     "src/keys/",
+    "src/audit/",
     "src/store/people-rows.ts",
     "src/store/people-store.ts",
+    "src/store/member-scripts.ts",
     "src/coordination/coordination.ts",
   ],
   "src/limits/": ["src/coordination/coordination.ts"],

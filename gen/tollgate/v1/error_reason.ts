@@ -138,5 +138,7 @@ export enum ErrorReason {
   ERROR_REASON_SIGN_IN_REFUSED = 84,
   /** ERROR_REASON_LINK_INVALID - The link was used, is too old, or never was one. Example: {} */
   ERROR_REASON_LINK_INVALID = 85,
+  /** ERROR_REASON_LAST_OWNER - An account keeps an owner, and the installation an operator. Example: {"kind": "account", "id": "acme"} */
+  ERROR_REASON_LAST_OWNER = 86,
   UNRECOGNIZED = -1,
 }

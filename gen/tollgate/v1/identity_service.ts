@@ -185,6 +185,288 @@ export interface GetSessionResponse {
   role: MemberRole;
 }
 
+/** Member is a person of an account. */
+export interface Member {
+  /** The person. */
+  user?:
+    | User
+    | undefined;
+  /** What the person may do in the account. */
+  role: MemberRole;
+  /** When the person became a member. */
+  createTime?: Date | undefined;
+}
+
+/** Invitation is a link by which somebody joins, without its token. */
+export interface Invitation {
+  /** The invitation's id. */
+  id: string;
+  /** The account that it leads to. Empty: none. */
+  accountId: string;
+  /** What its user may do in the account. */
+  role: MemberRole;
+  /** What its user becomes to the installation. */
+  installationRole: InstallationRole;
+  /** For whom it is meant. Empty: nobody said. */
+  email: string;
+  /** When it was made. */
+  createTime?:
+    | Date
+    | undefined;
+  /** When it ends. */
+  expireTime?: Date | undefined;
+}
+
+/** ListSessionsRequest is what ListSessions is asked. */
+export interface ListSessionsRequest {
+  /** Maximum sessions per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListSessionsResponse is a page of sessions. */
+export interface ListSessionsResponse {
+  /** The sessions, by id. */
+  sessions: Session[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
+/** EndSessionRequest is what EndSession is asked. */
+export interface EndSessionRequest {
+  /** The session's id. */
+  id: string;
+}
+
+/** EndSessionResponse says nothing: the session is over. */
+export interface EndSessionResponse {
+}
+
+/** EndSessionsRequest is what EndSessions is asked. */
+export interface EndSessionsRequest {
+}
+
+/** EndSessionsResponse says nothing: the sessions are over. */
+export interface EndSessionsResponse {
+}
+
+/** ChangePasswordRequest is what ChangePassword is asked. */
+export interface ChangePasswordRequest {
+  /** The present password. */
+  password: string;
+  /** The new password, of 10 to 256 characters. */
+  newPassword: string;
+}
+
+/** ChangePasswordResponse says nothing: the password is another one, and the sessions are over. */
+export interface ChangePasswordResponse {
+}
+
+/** SetPasswordRequest is what SetPassword is asked. */
+export interface SetPasswordRequest {
+  /** The token of the link: what stands behind its #. */
+  token: string;
+  /** The new password, of 10 to 256 characters. */
+  password: string;
+}
+
+/** SetPasswordResponse says nothing: the password is set. */
+export interface SetPasswordResponse {
+}
+
+/** ListMembersRequest is what ListMembers is asked. */
+export interface ListMembersRequest {
+  /** The account's id. */
+  accountId: string;
+  /** Maximum members per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListMembersResponse is a page of members. */
+export interface ListMembersResponse {
+  /** The members, by id. */
+  members: Member[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
+/** UpdateMemberRequest is what UpdateMember is asked. */
+export interface UpdateMemberRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The person's id. */
+  userId: string;
+  /** What the person may do from now on. */
+  role: MemberRole;
+}
+
+/** UpdateMemberResponse says nothing: the role is another one. */
+export interface UpdateMemberResponse {
+}
+
+/** RemoveMemberRequest is what RemoveMember is asked. */
+export interface RemoveMemberRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The person's id. */
+  userId: string;
+}
+
+/** RemoveMemberResponse says nothing: the person is no member any more. */
+export interface RemoveMemberResponse {
+}
+
+/** CreateInvitationRequest is what CreateInvitation is asked. */
+export interface CreateInvitationRequest {
+  /** The account's id. */
+  accountId: string;
+  /** What its user may do in the account. */
+  role: MemberRole;
+  /** For whom it is meant, for people. Empty: not said. */
+  email: string;
+  /** How long the link works, in seconds, up to 2,592,000, which is 30 days. 0: 604,800, which is 7 days. */
+  ttlSeconds: number;
+}
+
+/** CreateInvitationResponse is the new invitation. */
+export interface CreateInvitationResponse {
+  /** The invitation. */
+  invitation?:
+    | Invitation
+    | undefined;
+  /** The token, for a link <base>/console/invitation#<token>. It is shown once and cannot be shown again. */
+  token: string;
+}
+
+/** ListInvitationsRequest is what ListInvitations is asked. */
+export interface ListInvitationsRequest {
+  /** The account's id. */
+  accountId: string;
+  /** Maximum invitations per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListInvitationsResponse is a page of invitations. */
+export interface ListInvitationsResponse {
+  /** The invitations, by id. */
+  invitations: Invitation[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
+/** RevokeInvitationRequest is what RevokeInvitation is asked. */
+export interface RevokeInvitationRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The invitation's id. */
+  id: string;
+}
+
+/** RevokeInvitationResponse says nothing: the invitation is over. */
+export interface RevokeInvitationResponse {
+}
+
+/** AcceptInvitationRequest is what AcceptInvitation is asked. */
+export interface AcceptInvitationRequest {
+  /** The token of the link: what stands behind its #. */
+  token: string;
+  /** The person's e-mail address. */
+  email: string;
+  /** A new person's name, at most 128 characters. Empty: the address before its @. */
+  name: string;
+  /** The person's password. */
+  password: string;
+  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  userAgent: string;
+}
+
+/** AcceptInvitationResponse is the person, signed in. */
+export interface AcceptInvitationResponse {
+  /** The person. */
+  user?:
+    | User
+    | undefined;
+  /** The session that began. */
+  session?: Session | undefined;
+}
+
+/** ListUsersRequest is what ListUsers is asked. */
+export interface ListUsersRequest {
+  /** Maximum people per page, up to 1,000; 0 means all. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListUsersResponse is a page of people. */
+export interface ListUsersResponse {
+  /** The people, by id. */
+  users: User[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
+/** InviteUserRequest is what InviteUser is asked. */
+export interface InviteUserRequest {
+  /** What its user becomes to the installation. Unspecified: nothing but a person. */
+  installationRole: InstallationRole;
+  /** For whom it is meant, for people. Empty: not said. */
+  email: string;
+  /** How long the link works, in seconds, up to 2,592,000, which is 30 days. 0: 604,800, which is 7 days. */
+  ttlSeconds: number;
+}
+
+/** InviteUserResponse is the new invitation. */
+export interface InviteUserResponse {
+  /** The invitation. */
+  invitation?:
+    | Invitation
+    | undefined;
+  /** The token, for a link <base>/console/invitation#<token>. It is shown once and cannot be shown again. */
+  token: string;
+}
+
+/** UpdateUserRequest is what UpdateUser is asked. */
+export interface UpdateUserRequest {
+  /** The person's id. */
+  id: string;
+  /** What the person is to the installation from now on. Unspecified: nothing any more. */
+  installationRole: InstallationRole;
+}
+
+/** UpdateUserResponse is the person. */
+export interface UpdateUserResponse {
+  /** The person, as it is now. */
+  user?: User | undefined;
+}
+
+/** ResetUserRequest is what ResetUser is asked. */
+export interface ResetUserRequest {
+  /** The person's id. */
+  id: string;
+}
+
+/** ResetUserResponse is the link by which the person sets a password. */
+export interface ResetUserResponse {
+  /** The token, for a link <base>/console/password#<token>, which works for a day. It is shown once. */
+  token: string;
+}
+
+/** RemoveUserRequest is what RemoveUser is asked. */
+export interface RemoveUserRequest {
+  /** The person's id. */
+  id: string;
+}
+
+/** RemoveUserResponse says nothing: the person is gone. */
+export interface RemoveUserResponse {
+}
+
 function createBaseUser(): User {
   return { id: "", email: "", name: "", installationRole: 0, createTime: undefined, signInTime: undefined };
 }
@@ -1044,6 +1326,1978 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
   },
 };
 
+function createBaseMember(): Member {
+  return { user: undefined, role: 0, createTime: undefined };
+}
+
+export const Member: MessageFns<Member> = {
+  encode(message: Member, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    if (message.role !== 0) {
+      writer.uint32(16).int32(message.role);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Member {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMember();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.role = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInvitation(): Invitation {
+  return {
+    id: "",
+    accountId: "",
+    role: 0,
+    installationRole: 0,
+    email: "",
+    createTime: undefined,
+    expireTime: undefined,
+  };
+}
+
+export const Invitation: MessageFns<Invitation> = {
+  encode(message: Invitation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    if (message.role !== 0) {
+      writer.uint32(24).int32(message.role);
+    }
+    if (message.installationRole !== 0) {
+      writer.uint32(32).int32(message.installationRole);
+    }
+    if (message.email !== "") {
+      writer.uint32(42).string(message.email);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(50).fork()).join();
+    }
+    if (message.expireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.expireTime), writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Invitation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInvitation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.role = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.installationRole = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.expireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSessionsRequest(): ListSessionsRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const ListSessionsRequest: MessageFns<ListSessionsRequest> = {
+  encode(message: ListSessionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListSessionsResponse(): ListSessionsResponse {
+  return { sessions: [], nextPageToken: "" };
+}
+
+export const ListSessionsResponse: MessageFns<ListSessionsResponse> = {
+  encode(message: ListSessionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.sessions) {
+      Session.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListSessionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListSessionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sessions.push(Session.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionRequest(): EndSessionRequest {
+  return { id: "" };
+}
+
+export const EndSessionRequest: MessageFns<EndSessionRequest> = {
+  encode(message: EndSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionResponse(): EndSessionResponse {
+  return {};
+}
+
+export const EndSessionResponse: MessageFns<EndSessionResponse> = {
+  encode(_: EndSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionsRequest(): EndSessionsRequest {
+  return {};
+}
+
+export const EndSessionsRequest: MessageFns<EndSessionsRequest> = {
+  encode(_: EndSessionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionsResponse(): EndSessionsResponse {
+  return {};
+}
+
+export const EndSessionsResponse: MessageFns<EndSessionsResponse> = {
+  encode(_: EndSessionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChangePasswordRequest(): ChangePasswordRequest {
+  return { password: "", newPassword: "" };
+}
+
+export const ChangePasswordRequest: MessageFns<ChangePasswordRequest> = {
+  encode(message: ChangePasswordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.password !== "") {
+      writer.uint32(10).string(message.password);
+    }
+    if (message.newPassword !== "") {
+      writer.uint32(18).string(message.newPassword);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangePasswordRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangePasswordRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.newPassword = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChangePasswordResponse(): ChangePasswordResponse {
+  return {};
+}
+
+export const ChangePasswordResponse: MessageFns<ChangePasswordResponse> = {
+  encode(_: ChangePasswordResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangePasswordResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangePasswordResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetPasswordRequest(): SetPasswordRequest {
+  return { token: "", password: "" };
+}
+
+export const SetPasswordRequest: MessageFns<SetPasswordRequest> = {
+  encode(message: SetPasswordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    if (message.password !== "") {
+      writer.uint32(18).string(message.password);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetPasswordRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetPasswordRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSetPasswordResponse(): SetPasswordResponse {
+  return {};
+}
+
+export const SetPasswordResponse: MessageFns<SetPasswordResponse> = {
+  encode(_: SetPasswordResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetPasswordResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetPasswordResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListMembersRequest(): ListMembersRequest {
+  return { accountId: "", pageSize: 0, pageToken: "" };
+}
+
+export const ListMembersRequest: MessageFns<ListMembersRequest> = {
+  encode(message: ListMembersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListMembersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListMembersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListMembersResponse(): ListMembersResponse {
+  return { members: [], nextPageToken: "" };
+}
+
+export const ListMembersResponse: MessageFns<ListMembersResponse> = {
+  encode(message: ListMembersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.members) {
+      Member.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListMembersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListMembersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.members.push(Member.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMemberRequest(): UpdateMemberRequest {
+  return { accountId: "", userId: "", role: 0 };
+}
+
+export const UpdateMemberRequest: MessageFns<UpdateMemberRequest> = {
+  encode(message: UpdateMemberRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.userId !== "") {
+      writer.uint32(18).string(message.userId);
+    }
+    if (message.role !== 0) {
+      writer.uint32(24).int32(message.role);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMemberRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMemberRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.role = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMemberResponse(): UpdateMemberResponse {
+  return {};
+}
+
+export const UpdateMemberResponse: MessageFns<UpdateMemberResponse> = {
+  encode(_: UpdateMemberResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMemberResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMemberResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveMemberRequest(): RemoveMemberRequest {
+  return { accountId: "", userId: "" };
+}
+
+export const RemoveMemberRequest: MessageFns<RemoveMemberRequest> = {
+  encode(message: RemoveMemberRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.userId !== "") {
+      writer.uint32(18).string(message.userId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveMemberRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveMemberRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveMemberResponse(): RemoveMemberResponse {
+  return {};
+}
+
+export const RemoveMemberResponse: MessageFns<RemoveMemberResponse> = {
+  encode(_: RemoveMemberResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveMemberResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveMemberResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateInvitationRequest(): CreateInvitationRequest {
+  return { accountId: "", role: 0, email: "", ttlSeconds: 0 };
+}
+
+export const CreateInvitationRequest: MessageFns<CreateInvitationRequest> = {
+  encode(message: CreateInvitationRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.role !== 0) {
+      writer.uint32(16).int32(message.role);
+    }
+    if (message.email !== "") {
+      writer.uint32(26).string(message.email);
+    }
+    if (message.ttlSeconds !== 0) {
+      writer.uint32(32).uint32(message.ttlSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateInvitationRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateInvitationRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.role = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.ttlSeconds = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateInvitationResponse(): CreateInvitationResponse {
+  return { invitation: undefined, token: "" };
+}
+
+export const CreateInvitationResponse: MessageFns<CreateInvitationResponse> = {
+  encode(message: CreateInvitationResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.invitation !== undefined) {
+      Invitation.encode(message.invitation, writer.uint32(10).fork()).join();
+    }
+    if (message.token !== "") {
+      writer.uint32(18).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateInvitationResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateInvitationResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invitation = Invitation.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListInvitationsRequest(): ListInvitationsRequest {
+  return { accountId: "", pageSize: 0, pageToken: "" };
+}
+
+export const ListInvitationsRequest: MessageFns<ListInvitationsRequest> = {
+  encode(message: ListInvitationsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(26).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListInvitationsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListInvitationsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListInvitationsResponse(): ListInvitationsResponse {
+  return { invitations: [], nextPageToken: "" };
+}
+
+export const ListInvitationsResponse: MessageFns<ListInvitationsResponse> = {
+  encode(message: ListInvitationsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.invitations) {
+      Invitation.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListInvitationsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListInvitationsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invitations.push(Invitation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevokeInvitationRequest(): RevokeInvitationRequest {
+  return { accountId: "", id: "" };
+}
+
+export const RevokeInvitationRequest: MessageFns<RevokeInvitationRequest> = {
+  encode(message: RevokeInvitationRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeInvitationRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeInvitationRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevokeInvitationResponse(): RevokeInvitationResponse {
+  return {};
+}
+
+export const RevokeInvitationResponse: MessageFns<RevokeInvitationResponse> = {
+  encode(_: RevokeInvitationResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeInvitationResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeInvitationResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAcceptInvitationRequest(): AcceptInvitationRequest {
+  return { token: "", email: "", name: "", password: "", userAgent: "" };
+}
+
+export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
+  encode(message: AcceptInvitationRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    if (message.email !== "") {
+      writer.uint32(18).string(message.email);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.password !== "") {
+      writer.uint32(34).string(message.password);
+    }
+    if (message.userAgent !== "") {
+      writer.uint32(42).string(message.userAgent);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AcceptInvitationRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAcceptInvitationRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.userAgent = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAcceptInvitationResponse(): AcceptInvitationResponse {
+  return { user: undefined, session: undefined };
+}
+
+export const AcceptInvitationResponse: MessageFns<AcceptInvitationResponse> = {
+  encode(message: AcceptInvitationResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AcceptInvitationResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAcceptInvitationResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListUsersRequest(): ListUsersRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const ListUsersRequest: MessageFns<ListUsersRequest> = {
+  encode(message: ListUsersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListUsersResponse(): ListUsersResponse {
+  return { users: [], nextPageToken: "" };
+}
+
+export const ListUsersResponse: MessageFns<ListUsersResponse> = {
+  encode(message: ListUsersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.users) {
+      User.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.users.push(User.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInviteUserRequest(): InviteUserRequest {
+  return { installationRole: 0, email: "", ttlSeconds: 0 };
+}
+
+export const InviteUserRequest: MessageFns<InviteUserRequest> = {
+  encode(message: InviteUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.installationRole !== 0) {
+      writer.uint32(8).int32(message.installationRole);
+    }
+    if (message.email !== "") {
+      writer.uint32(18).string(message.email);
+    }
+    if (message.ttlSeconds !== 0) {
+      writer.uint32(24).uint32(message.ttlSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InviteUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInviteUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.installationRole = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.ttlSeconds = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInviteUserResponse(): InviteUserResponse {
+  return { invitation: undefined, token: "" };
+}
+
+export const InviteUserResponse: MessageFns<InviteUserResponse> = {
+  encode(message: InviteUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.invitation !== undefined) {
+      Invitation.encode(message.invitation, writer.uint32(10).fork()).join();
+    }
+    if (message.token !== "") {
+      writer.uint32(18).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InviteUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInviteUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.invitation = Invitation.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateUserRequest(): UpdateUserRequest {
+  return { id: "", installationRole: 0 };
+}
+
+export const UpdateUserRequest: MessageFns<UpdateUserRequest> = {
+  encode(message: UpdateUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.installationRole !== 0) {
+      writer.uint32(16).int32(message.installationRole);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.installationRole = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateUserResponse(): UpdateUserResponse {
+  return { user: undefined };
+}
+
+export const UpdateUserResponse: MessageFns<UpdateUserResponse> = {
+  encode(message: UpdateUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResetUserRequest(): ResetUserRequest {
+  return { id: "" };
+}
+
+export const ResetUserRequest: MessageFns<ResetUserRequest> = {
+  encode(message: ResetUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResetUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResetUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseResetUserResponse(): ResetUserResponse {
+  return { token: "" };
+}
+
+export const ResetUserResponse: MessageFns<ResetUserResponse> = {
+  encode(message: ResetUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResetUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResetUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveUserRequest(): RemoveUserRequest {
+  return { id: "" };
+}
+
+export const RemoveUserRequest: MessageFns<RemoveUserRequest> = {
+  encode(message: RemoveUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveUserResponse(): RemoveUserResponse {
+  return {};
+}
+
+export const RemoveUserResponse: MessageFns<RemoveUserResponse> = {
+  encode(_: RemoveUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * IdentityService lets people in, and shows them who they are here.
  *
@@ -1116,6 +3370,262 @@ export const IdentityServiceService = {
     responseSerialize: (value: GetSessionResponse): Buffer => Buffer.from(GetSessionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSessionResponse => GetSessionResponse.decode(value),
   },
+  /**
+   * ListSessions lists the sessions of the person who asks, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listSessions: {
+    path: "/tollgate.v1.IdentityService/ListSessions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListSessionsRequest): Buffer => Buffer.from(ListSessionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListSessionsRequest => ListSessionsRequest.decode(value),
+    responseSerialize: (value: ListSessionsResponse): Buffer =>
+      Buffer.from(ListSessionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListSessionsResponse => ListSessionsResponse.decode(value),
+  },
+  /**
+   * EndSession ends one session of the person who asks, on every node.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endSession: {
+    path: "/tollgate.v1.IdentityService/EndSession" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndSessionRequest): Buffer => Buffer.from(EndSessionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndSessionRequest => EndSessionRequest.decode(value),
+    responseSerialize: (value: EndSessionResponse): Buffer => Buffer.from(EndSessionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndSessionResponse => EndSessionResponse.decode(value),
+  },
+  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  endSessions: {
+    path: "/tollgate.v1.IdentityService/EndSessions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndSessionsRequest): Buffer => Buffer.from(EndSessionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndSessionsRequest => EndSessionsRequest.decode(value),
+    responseSerialize: (value: EndSessionsResponse): Buffer => Buffer.from(EndSessionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndSessionsResponse => EndSessionsResponse.decode(value),
+  },
+  /**
+   * ChangePassword sets another password for the person who asks. Every session ends.
+   *
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
+   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   */
+  changePassword: {
+    path: "/tollgate.v1.IdentityService/ChangePassword" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ChangePasswordRequest): Buffer =>
+      Buffer.from(ChangePasswordRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ChangePasswordRequest => ChangePasswordRequest.decode(value),
+    responseSerialize: (value: ChangePasswordResponse): Buffer =>
+      Buffer.from(ChangePasswordResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ChangePasswordResponse => ChangePasswordResponse.decode(value),
+  },
+  /**
+   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
+   */
+  setPassword: {
+    path: "/tollgate.v1.IdentityService/SetPassword" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetPasswordRequest): Buffer => Buffer.from(SetPasswordRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetPasswordRequest => SetPasswordRequest.decode(value),
+    responseSerialize: (value: SetPasswordResponse): Buffer => Buffer.from(SetPasswordResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetPasswordResponse => SetPasswordResponse.decode(value),
+  },
+  /**
+   * ListMembers lists the people of an account, by id.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
+   * caller's.
+   */
+  listMembers: {
+    path: "/tollgate.v1.IdentityService/ListMembers" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListMembersRequest): Buffer => Buffer.from(ListMembersRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListMembersRequest => ListMembersRequest.decode(value),
+    responseSerialize: (value: ListMembersResponse): Buffer => Buffer.from(ListMembersResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListMembersResponse => ListMembersResponse.decode(value),
+  },
+  /**
+   * UpdateMember changes what a member may do in an account.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
+   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   */
+  updateMember: {
+    path: "/tollgate.v1.IdentityService/UpdateMember" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateMemberRequest): Buffer => Buffer.from(UpdateMemberRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateMemberRequest => UpdateMemberRequest.decode(value),
+    responseSerialize: (value: UpdateMemberResponse): Buffer =>
+      Buffer.from(UpdateMemberResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateMemberResponse => UpdateMemberResponse.decode(value),
+  },
+  /**
+   * RemoveMember takes a person out of an account, whose keys there live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
+   * none, and with LAST_OWNER where the account would have no owner.
+   */
+  removeMember: {
+    path: "/tollgate.v1.IdentityService/RemoveMember" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveMemberRequest): Buffer => Buffer.from(RemoveMemberRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveMemberRequest => RemoveMemberRequest.decode(value),
+    responseSerialize: (value: RemoveMemberResponse): Buffer =>
+      Buffer.from(RemoveMemberResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveMemberResponse => RemoveMemberResponse.decode(value),
+  },
+  /**
+   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
+   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   */
+  createInvitation: {
+    path: "/tollgate.v1.IdentityService/CreateInvitation" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateInvitationRequest): Buffer =>
+      Buffer.from(CreateInvitationRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateInvitationRequest => CreateInvitationRequest.decode(value),
+    responseSerialize: (value: CreateInvitationResponse): Buffer =>
+      Buffer.from(CreateInvitationResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateInvitationResponse => CreateInvitationResponse.decode(value),
+  },
+  /**
+   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  listInvitations: {
+    path: "/tollgate.v1.IdentityService/ListInvitations" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListInvitationsRequest): Buffer =>
+      Buffer.from(ListInvitationsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListInvitationsRequest => ListInvitationsRequest.decode(value),
+    responseSerialize: (value: ListInvitationsResponse): Buffer =>
+      Buffer.from(ListInvitationsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListInvitationsResponse => ListInvitationsResponse.decode(value),
+  },
+  /**
+   * RevokeInvitation ends an invitation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  revokeInvitation: {
+    path: "/tollgate.v1.IdentityService/RevokeInvitation" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RevokeInvitationRequest): Buffer =>
+      Buffer.from(RevokeInvitationRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RevokeInvitationRequest => RevokeInvitationRequest.decode(value),
+    responseSerialize: (value: RevokeInvitationResponse): Buffer =>
+      Buffer.from(RevokeInvitationResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RevokeInvitationResponse => RevokeInvitationResponse.decode(value),
+  },
+  /**
+   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
+   * of it; whoever is not is made with that password.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
+   * and the password another one, and with RATE_LIMITED.
+   */
+  acceptInvitation: {
+    path: "/tollgate.v1.IdentityService/AcceptInvitation" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AcceptInvitationRequest): Buffer =>
+      Buffer.from(AcceptInvitationRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AcceptInvitationRequest => AcceptInvitationRequest.decode(value),
+    responseSerialize: (value: AcceptInvitationResponse): Buffer =>
+      Buffer.from(AcceptInvitationResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AcceptInvitationResponse => AcceptInvitationResponse.decode(value),
+  },
+  /**
+   * ListUsers lists all people of the installation, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listUsers: {
+    path: "/tollgate.v1.IdentityService/ListUsers" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListUsersRequest): Buffer => Buffer.from(ListUsersRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListUsersRequest => ListUsersRequest.decode(value),
+    responseSerialize: (value: ListUsersResponse): Buffer => Buffer.from(ListUsersResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListUsersResponse => ListUsersResponse.decode(value),
+  },
+  /**
+   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  inviteUser: {
+    path: "/tollgate.v1.IdentityService/InviteUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: InviteUserRequest): Buffer => Buffer.from(InviteUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): InviteUserRequest => InviteUserRequest.decode(value),
+    responseSerialize: (value: InviteUserResponse): Buffer => Buffer.from(InviteUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): InviteUserResponse => InviteUserResponse.decode(value),
+  },
+  /**
+   * UpdateUser changes what a person is to the installation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
+   * operator.
+   */
+  updateUser: {
+    path: "/tollgate.v1.IdentityService/UpdateUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateUserRequest): Buffer => Buffer.from(UpdateUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateUserRequest => UpdateUserRequest.decode(value),
+    responseSerialize: (value: UpdateUserResponse): Buffer => Buffer.from(UpdateUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateUserResponse => UpdateUserResponse.decode(value),
+  },
+  /**
+   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
+   * person end now.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  resetUser: {
+    path: "/tollgate.v1.IdentityService/ResetUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ResetUserRequest): Buffer => Buffer.from(ResetUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResetUserRequest => ResetUserRequest.decode(value),
+    responseSerialize: (value: ResetUserResponse): Buffer => Buffer.from(ResetUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResetUserResponse => ResetUserResponse.decode(value),
+  },
+  /**
+   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   */
+  removeUser: {
+    path: "/tollgate.v1.IdentityService/RemoveUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveUserRequest): Buffer => Buffer.from(RemoveUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveUserRequest => RemoveUserRequest.decode(value),
+    responseSerialize: (value: RemoveUserResponse): Buffer => Buffer.from(RemoveUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveUserResponse => RemoveUserResponse.decode(value),
+  },
 } as const;
 
 export interface IdentityServiceServer extends UntypedServiceImplementation {
@@ -1140,6 +3650,113 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   signOut: handleUnaryCall<SignOutRequest, SignOutResponse>;
   /** GetSession shows who is signed in, and what that person is here. */
   getSession: handleUnaryCall<GetSessionRequest, GetSessionResponse>;
+  /**
+   * ListSessions lists the sessions of the person who asks, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listSessions: handleUnaryCall<ListSessionsRequest, ListSessionsResponse>;
+  /**
+   * EndSession ends one session of the person who asks, on every node.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endSession: handleUnaryCall<EndSessionRequest, EndSessionResponse>;
+  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  endSessions: handleUnaryCall<EndSessionsRequest, EndSessionsResponse>;
+  /**
+   * ChangePassword sets another password for the person who asks. Every session ends.
+   *
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
+   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   */
+  changePassword: handleUnaryCall<ChangePasswordRequest, ChangePasswordResponse>;
+  /**
+   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
+   */
+  setPassword: handleUnaryCall<SetPasswordRequest, SetPasswordResponse>;
+  /**
+   * ListMembers lists the people of an account, by id.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
+   * caller's.
+   */
+  listMembers: handleUnaryCall<ListMembersRequest, ListMembersResponse>;
+  /**
+   * UpdateMember changes what a member may do in an account.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
+   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   */
+  updateMember: handleUnaryCall<UpdateMemberRequest, UpdateMemberResponse>;
+  /**
+   * RemoveMember takes a person out of an account, whose keys there live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
+   * none, and with LAST_OWNER where the account would have no owner.
+   */
+  removeMember: handleUnaryCall<RemoveMemberRequest, RemoveMemberResponse>;
+  /**
+   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
+   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   */
+  createInvitation: handleUnaryCall<CreateInvitationRequest, CreateInvitationResponse>;
+  /**
+   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  listInvitations: handleUnaryCall<ListInvitationsRequest, ListInvitationsResponse>;
+  /**
+   * RevokeInvitation ends an invitation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  revokeInvitation: handleUnaryCall<RevokeInvitationRequest, RevokeInvitationResponse>;
+  /**
+   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
+   * of it; whoever is not is made with that password.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
+   * and the password another one, and with RATE_LIMITED.
+   */
+  acceptInvitation: handleUnaryCall<AcceptInvitationRequest, AcceptInvitationResponse>;
+  /**
+   * ListUsers lists all people of the installation, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listUsers: handleUnaryCall<ListUsersRequest, ListUsersResponse>;
+  /**
+   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  inviteUser: handleUnaryCall<InviteUserRequest, InviteUserResponse>;
+  /**
+   * UpdateUser changes what a person is to the installation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
+   * operator.
+   */
+  updateUser: handleUnaryCall<UpdateUserRequest, UpdateUserResponse>;
+  /**
+   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
+   * person end now.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  resetUser: handleUnaryCall<ResetUserRequest, ResetUserResponse>;
+  /**
+   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   */
+  removeUser: handleUnaryCall<RemoveUserRequest, RemoveUserResponse>;
 }
 
 export interface IdentityServiceClient extends Client {
@@ -1233,6 +3850,351 @@ export interface IdentityServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSessionResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListSessions lists the sessions of the person who asks, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listSessions(
+    request: ListSessionsRequest,
+    callback: (error: ServiceError | null, response: ListSessionsResponse) => void,
+  ): ClientUnaryCall;
+  listSessions(
+    request: ListSessionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListSessionsResponse) => void,
+  ): ClientUnaryCall;
+  listSessions(
+    request: ListSessionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListSessionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * EndSession ends one session of the person who asks, on every node.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endSession(
+    request: EndSessionRequest,
+    callback: (error: ServiceError | null, response: EndSessionResponse) => void,
+  ): ClientUnaryCall;
+  endSession(
+    request: EndSessionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EndSessionResponse) => void,
+  ): ClientUnaryCall;
+  endSession(
+    request: EndSessionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EndSessionResponse) => void,
+  ): ClientUnaryCall;
+  /** EndSessions signs the person who asks out everywhere: every session ends, on every node, the one that asks too. */
+  endSessions(
+    request: EndSessionsRequest,
+    callback: (error: ServiceError | null, response: EndSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endSessions(
+    request: EndSessionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EndSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endSessions(
+    request: EndSessionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EndSessionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ChangePassword sets another password for the person who asks. Every session ends.
+   *
+   * Refuses with PARAMETER_MISSING, with SIGN_IN_REFUSED where the present password is another one, with
+   * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
+   */
+  changePassword(
+    request: ChangePasswordRequest,
+    callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
+  ): ClientUnaryCall;
+  changePassword(
+    request: ChangePasswordRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
+  ): ClientUnaryCall;
+  changePassword(
+    request: ChangePasswordRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING, PARAMETER_INVALID and RATE_LIMITED.
+   */
+  setPassword(
+    request: SetPasswordRequest,
+    callback: (error: ServiceError | null, response: SetPasswordResponse) => void,
+  ): ClientUnaryCall;
+  setPassword(
+    request: SetPasswordRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SetPasswordResponse) => void,
+  ): ClientUnaryCall;
+  setPassword(
+    request: SetPasswordRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SetPasswordResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListMembers lists the people of an account, by id.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, and with RESOURCE_UNKNOWN where the account is none of the
+   * caller's.
+   */
+  listMembers(
+    request: ListMembersRequest,
+    callback: (error: ServiceError | null, response: ListMembersResponse) => void,
+  ): ClientUnaryCall;
+  listMembers(
+    request: ListMembersRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListMembersResponse) => void,
+  ): ClientUnaryCall;
+  listMembers(
+    request: ListMembersRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListMembersResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateMember changes what a member may do in an account.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN, with ROLE_MISSING where an owner is
+   * concerned and the caller is none, and with LAST_OWNER where the account would have no owner.
+   */
+  updateMember(
+    request: UpdateMemberRequest,
+    callback: (error: ServiceError | null, response: UpdateMemberResponse) => void,
+  ): ClientUnaryCall;
+  updateMember(
+    request: UpdateMemberRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateMemberResponse) => void,
+  ): ClientUnaryCall;
+  updateMember(
+    request: UpdateMemberRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateMemberResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RemoveMember takes a person out of an account, whose keys there live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
+   * none, and with LAST_OWNER where the account would have no owner.
+   */
+  removeMember(
+    request: RemoveMemberRequest,
+    callback: (error: ServiceError | null, response: RemoveMemberResponse) => void,
+  ): ClientUnaryCall;
+  removeMember(
+    request: RemoveMemberRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveMemberResponse) => void,
+  ): ClientUnaryCall;
+  removeMember(
+    request: RemoveMemberRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveMemberResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
+   * none of the caller's, and with ROLE_MISSING where an owner is invited by somebody who is none.
+   */
+  createInvitation(
+    request: CreateInvitationRequest,
+    callback: (error: ServiceError | null, response: CreateInvitationResponse) => void,
+  ): ClientUnaryCall;
+  createInvitation(
+    request: CreateInvitationRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateInvitationResponse) => void,
+  ): ClientUnaryCall;
+  createInvitation(
+    request: CreateInvitationRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateInvitationResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListInvitations lists the invitations to an account that nobody used yet, by id.
+   *
+   * Refuses with PARAMETER_MISSING, PARAMETER_INVALID and RESOURCE_UNKNOWN.
+   */
+  listInvitations(
+    request: ListInvitationsRequest,
+    callback: (error: ServiceError | null, response: ListInvitationsResponse) => void,
+  ): ClientUnaryCall;
+  listInvitations(
+    request: ListInvitationsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListInvitationsResponse) => void,
+  ): ClientUnaryCall;
+  listInvitations(
+    request: ListInvitationsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListInvitationsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RevokeInvitation ends an invitation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  revokeInvitation(
+    request: RevokeInvitationRequest,
+    callback: (error: ServiceError | null, response: RevokeInvitationResponse) => void,
+  ): ClientUnaryCall;
+  revokeInvitation(
+    request: RevokeInvitationRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RevokeInvitationResponse) => void,
+  ): ClientUnaryCall;
+  revokeInvitation(
+    request: RevokeInvitationRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RevokeInvitationResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * AcceptInvitation joins the account of an invitation, and signs in. Whoever is known by the address shows the password
+   * of it; whoever is not is made with that password.
+   *
+   * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
+   * and the password another one, and with RATE_LIMITED.
+   */
+  acceptInvitation(
+    request: AcceptInvitationRequest,
+    callback: (error: ServiceError | null, response: AcceptInvitationResponse) => void,
+  ): ClientUnaryCall;
+  acceptInvitation(
+    request: AcceptInvitationRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: AcceptInvitationResponse) => void,
+  ): ClientUnaryCall;
+  acceptInvitation(
+    request: AcceptInvitationRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: AcceptInvitationResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListUsers lists all people of the installation, by id.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listUsers(
+    request: ListUsersRequest,
+    callback: (error: ServiceError | null, response: ListUsersResponse) => void,
+  ): ClientUnaryCall;
+  listUsers(
+    request: ListUsersRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListUsersResponse) => void,
+  ): ClientUnaryCall;
+  listUsers(
+    request: ListUsersRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListUsersResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
+   *
+   * Refuses with PARAMETER_INVALID.
+   */
+  inviteUser(
+    request: InviteUserRequest,
+    callback: (error: ServiceError | null, response: InviteUserResponse) => void,
+  ): ClientUnaryCall;
+  inviteUser(
+    request: InviteUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: InviteUserResponse) => void,
+  ): ClientUnaryCall;
+  inviteUser(
+    request: InviteUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: InviteUserResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateUser changes what a person is to the installation.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
+   * operator.
+   */
+  updateUser(
+    request: UpdateUserRequest,
+    callback: (error: ServiceError | null, response: UpdateUserResponse) => void,
+  ): ClientUnaryCall;
+  updateUser(
+    request: UpdateUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateUserResponse) => void,
+  ): ClientUnaryCall;
+  updateUser(
+    request: UpdateUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateUserResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
+   * person end now.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  resetUser(
+    request: ResetUserRequest,
+    callback: (error: ServiceError | null, response: ResetUserResponse) => void,
+  ): ClientUnaryCall;
+  resetUser(
+    request: ResetUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ResetUserResponse) => void,
+  ): ClientUnaryCall;
+  resetUser(
+    request: ResetUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ResetUserResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   */
+  removeUser(
+    request: RemoveUserRequest,
+    callback: (error: ServiceError | null, response: RemoveUserResponse) => void,
+  ): ClientUnaryCall;
+  removeUser(
+    request: RemoveUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveUserResponse) => void,
+  ): ClientUnaryCall;
+  removeUser(
+    request: RemoveUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveUserResponse) => void,
   ): ClientUnaryCall;
 }
 

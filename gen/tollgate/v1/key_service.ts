@@ -135,6 +135,8 @@ export interface Key {
     | undefined;
   /** The id of the key that made this one, within whose settings it is used. Empty: an operator made it. */
   makerId: string;
+  /** The id of the person who made the key, in the console. Empty: no person did. */
+  makerUserId: string;
   /**
    * A text that differs after each change of the key, to be sent back with UpdateKey. What is in it may change with any
    * release.
@@ -676,6 +678,7 @@ function createBaseKey(): Key {
     createTime: undefined,
     revokeTime: undefined,
     makerId: "",
+    makerUserId: "",
     etag: "",
   };
 }
@@ -702,6 +705,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.makerId !== "") {
       writer.uint32(58).string(message.makerId);
+    }
+    if (message.makerUserId !== "") {
+      writer.uint32(74).string(message.makerUserId);
     }
     if (message.etag !== "") {
       writer.uint32(66).string(message.etag);
@@ -776,6 +782,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.makerId = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.makerUserId = reader.string();
             continue;
           }
           case 8: {

@@ -34,7 +34,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const keys = new SqliteKeys(database, audit);
   const requests = new SqliteRequests(database);
   const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys, audit });
-  const people = new SqlitePeople(database);
+  const people = new SqlitePeople(database, audit);
   const alerts = new SqliteAlerts(database, audit);
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */

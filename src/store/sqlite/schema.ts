@@ -187,6 +187,7 @@ CREATE TABLE key (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL,
   maker_id TEXT,
+  maker_user_id TEXT,
   settings BLOB NOT NULL,
   digest BLOB NOT NULL UNIQUE,
   previous_digest BLOB,

@@ -1,0 +1,180 @@
+/** Members of accounts, invitations, and the people of the installation. */
+import type { Act, AuditEvent, Subject } from "../audit/act.js";
+import { eventOf, markWritten } from "../audit/act.js";
+import { GatewayError } from "../errors.js";
+import type { Caller } from "../keys/caller.js";
+import type { Role } from "../keys/roles.js";
+import type { MemberChange } from "../store/member-scripts.js";
+import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
+import type { PeopleStore } from "../store/people-store.js";
+import { makeId, makeToken, type RandomBytes } from "./tokens.js";
+import { emailOf } from "./user-fields.js";
+
+export interface MembersOptions {
+  readonly store: PeopleStore;
+  /** True where there is such an account. */
+  readonly accountExists: (id: string) => Promise<boolean>;
+  readonly nowMs: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+/** A link with its secret, which is told this once. */
+export interface ToldLink {
+  readonly link: LinkRow;
+  readonly token: string;
+}
+
+/** What an invitation leads to. */
+export interface InvitationWish {
+  readonly accountId: string | null;
+  readonly role: MemberRole | null;
+  readonly installationRole: InstallationRole | null;
+  readonly email: string;
+  readonly ttlSeconds: number;
+}
+
+const TTL_S = 7 * 24 * 3_600;
+const TTL_S_MAX = 30 * 24 * 3_600;
+const RESET_S = 24 * 3_600;
+const OWNERS: readonly Role[] = ["owner", "operator"];
+
+export class Members {
+  constructor(private readonly options: MembersOptions) {}
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async list(accountId: string): Promise<readonly MemberRow[]> {
+    await this.#requireAccount(accountId);
+    return this.options.store.members(accountId);
+  }
+
+  /** A null role removes the member. Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or LAST_OWNER. */
+  async change(accountId: string, userId: string, role: MemberRole | null, caller: Caller, act: Act): Promise<void> {
+    const wish = { accountId, userId, role, byOwner: isOwner(caller) };
+    const after = role === null ? "" : JSON.stringify({ role });
+    const event = eventOf(act, { resource: `accounts/${accountId}/members/${userId}`, accountId, after });
+    const change = await this.options.store.changeMember(wish, event);
+    requireDone(change, { kind: "account", id: accountId }, { kind: "member", id: userId }, caller);
+    markWritten(act);
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or PARAMETER_INVALID. */
+  async invite(wish: InvitationWish, caller: Caller, act: Act): Promise<ToldLink> {
+    const { accountId, role, installationRole } = wish;
+    if (accountId !== null) await this.#requireAccount(accountId);
+    if (role === "owner" && !isOwner(caller)) throw roleMissing(caller);
+    if (!Number.isInteger(wish.ttlSeconds) || wish.ttlSeconds > TTL_S_MAX)
+      throw invalid("ttl_seconds", `must be at most ${TTL_S_MAX}`);
+    const email = wish.email === "" ? null : emailOf(wish.email);
+    const made = this.#newLink("invitation", wish.ttlSeconds || TTL_S, { accountId, role, installationRole, email });
+    const after = JSON.stringify({ role, installation_role: installationRole });
+    const resource = accountId === null ? "users:invite" : `accounts/${accountId}/invitations/${made.link.id}`;
+    await this.options.store.invite(made.link, eventOf(act, { resource, accountId: accountId ?? "", after }));
+    markWritten(act);
+    return made;
+  }
+
+  async invitations(accountId: string): Promise<readonly LinkRow[]> {
+    await this.#requireAccount(accountId);
+    return this.options.store.invitations(accountId, this.#nowMs());
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async endInvitation(accountId: string, id: string, act: Act): Promise<void> {
+    const event = eventOf(act, { resource: `accounts/${accountId}/invitations/${id}`, accountId });
+    if (!(await this.options.store.endInvitation(accountId, id, event))) throw unknown("invitation", id);
+    markWritten(act);
+  }
+
+  users(): Promise<readonly UserRow[]> {
+    return this.options.store.users();
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
+  async setInstallationRole(id: string, role: InstallationRole | null, caller: Caller, act: Act): Promise<UserRow> {
+    const event = userEvent(act, id, { after: JSON.stringify({ installation_role: role }) });
+    const change = await this.options.store.setInstallationRole(id, role, event);
+    requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
+    markWritten(act);
+    return this.#user(id);
+  }
+
+  /** A link by which a person sets a new password; the sessions end now. Rejects with RESOURCE_UNKNOWN. */
+  async reset(id: string, act: Act): Promise<string> {
+    const user = await this.#user(id);
+    const { link, token } = this.#newLink("password", RESET_S, { userId: user.id });
+    await this.options.store.endSessions(id, userEvent(act, id));
+    await this.options.store.makeLink(link);
+    markWritten(act);
+    return token;
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
+  async remove(id: string, caller: Caller, act: Act): Promise<void> {
+    const change = await this.options.store.removeUser(id, userEvent(act, id));
+    requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
+    markWritten(act);
+  }
+
+  #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>): ToldLink {
+    const { randomBytes } = this.options;
+    const { text, digest } = makeToken(randomBytes);
+    const createTimeMs = this.#nowMs();
+    const nothing = { accountId: null, role: null, installationRole: null, email: null, userId: null };
+    const times = { createTimeMs, expireTimeMs: createTimeMs + ttlSeconds * 1_000 };
+    return { link: { ...nothing, ...leads, id: makeId("link", randomBytes), digest, kind, ...times }, token: text };
+  }
+
+  async #user(id: string): Promise<UserRow> {
+    const user = await this.options.store.user(id);
+    if (user === undefined) throw unknown("user", id);
+    return user;
+  }
+
+  async #requireAccount(id: string): Promise<void> {
+    if (!(await this.options.accountExists(id))) throw unknown("account", id);
+  }
+
+  #nowMs(): number {
+    return Math.floor(this.options.nowMs());
+  }
+}
+
+/** The record of what concerns one person. */
+export function userEvent(act: Act, id: string, more: Partial<Subject> = {}): AuditEvent {
+  return eventOf(act, { resource: `users/${id}`, accountId: "", ...more });
+}
+
+/** An operator's key is as good as an owner. */
+function isOwner(caller: Caller): boolean {
+  return caller.user === undefined ? caller.hasScope("operator") : OWNERS.includes(caller.user.role);
+}
+
+interface Named {
+  readonly kind: string;
+  readonly id: string;
+}
+
+function requireDone(change: MemberChange, whole: Named, part: Named, caller: Caller): void {
+  switch (change) {
+    case "done":
+      return;
+    case "unknown":
+      throw unknown(part.kind, part.id);
+    case "last_owner":
+      throw new GatewayError("ERROR_REASON_LAST_OWNER", { kind: whole.kind, id: whole.id });
+    case "forbidden":
+      throw roleMissing(caller);
+  }
+}
+
+function roleMissing({ user }: Caller): GatewayError {
+  return new GatewayError("ERROR_REASON_ROLE_MISSING", { role: user?.role ?? "none", scope: "members" });
+}
+
+function unknown(kind: string, id: string): GatewayError {
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind, id });
+}
+
+function invalid(param: string, problem: string): GatewayError {
+  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
+}

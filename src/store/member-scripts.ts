@@ -1,0 +1,190 @@
+/** What is asked of the tables of people about members, invitations and passwords, each in one transaction. */
+import type { AuditEvent } from "../audit/act.js";
+import {
+  type InvitationRow,
+  type MemberRow,
+  type MemberRole,
+  type LinkRow,
+  type SessionRow,
+  toLink,
+  toSession,
+  toUser,
+  type LinkColumns,
+  type SessionColumns,
+  type UserColumns,
+  type UserRow,
+} from "./people-rows.js";
+import { insertLink, insertSession, insertUser } from "./people-writes.js";
+import { audit, lock, row, rows, type Script } from "./script.js";
+
+const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
+const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.create_time_ms AS member_time_ms
+  FROM membership JOIN gateway_user ON gateway_user.id = membership.user_id
+  WHERE membership.account_id = ? ORDER BY gateway_user.id`;
+const MEMBER = "SELECT role FROM membership WHERE account_id = ? AND user_id = ?";
+const JOIN = `INSERT INTO membership (account_id, user_id, role, create_time_ms) VALUES (?, ?, ?, ?)
+  ON CONFLICT (account_id, user_id) DO NOTHING`;
+const LIVE_LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";
+const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
+const USE_LINK = "DELETE FROM link WHERE id = ? RETURNING id";
+
+/** How a change of a member ended. */
+export type MemberChange = "done" | "unknown" | "last_owner" | "forbidden";
+
+/** Only an owner makes, changes and removes owners. */
+export interface MemberWish {
+  readonly accountId: string;
+  readonly userId: string;
+  /** Null removes the member. */
+  readonly role: MemberRole | null;
+  readonly byOwner: boolean;
+}
+
+/** Who accepts which invitation. */
+export interface Acceptance {
+  readonly link: LinkRow;
+  readonly user: UserRow;
+  readonly session: SessionRow;
+  readonly isNew: boolean;
+}
+
+export const MEMBER_SCRIPTS = {
+  *members(accountId: string): Script<readonly MemberRow[]> {
+    const found = yield* rows<UserColumns & { readonly role: MemberRole; readonly member_time_ms: bigint }>(
+      MEMBERS,
+      accountId,
+    );
+    return found.flatMap((one) => {
+      const user = toUser(one);
+      return user === undefined ? [] : [{ user, role: one.role, createTimeMs: Number(one.member_time_ms) }];
+    });
+  },
+
+  /** An account that has members keeps an owner. */
+  *changeMember({ accountId, userId, role, byOwner }: MemberWish, event: AuditEvent): Script<MemberChange> {
+    yield* lock(`members ${accountId}`);
+    const member = yield* row<{ readonly role: MemberRole }>(MEMBER, accountId, userId);
+    if (member === undefined) return "unknown";
+    if (!byOwner && (member.role === "owner" || role === "owner")) return "forbidden";
+    if (member.role === "owner" && role !== "owner" && (yield* row(OWNERS, accountId, userId)) === undefined)
+      return "last_owner";
+    if (role === null) yield* rows("DELETE FROM membership WHERE account_id = ? AND user_id = ?", accountId, userId);
+    else yield* rows("UPDATE membership SET role = ? WHERE account_id = ? AND user_id = ?", role, accountId, userId);
+    yield* audit(event);
+    return "done";
+  },
+
+  *invite(link: LinkRow, event: AuditEvent): Script<void> {
+    yield* insertLink(link);
+    yield* audit(event);
+  },
+
+  *invitations(accountId: string, nowMs: number): Script<readonly InvitationRow[]> {
+    const found = yield* rows<LinkColumns>(
+      "SELECT * FROM link WHERE kind = 'invitation' AND account_id = ? AND expire_time_ms > ? ORDER BY id",
+      accountId,
+      nowMs,
+    );
+    return found.map(toLink);
+  },
+
+  *endInvitation(accountId: string, id: string, event: AuditEvent): Script<boolean> {
+    const ended = yield* row("DELETE FROM link WHERE id = ? AND account_id = ? RETURNING id", id, accountId);
+    if (ended !== undefined) yield* audit(event);
+    return ended !== undefined;
+  },
+
+  *liveLink(digest: Uint8Array, kind: LinkRow["kind"], nowMs: number): Script<LinkRow | undefined> {
+    const found = yield* row<LinkColumns>(LIVE_LINK, digest, kind, nowMs);
+    return found && toLink(found);
+  },
+
+  /** The invited person joins: a new one is made where `isNew`. False where the link, or the address, is taken. */
+  *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
+    yield* lock(`link ${link.id}`);
+    if ((yield* row("SELECT id FROM link WHERE id = ?", link.id)) === undefined) return false;
+    if (isNew && !(yield* insertUser(user))) return false;
+    yield* rows(USE_LINK, link.id);
+    if (link.installationRole !== null) {
+      const sql = "UPDATE gateway_user SET installation_role = ? WHERE id = ?";
+      yield* rows(sql, link.installationRole, user.id);
+    }
+    if (link.accountId !== null && link.role !== null)
+      yield* rows(JOIN, link.accountId, user.id, link.role, session.createTimeMs);
+    yield* insertSession(session);
+    yield* audit(event);
+    return true;
+  },
+
+  /** A new password ends every session, and with a link that link. False where the link or the password is gone. */
+  *setPassword(userId: string, password: string, linkId: string | null, event: AuditEvent): Script<boolean> {
+    if (linkId !== null && (yield* row(USE_LINK, linkId)) === undefined) return false;
+    yield* rows("UPDATE gateway_user SET password = ? WHERE id = ?", password, userId);
+    yield* rows(END_SESSIONS, userId);
+    yield* rows("DELETE FROM link WHERE user_id = ?", userId);
+    yield* audit(event);
+    return true;
+  },
+
+  *sessions(userId: string): Script<readonly SessionRow[]> {
+    const found = yield* rows<SessionColumns>("SELECT * FROM session WHERE user_id = ? ORDER BY id", userId);
+    return found.flatMap((one) => toSession(one) ?? []);
+  },
+
+  *endSessions(userId: string, event: AuditEvent): Script<void> {
+    yield* rows(END_SESSIONS, userId);
+    yield* audit(event);
+  },
+
+  *users(): Script<readonly UserRow[]> {
+    const found = yield* rows<UserColumns>("SELECT * FROM gateway_user ORDER BY id");
+    return found.flatMap((one) => toUser(one) ?? []);
+  },
+
+  *user(id: string): Script<UserRow | undefined> {
+    return toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+  },
+
+  /** Whoever is removed leaves every account; the last operator stays. */
+  *removeUser(id: string, event: AuditEvent): Script<MemberChange> {
+    yield* lock("operators");
+    const user = toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+    if (user === undefined) return "unknown";
+    const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
+    if (user.installationRole === "operator" && (yield* row(others, id)) === undefined) return "last_owner";
+    for (const sql of [END_SESSIONS, "DELETE FROM membership WHERE user_id = ?", "DELETE FROM link WHERE user_id = ?"])
+      yield* rows(sql, id);
+    yield* rows("DELETE FROM gateway_user WHERE id = ?", id);
+    yield* audit(event);
+    return "done";
+  },
+
+  *setInstallationRole(id: string, role: UserRow["installationRole"], event: AuditEvent): Script<MemberChange> {
+    yield* lock("operators");
+    const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
+    const user = toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+    if (user === undefined) return "unknown";
+    if (user.installationRole === "operator" && role !== "operator" && (yield* row(others, id)) === undefined)
+      return "last_owner";
+    yield* rows("UPDATE gateway_user SET installation_role = ? WHERE id = ?", role, id);
+    yield* audit(event);
+    return "done";
+  },
+
+  /** The id of the hidden key by which a person tries models in an account: the one that is there, else this one. */
+  *playgroundKey(userId: string, accountId: string, keyId: string): Script<string> {
+    if (keyId !== "")
+      yield* rows(
+        "INSERT INTO playground_key (user_id, account_id, key_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        userId,
+        accountId,
+        keyId,
+      );
+    const found = yield* row<{ readonly key_id: string }>(
+      "SELECT key_id FROM playground_key WHERE user_id = ? AND account_id = ?",
+      userId,
+      accountId,
+    );
+    return found?.key_id ?? keyId;
+  },
+};

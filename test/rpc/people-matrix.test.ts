@@ -1,0 +1,131 @@
+/** Every method x role x account: what people may do, told once here and once in the table of roles. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type MethodDescription, methods } from "../../src/api/descriptors.js";
+import { requiredMethod } from "../../src/api/methods.js";
+import { ACCOUNT_HEADER, SESSION_HEADER } from "../../src/api/session-headers.js";
+import { ownActor } from "../../src/audit/act.js";
+import { makeToken } from "../../src/identity/tokens.js";
+import { randomBytes } from "node:crypto";
+import type { InstallationRole, MemberRole } from "../../src/store/people-rows.js";
+import { NOW_MS, openCore, type OpenCore } from "./open-core.js";
+
+type Who = MemberRole | InstallationRole | "nobody here";
+const ROLES: readonly Who[] = ["owner", "admin", "member", "viewer", "operator", "auditor", "nobody here"];
+/** What each role changes; all but the last see models, usage and keys, and all but it and viewers see members. */
+const CHANGES: Readonly<Record<Who, readonly string[]>> = {
+  owner: ["chat", "embeddings", "keys", "members", "usage"],
+  admin: ["chat", "embeddings", "keys", "members", "usage"],
+  member: ["chat", "embeddings", "keys"],
+  viewer: [],
+  operator: ["chat", "embeddings", "models", "usage", "keys", "members", "operator"],
+  auditor: [],
+  "nobody here": [],
+};
+const SEES: Readonly<Record<Who, readonly string[]>> = {
+  owner: ["models", "usage", "keys", "members"],
+  admin: ["models", "usage", "keys", "members"],
+  member: ["models", "usage", "keys", "members"],
+  viewer: ["models", "usage", "keys"],
+  operator: CHANGES.operator,
+  auditor: CHANGES.operator,
+  "nobody here": [],
+};
+const ACT = { actor: ownActor("gateway"), method: "test", timeMs: NOW_MS };
+const SIGNAL = new AbortController().signal;
+const OWN = "acme";
+const FOREIGN = "other";
+
+let core: OpenCore;
+const tokens = new Map<Who, string>();
+
+/** A person with a role in the own account, signed in. */
+async function signIn(who: Who): Promise<string> {
+  const { people } = core.store;
+  const { text, digest } = makeToken(randomBytes);
+  const userId = `user_${who.replaceAll(" ", "")}`;
+  const isMember = who !== "operator" && who !== "auditor" && who !== "nobody here";
+  const link = {
+    id: `link_${userId}`,
+    digest: makeToken(randomBytes).digest,
+    kind: "invitation",
+    accountId: isMember ? OWN : null,
+    role: isMember ? who : null,
+    installationRole: who === "operator" || who === "auditor" ? who : null,
+    email: null,
+    userId: null,
+    createTimeMs: NOW_MS,
+    expireTimeMs: NOW_MS + 1_000,
+  } as const;
+  const event = { ...ACT, resource: userId, accountId: "", result: "done", reason: "", before: "", after: "" } as const;
+  await people.makeLink(link);
+  const user = { id: userId, email: `${userId}@example.com`, name: who, password: null, installationRole: null };
+  const session = { id: `session_${userId}`, digest, userId, createTimeMs: NOW_MS, useTimeMs: NOW_MS };
+  const accepted = await people.acceptInvitation(
+    {
+      link,
+      user: { ...user, createTimeMs: NOW_MS, signInTimeMs: null },
+      session: { ...session, address: "", userAgent: "" },
+      isNew: true,
+    },
+    { ...event, transferId: "" },
+  );
+  expect(accepted).toBe(true);
+  return text;
+}
+
+beforeAll(async () => {
+  core = await openCore();
+  for (const id of [OWN, FOREIGN]) await core.makeKey(id);
+  for (const who of ROLES) tokens.set(who, await signIn(who));
+});
+afterAll(() => core.close());
+
+/** The reason of a refusal; empty where it is answered. */
+async function reasonOf(path: string, who: Who, account: string, fields: object = {}): Promise<string> {
+  const method = requiredMethod(path);
+  const metadata = { [SESSION_HEADER]: tokens.get(who) ?? "", [ACCOUNT_HEADER]: account };
+  const call = { metadata, signal: SIGNAL, timeoutMs: 500, peer: "", local: true };
+  const request = Object.assign(method.requestDeserialize(Buffer.alloc(0)) as object, fields);
+  const sink = { head: () => undefined, data: () => true, onDrain: () => undefined };
+  const outcome = method.responseStream
+    ? await core.dispatcher.stream(method, request, call, sink)
+    : await core.dispatcher.unary(method, request, call);
+  return outcome.kind === "refused" ? outcome.error.reason : "";
+}
+
+/** Its session would be over, and those after it could not ask. */
+const ENDING = /\/(?:SignOut|EndSessions|RemoveUser)$/;
+const judged = methods().filter(
+  ({ permission, path }) =>
+    path.startsWith("/tollgate.v1.") && permission?.open !== true && permission?.front !== true && !ENDING.test(path),
+);
+
+/** Its own handler asks for the scope, after what is wrong with the request. */
+const ESTIMATE = "/tollgate.v1.InferenceService/EstimateCost";
+
+function scopeOf({ path, permission }: MethodDescription): string {
+  if (path === ESTIMATE) return "chat";
+  return permission?.operator === true ? "operator" : (permission?.scope ?? "");
+}
+
+describe.each(ROLES)("as %s", (who) => {
+  test.each(judged)("$path is allowed by the role alone", async (method) => {
+    const scope = scopeOf(method);
+    const reads = method.http?.verb === "GET" || method.path === ESTIMATE;
+    const granted = reads ? [...SEES[who], ...CHANGES[who]] : CHANGES[who];
+    const reason = await reasonOf(method.path, who, who === "nobody here" ? "" : OWN);
+    if (scope === "" || granted.includes(scope)) expect(reason).not.toBe("ERROR_REASON_ROLE_MISSING");
+    else expect(reason).toBe("ERROR_REASON_ROLE_MISSING");
+  });
+
+  const isOfAll = who === "operator" || who === "auditor";
+  test.each(isOfAll ? [] : judged)("$path does not know another account", async ({ path, desc, http }) => {
+    expect(await reasonOf(path, who, FOREIGN)).toBe("ERROR_REASON_RESOURCE_UNKNOWN");
+    if (http === undefined || who === "nobody here") return;
+    // The own account is acted in, and the message names the other one.
+    const named = http.pattern.includes("/accounts/{id}") ? "id" : "accountId";
+    if (!desc.input.fields.some(({ localName }) => localName === named)) return;
+    const reason = await reasonOf(path, who, OWN, { [named]: FOREIGN, role: 4, userId: "user_x", id: FOREIGN });
+    expect(reason).toMatch(/^ERROR_REASON_(?:RESOURCE_UNKNOWN|ROLE_MISSING)$/);
+  });
+});
