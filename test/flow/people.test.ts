@@ -1,5 +1,5 @@
 /** People over real HTTP: the first operator's link, sessions and their cookie, with the core here or elsewhere. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { SESSION_HEADER } from "../../src/api/session-headers.js";
 import { Browser, FIRST, firstOperator, welcomeToken } from "../support/browser.js";
 import { OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
@@ -14,7 +14,7 @@ describe.each(TOPOLOGIES)("people, %s", (topology) => {
   afterAll(() => world.close());
 
   test("the link of the first start makes the first operator, once, and lets that person in", async () => {
-    const token = welcomeToken(world.core);
+    const token = await vi.waitFor(() => welcomeToken(world.core), { timeout: 20_000 });
     const stranger = new Browser(world.front);
     expect((await stranger.call("GET", "/sign-in")).body).toMatchObject({ first_operator_missing: true });
     const wrong = await stranger.call("POST", "/first-operator", { ...FIRST, token: `${token}x` });

@@ -1,4 +1,5 @@
 /** A browser as far as the management API sees one: a jar of cookies, an origin, and the console's header. */
+import { vi } from "vitest";
 import type { GatewayProcess } from "./gateway-process.js";
 
 export interface BrowserAnswer {
@@ -82,7 +83,9 @@ export const FIRST = { email: "ada@example.com", name: "Ada", password: "a long 
 /** The first operator, signed in. */
 export async function firstOperator(core: GatewayProcess, front: GatewayProcess = core): Promise<Browser> {
   const browser = new Browser(front);
-  const made = await browser.call("POST", "/first-operator", { token: welcomeToken(core), ...FIRST });
+  // It is printed behind the line that says the gateway is ready.
+  const token = await vi.waitFor(() => welcomeToken(core), { timeout: 20_000 });
+  const made = await browser.call("POST", "/first-operator", { token, ...FIRST });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   return browser;
 }
