@@ -22,12 +22,12 @@ const CHANGES: Readonly<Record<Who, readonly string[]>> = {
   "nobody here": [],
 };
 const SEES: Readonly<Record<Who, readonly string[]>> = {
-  owner: ["models", "usage", "keys", "members"],
-  admin: ["models", "usage", "keys", "members"],
+  owner: ["models", "usage", "keys", "members", "audit"],
+  admin: ["models", "usage", "keys", "members", "audit"],
   member: ["models", "usage", "keys", "members"],
   viewer: ["models", "usage", "keys"],
-  operator: CHANGES.operator,
-  auditor: CHANGES.operator,
+  operator: ["audit", ...CHANGES.operator],
+  auditor: ["audit", ...CHANGES.operator],
   "nobody here": [],
 };
 const ACT = { actor: ownActor("gateway"), method: "test", timeMs: NOW_MS };
