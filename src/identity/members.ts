@@ -36,7 +36,7 @@ export interface InvitationWish {
 const TTL_S = 7 * 24 * 3_600;
 const TTL_S_MAX = 30 * 24 * 3_600;
 const RESET_S = 24 * 3_600;
-const OWNERS: readonly Role[] = ["owner", "operator"];
+const OWNERS: ReadonlySet<Role> = new Set(["owner", "operator"]);
 
 export class Members {
   constructor(private readonly options: MembersOptions) {}
@@ -146,7 +146,7 @@ export function userEvent(act: Act, id: string, more: Partial<Subject> = {}): Au
 
 /** An operator's key is as good as an owner. */
 function isOwner(caller: Caller): boolean {
-  return caller.user === undefined ? caller.hasScope("operator") : OWNERS.includes(caller.user.role);
+  return caller.user === undefined ? caller.hasScope("operator") : OWNERS.has(caller.user.role);
 }
 
 interface Named {

@@ -98,13 +98,13 @@ export function requireMayEnd(caller: Caller, key: Key): void {
   requireMaySee(caller, key);
   const { user } = caller;
   if (user === undefined || user.role === "operator") return;
-  const isOwn = key.makerUserId === user.id || KEEPERS.includes(user.role);
+  const isOwn = key.makerUserId === user.id || KEEPERS.has(user.role);
   if (!isOwn) throw roleMissing(user, "keys");
   if (key.settings !== undefined) requireUserMayGrant(user, key.settings);
 }
 
 /** Who changes keys that others made. */
-const KEEPERS: readonly Role[] = ["owner", "admin"];
+const KEEPERS: ReadonlySet<Role> = new Set(["owner", "admin"]);
 
 function wishOfUser(caller: Caller, user: CallerUser, wish: KeyWish): KeyWish {
   if (user.role !== "operator") {
@@ -119,7 +119,7 @@ function wishOfUser(caller: Caller, user: CallerUser, wish: KeyWish): KeyWish {
 /** A key that makes keys is as good as its keeper's word: members make none. */
 function requireUserMayGrant(user: CallerUser, { scopes }: KeySettings): void {
   if (user.role === "operator") return;
-  const granted: readonly string[] = KEEPERS.includes(user.role) ? ACCOUNT_SCOPES : CLIENT_SCOPES;
+  const granted: readonly string[] = KEEPERS.has(user.role) ? ACCOUNT_SCOPES : CLIENT_SCOPES;
   const missing = scopes.find((scope) => !granted.includes(scope));
   if (missing !== undefined) throw roleMissing(user, missing);
 }
