@@ -8,8 +8,8 @@ const HEADERS = [
   ["x-client-request-id", "x-client-request-id"],
   ["x-tollgate-tags", "x-tollgate-tags"],
   ["x-tollgate-user", "x-tollgate-user"],
-  ["x-tollgate-session", "x-tollgate-session"],
-  ["session_id", "x-tollgate-session"],
+  ["x-tollgate-conversation", "x-tollgate-conversation"],
+  ["session_id", "x-tollgate-conversation"],
   ["x-tollgate-log", "x-tollgate-log"],
   // Of W3C Trace Context.
   ["traceparent", "traceparent"],

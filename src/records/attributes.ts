@@ -33,13 +33,13 @@ const CONTROL = /\p{Cc}/gu;
 export const CLIENT_HEADER = "x-tollgate-client";
 export const TAGS_HEADER = "x-tollgate-tags";
 export const USER_HEADER = "x-tollgate-user";
-export const SESSION_HEADER = "x-tollgate-session";
+export const CONVERSATION_HEADER = "x-tollgate-conversation";
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 
 /** Reads them off the headers, and off the members `user`, `safety_identifier` and `metadata` of the body. */
 export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {
   let endUser = metadata[USER_HEADER] ?? "";
-  let session = metadata[SESSION_HEADER] ?? "";
+  let session = metadata[CONVERSATION_HEADER] ?? "";
   const named = metadata[TAGS_HEADER];
   let tags = named === undefined ? NO_TAGS : tagsOf(named.split(","));
   for (const member of body?.members ?? []) {

@@ -22,6 +22,8 @@ const SEALED_ROWS = 16_384;
 const TAILS_MAX = 64;
 /** An id tells when its request began; a request is over before this. */
 const REQUEST_MS_MAX = 700_000;
+/** Later than any record. A database takes no infinity. */
+const EVER_MS = Number.MAX_SAFE_INTEGER;
 const ID_TIME = /^req_([0-9a-f]{12})[0-9a-f]{20}$/;
 type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
 const NO_PART: Part = { columns: new Map(), texts: [] };
@@ -59,7 +61,7 @@ export class Engine {
 
   /** The newest first, after the cursor, at most `count`. */
   async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
-    const marks = await this.store.within(filter.fromMs, Math.min(filter.toMs, after?.timeMs ?? Infinity));
+    const marks = await this.store.within(filter.fromMs, Math.min(filter.toMs, after?.timeMs ?? EVER_MS));
     let found: { readonly timeMs: number; readonly row: RecordRow }[] = [];
     for (const mark of marks) {
       // All that is left is older than what a page needs.
@@ -101,7 +103,7 @@ export class Engine {
   async find(id: string): Promise<RecordRow | undefined> {
     const time = ID_TIME.exec(id)?.[1];
     const beganMs = time === undefined ? 0 : Number.parseInt(time, 16);
-    const toMs = time === undefined ? Infinity : beganMs + REQUEST_MS_MAX;
+    const toMs = time === undefined ? EVER_MS : beganMs + REQUEST_MS_MAX;
     for (const mark of await this.store.within(beganMs, toMs)) {
       const chunk = await this.#chunk(mark, true);
       const place = chunk?.texts.texts.indexOf(id) ?? -1;
@@ -132,10 +134,10 @@ export class Engine {
   /** Takes out of all records of an account, or of all, whom they were for. Returns how many that were. */
   async erase(account: string | undefined, endUser: string): Promise<number> {
     let erased = 0;
-    for (const mark of await this.store.within(0, Infinity)) {
+    for (const mark of await this.store.within(0, EVER_MS)) {
       const chunk = await this.#chunk(mark, false);
       const names = account === undefined ? { endUser } : { endUser, account };
-      const passes = chunk && testOf(chunk, { fromMs: 0, toMs: Infinity, names });
+      const passes = chunk && testOf(chunk, { fromMs: 0, toMs: EVER_MS, names });
       if (chunk === undefined || passes === undefined) continue;
       let count = 0;
       for (let row = 0; row < chunk.count; row++) if (passes(row)) count += 1;

@@ -85,7 +85,7 @@ describe.each<{ reason: string; status: number; key?: string; body?: object; pat
 
 test("an answered request tells whom it was for and how it went, and its account alone sees it", async () => {
   const asked = { user: "ann", metadata: { team: "search" }, stream: true };
-  const headers = { "x-tollgate-tags": "env=prod", "x-tollgate-session": "s-1", "user-agent": "a-client/1.2" };
+  const headers = { "x-tollgate-tags": "env=prod", "x-tollgate-conversation": "s-1", "user-agent": "a-client/1.2" };
   const response = await fetch(`${world.front.url}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${world.secret}`, ...headers },

@@ -47,7 +47,11 @@ describe("attributes", () => {
     },
     {
       name: "the client",
-      headers: { "x-tollgate-client": "OpenAI/Python 1.2", "x-client-request-id": "c1", "x-tollgate-session": "s" },
+      headers: {
+        "x-tollgate-client": "OpenAI/Python 1.2",
+        "x-client-request-id": "c1",
+        "x-tollgate-conversation": "s",
+      },
       body: "{}",
       want: { client: "OpenAI/Python 1.2", clientRequestId: "c1", session: "s" },
     },
