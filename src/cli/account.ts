@@ -29,7 +29,7 @@ const ENTRY_KIND = "tollgate.v1.EntryKind";
 const MORE = "\nThere are more: raise --limit.";
 
 export function addAccountCommands(program: Command): void {
-  const account = program.command("account").description("open accounts, credit them, and show what is on them");
+  const account = program.command("account").alias("accounts").description("open, credit and show accounts");
   withConnection(
     account
       .command("create")

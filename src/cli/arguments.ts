@@ -3,6 +3,8 @@ import { InvalidArgumentError } from "commander";
 import type { ModelLimits } from "../api/index.js";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
 
+const DAY_MS = 86_400_000;
+
 /** USD such as 25.00, as nano-USD. */
 export function readUsd(text: string): bigint {
   const nanos = parseUsd(text);
@@ -43,6 +45,13 @@ export function readDay(text: string): string {
   const time = new Date(`${text}T00:00:00Z`);
   if (!Number.isNaN(time.valueOf()) && time.toISOString().startsWith(text) && text.length === 10) return text;
   throw new InvalidArgumentError("Write a day such as 2026-11-21.");
+}
+
+/** `7d`: the UTC day so many days ago. */
+export function readSince(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  if (days === undefined) throw new InvalidArgumentError("Write days such as 7d.");
+  return new Date(Date.now() - Number(days) * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** A UTC day such as 2026-11-21, or a time such as 2026-11-21T12:00:00Z; the gateway reads it. */

@@ -6,6 +6,7 @@ import { formatUsd } from "../money.js";
 import { readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
+import { addRequestReports } from "./request.js";
 import { printable } from "./print.js";
 
 interface CorrectionOptions extends ConnectionOptions {
@@ -27,7 +28,8 @@ export function addDebitCommand(account: Command): void {
 }
 
 export function addRequestCommands(program: Command): void {
-  const request = program.command("request").description("correct what requests were charged");
+  const request = program.command("request").alias("requests").description("show requests, and correct their charges");
+  addRequestReports(request);
   withConnection(
     request
       .command("refund")

@@ -32,7 +32,7 @@ interface CreateOptions extends ConnectionOptions {
 const SHOWN_ONCE = "This secret is shown once and cannot be shown again: keep it now.";
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command("key").description("make, list, revoke, and rotate keys");
+  const key = program.command("key").alias("keys").description("make, list, revoke, and rotate keys");
   addCreate(key);
   withConnection(
     key

@@ -4,8 +4,10 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config/config-error.js";
 import { addAccountCommands } from "./account.js";
 import { addAuditCommands } from "./audit.js";
+import { addCompletionCommand } from "./completion.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
+import { addExportCommands } from "./export.js";
 import { addKeyCommands } from "./key.js";
 import { EXIT_CODES_HELP, exitCodeOf } from "./exit-code.js";
 import { printable } from "./print.js";
@@ -13,6 +15,7 @@ import { addNodeCommands } from "./node.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { addStoreCommands } from "./store.js";
+import { addUpstreamCommands } from "./upstream.js";
 import { readVersion } from "./version.js";
 
 const EXAMPLES = `
@@ -42,6 +45,9 @@ function buildProgram(): Command {
   addAuditCommands(program);
   addConfigCommands(program);
   addStoreCommands(program);
+  addUpstreamCommands(program);
+  addExportCommands(program);
+  addCompletionCommand(program);
   return program;
 }
 

@@ -1,0 +1,185 @@
+/** Sums of usage as files: CSV, lines of JSON, and the columns of FOCUS 1.2 for whoever adds up clouds. */
+import { formatUsd } from "../money.js";
+import { cell as csvText, line as csvLine } from "./csv.js";
+import type { Usage, UsageSummary } from "./index.js";
+
+/** A form of export: what stands before the first line, and one line. Each line is whole, so that nothing is held. */
+export interface UsageForm {
+  readonly head: string;
+  line(summary: UsageSummary): string;
+}
+
+const COLUMNS = [
+  "day",
+  "account_id",
+  "key_id",
+  "model",
+  "requests",
+  "input_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cost_usd",
+  "refunded_usd",
+  "operator_cost_usd",
+  "margin_usd",
+];
+
+/** Columns of the FinOps Open Cost and Usage Specification, and ours, which it wants to begin with `x_`. */
+const FOCUS_COLUMNS = [
+  "BillingAccountId",
+  "BillingAccountName",
+  "BillingCurrency",
+  "BillingPeriodStart",
+  "BillingPeriodEnd",
+  "ChargePeriodStart",
+  "ChargePeriodEnd",
+  "ChargeCategory",
+  "ChargeClass",
+  "ChargeDescription",
+  "ChargeFrequency",
+  "BilledCost",
+  "EffectiveCost",
+  "ListCost",
+  "ContractedCost",
+  "ConsumedQuantity",
+  "ConsumedUnit",
+  "PricingQuantity",
+  "PricingUnit",
+  "ProviderName",
+  "PublisherName",
+  "InvoiceIssuerName",
+  "ServiceCategory",
+  "ServiceSubcategory",
+  "ServiceName",
+  "ResourceId",
+  "ResourceType",
+  "SkuId",
+  "SubAccountId",
+  "x_Requests",
+  "x_InputTokens",
+  "x_OutputTokens",
+  "x_OperatorCost",
+];
+const ISSUER = "Tollgate";
+const TOKENS = "Tokens";
+
+export const USAGE_FORMS: Readonly<Record<"csv" | "jsonl" | "focus", UsageForm>> = {
+  csv: { head: csvLine(COLUMNS), line: (summary) => csvLine(cellsOf(summary)) },
+  jsonl: { head: "", line: (summary) => `${JSON.stringify(membersOf(summary))}\n` },
+  focus: { head: csvLine(FOCUS_COLUMNS), line: (summary) => csvLine(focusCells(summary)) },
+};
+
+function cellsOf(summary: UsageSummary): string[] {
+  const { day, accountId, keyId, model, requestCount, costNanos, refundedNanos } = summary;
+  const { operatorCostNanos, marginNanos } = summary;
+  return [
+    day,
+    csvText(accountId),
+    csvText(keyId),
+    csvText(model),
+    `${requestCount}`,
+    ...tokensOf(summary.usage).map(String),
+    formatUsd(costNanos),
+    formatUsd(refundedNanos),
+    operatorCostNanos === undefined ? "" : formatUsd(operatorCostNanos),
+    marginNanos === undefined ? "" : formatUsd(marginNanos),
+  ];
+}
+
+/** Programs get whole numbers: tokens, and nano-USD as text, which no reader rounds. */
+function membersOf(summary: UsageSummary): Record<string, string | number> {
+  const { day, accountId, keyId, model, requestCount, costNanos, refundedNanos, usage } = summary;
+  const [input = 0n, cacheRead = 0n, cacheWrite = 0n, output = 0n, reasoning = 0n] = tokensOf(usage);
+  const { operatorCostNanos, marginNanos } = summary;
+  return {
+    day,
+    account_id: accountId,
+    key_id: keyId,
+    model,
+    requests: Number(requestCount),
+    input_tokens: Number(input),
+    cache_read_tokens: Number(cacheRead),
+    cache_write_tokens: Number(cacheWrite),
+    output_tokens: Number(output),
+    reasoning_tokens: Number(reasoning),
+    cost_nanos: `${costNanos}`,
+    refunded_nanos: `${refundedNanos}`,
+    ...(operatorCostNanos === undefined ? {} : { operator_cost_nanos: `${operatorCostNanos}` }),
+    ...(marginNanos === undefined ? {} : { margin_nanos: `${marginNanos}` }),
+  };
+}
+
+/** One charge a day, account, key and model. What was charged is what is listed: there are no discounts. */
+function focusCells(summary: UsageSummary): string[] {
+  const { day, accountId, keyId, model, requestCount, costNanos, usage, operatorCostNanos } = summary;
+  const [input = 0n, cacheRead = 0n, cacheWrite = 0n, output = 0n, reasoning = 0n] = tokensOf(usage);
+  const tokensIn = input + cacheRead + cacheWrite;
+  const tokensOut = output + reasoning;
+  const cost = formatUsd(costNanos);
+  const tokens = `${tokensIn + tokensOut}`;
+  return [
+    csvText(accountId),
+    csvText(accountId),
+    "USD",
+    ...monthOf(day),
+    ...dayOf(day),
+    "Usage",
+    "",
+    csvText(`Requests to ${model}`),
+    "Usage-Based",
+    cost,
+    cost,
+    cost,
+    cost,
+    tokens,
+    TOKENS,
+    tokens,
+    TOKENS,
+    ISSUER,
+    ISSUER,
+    ISSUER,
+    "AI and Machine Learning",
+    "Generative AI",
+    "Model access",
+    csvText(model),
+    "Model",
+    csvText(model),
+    csvText(keyId),
+    `${requestCount}`,
+    `${tokensIn}`,
+    `${tokensOut}`,
+    operatorCostNanos === undefined ? "" : formatUsd(operatorCostNanos),
+  ];
+}
+
+function tokensOf(usage: Usage | undefined): readonly bigint[] {
+  if (usage === undefined) return [];
+  return [
+    usage.inputTokens + usage.imageTokens + usage.audioInputTokens,
+    usage.cacheReadTokens,
+    usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    usage.outputTokens + usage.audioOutputTokens,
+    usage.reasoningTokens,
+  ];
+}
+
+/** From its first moment to that after its last, as FOCUS has its periods. */
+function dayOf(day: string): readonly string[] {
+  const start = new Date(`${day}T00:00:00Z`);
+  const end = new Date(start);
+  end.setUTCDate(end.getUTCDate() + 1);
+  return [momentOf(start), momentOf(end)];
+}
+
+function monthOf(day: string): readonly string[] {
+  const start = new Date(`${day.slice(0, 7)}-01T00:00:00Z`);
+  const end = new Date(start);
+  end.setUTCMonth(end.getUTCMonth() + 1);
+  return [momentOf(start), momentOf(end)];
+}
+
+function momentOf(time: Date): string {
+  return time.toISOString().replace(".000Z", "Z");
+}

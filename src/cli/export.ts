@@ -1,0 +1,56 @@
+/** `tollgate export usage`: sums of usage as a file for other programs, a page at a time. */
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import { UsageServiceService } from "../api/index.js";
+import { USAGE_FORMS } from "../api/usage-export.js";
+import { readDay, readSince } from "./arguments.js";
+import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { printPart } from "./print.js";
+
+const PAGE_SIZE = 1_000;
+
+interface ExportOptions extends ConnectionOptions {
+  readonly account: string;
+  readonly from: string;
+  readonly to: string;
+  readonly since?: string;
+  readonly format: keyof typeof USAGE_FORMS;
+}
+
+export function addExportCommands(program: Command): void {
+  const command = program.command("export").description("write what was used as a file for other programs");
+  withConnection(
+    command
+      .command("usage")
+      .description("sums by day, account, key and model, to standard output")
+      .option("--format <form>", "csv (USD), jsonl (nano-USD), or focus: the columns of FOCUS 1.2", readForm, "csv")
+      .option("--account <id>", "only this account's", "")
+      .option("--from <day>", "from this UTC day on (default: 30 days ago)", readDay, "")
+      .option("--since <days>", "instead of --from: so many days ago, such as 7d", readSince)
+      .option("--to <day>", "until and with this UTC day (default: today)", readDay, "")
+      .addHelpText("after", "\nExample:\n  tollgate export usage --format focus --from 2026-11-01 > november.csv"),
+  ).action(exportUsage);
+}
+
+async function exportUsage(options: ExportOptions): Promise<void> {
+  const { head, line } = USAGE_FORMS[options.format];
+  await connected(options, async (connection) => {
+    const method = UsageServiceService.summarizeUsage;
+    const { account: accountId, to: toDay, since, from } = options;
+    let pageToken = "";
+    let isFirst = true;
+    do {
+      const request = { accountId, fromDay: since ?? from, toDay, pageSize: PAGE_SIZE, pageToken };
+      const page = await connection.call(method, request);
+      // Nothing is written before the first page is there, so that a refusal leaves no half of a file.
+      printPart((isFirst ? head : "") + page.summaries.map(line).join(""));
+      isFirst = false;
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+  });
+}
+
+function readForm(text: string): keyof typeof USAGE_FORMS {
+  if (text === "csv" || text === "jsonl" || text === "focus") return text;
+  throw new InvalidArgumentError("Write csv, jsonl or focus.");
+}
