@@ -8,6 +8,8 @@ import { EventMaker } from "./event-maker.js";
 import { Events } from "./events.js";
 import { resolveName, type Resolve } from "./names.js";
 import { WebhookNetworks } from "./networks.js";
+import { Mail, type MailOptions } from "./mail.js";
+import { NO_SOURCES, type NodeSources, NodeWatch } from "./node-watch.js";
 import { post, type Posted } from "./post.js";
 import { type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
 import { Rules } from "./rules.js";
@@ -28,6 +30,10 @@ export interface AlertsOptions {
   readonly makeId: () => string;
   readonly nowMs: () => number;
   readonly userAgent: string;
+  /** Absent: no mail is sent. */
+  readonly mail?: MailOptions | undefined;
+  /** What the node sees by itself. Default: nothing. */
+  readonly sources?: NodeSources;
   /** How often alerts are looked at. Default: 10 s. */
   readonly everyMs?: number;
   /** Default: the system's servers of names. */
@@ -35,6 +41,7 @@ export interface AlertsOptions {
 }
 
 const EVERY_MS = 10_000;
+const NO_MAIL: Posted = { status: 0, problem: "there is no mail server: set TOLLGATE_SMTP_URL", answer: "" };
 const UNREADABLE: Posted = {
   status: 0,
   problem: "its secret cannot be opened: TOLLGATE_SECRET changed; give the webhook a new secret",
@@ -48,12 +55,15 @@ export class Alerts {
   readonly deliveries: Deliveries;
   readonly maker: EventMaker;
   readonly evaluator: Evaluator;
+  readonly watch: NodeWatch;
   readonly #sender: Sender;
   readonly #networks: WebhookNetworks;
+  readonly #mail: Mail | undefined;
 
   constructor(private readonly options: AlertsOptions) {
     const { store, nodeId, log, makeId, nowMs } = options;
     this.#networks = new WebhookNetworks(options.networks);
+    this.#mail = options.mail && new Mail(options.mail);
     const seal = new SecretSeal(options.sealKeys);
     this.events = new Events(store);
     this.webhooks = new Webhooks({ store, networks: this.#networks, seal, makeId, nowMs });
@@ -70,11 +80,13 @@ export class Alerts {
       this.events.poke();
       this.#sender.poke();
     };
-    this.maker = new EventMaker({ store, nodeId, makeId, nowMs, sendsMail: false, onMade });
+    this.maker = new EventMaker({ store, nodeId, makeId, nowMs, sendsMail: options.mail !== undefined, onMade });
     const onChange = (alertId: string): void => this.evaluator.forget(alertId);
     this.rules = new Rules({ store, makeId, nowMs, onChange });
+    this.watch = new NodeWatch(options.sources ?? NO_SOURCES);
     this.evaluator = new Evaluator({
       store,
+      watch: this.watch,
       rules: this.rules,
       maker: this.maker,
       nodeId,
@@ -93,10 +105,12 @@ export class Alerts {
     this.events.close();
     await this.evaluator.close();
     await this.#sender.close();
+    await this.#mail?.close();
   }
 
   async #send({ targetId }: DeliveryRow, event: EventRow): Promise<Posted | "gone"> {
-    if (targetId.startsWith(MAIL_TARGET)) return "gone";
+    if (targetId.startsWith(MAIL_TARGET))
+      return (await this.#mail?.send(targetId.slice(MAIL_TARGET.length), event)) ?? NO_MAIL;
     const webhook = await this.webhooks.find(targetId);
     if (webhook === undefined) return "gone";
     const secrets = this.webhooks.secretsOf(webhook);

@@ -1,19 +1,21 @@
 /** Looks at what alerts watch, behind everything else: by a timer, in pages, and one node at a time for all. */
+import { AlertKind } from "../api/index.js";
+import { formatUsd } from "../money.js";
 import type { AlertStep, Store } from "../store/store.js";
 import type { EventMaker } from "./event-maker.js";
 import { Judge, type Reading } from "./judge.js";
 import { kindOf, type Watched } from "./kinds.js";
+import { KEY_KINDS, keyReadings, watchesKey } from "./key-readings.js";
 import { ACCOUNT_KINDS, accountReadings, watchesAccount } from "./money-readings.js";
-import { type AlertRow, type Columns, type StateRow, text, toState } from "./rows.js";
+import type { NodeWatch } from "./node-watch.js";
+import { type AlertRow, type Columns, nanos, type StateRow, text, toState } from "./rows.js";
 import type { Rules } from "./rules.js";
-
-/** What a node itself sees of an alert's subjects. */
-export type NodeReadings = (alert: AlertRow, nowMs: number) => readonly Reading[];
 
 export interface EvaluatorParts {
   readonly store: Pick<Store, "alertSteps">;
   readonly rules: Rules;
   readonly maker: EventMaker;
+  readonly watch: NodeWatch;
   readonly nodeId: string;
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;
@@ -22,7 +24,14 @@ export interface EvaluatorParts {
 
 /** The rows of a page: what one transaction reads of the ledger, in about a millisecond. */
 const PAGE_ROWS = 100;
+/** What another node saw is its own to take back while it still says so, */
+const FOREIGN_MS = 120_000;
+/** which it does as often as this. */
+const SEEN_EVERY_MS = 30_000;
+const SWEEP_MS = 60_000;
 const DAY_MS = 86_400_000;
+const DELIVERIES_KEPT_MS = 30 * DAY_MS;
+const EVENTS_KEPT_MS = 90 * DAY_MS;
 const WEEK_DAYS = 7;
 /** The node that has the turn keeps it while it lives; after so many rounds without it another one takes it. */
 const TURN_ROUNDS = 4;
@@ -32,6 +41,7 @@ export class Evaluator {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #closed = false;
+  #sweptMs = 0;
 
   constructor(private readonly parts: EvaluatorParts) {}
 
@@ -67,10 +77,83 @@ export class Evaluator {
 
   async #look(): Promise<void> {
     const alerts = await this.parts.rules.active();
+    await this.#sweepNow();
     if (alerts.length === 0) return;
     const [rows = []] = await this.#steps([{ statement: "states", values: {} }]);
-    const states = new Map(rows.map(toState).map((state) => [placeOf(state.alertId, state.subject), state]));
-    if (await this.#hasTurn()) await this.#lookAtAccounts(of(alerts, "ledger"), states);
+    const told = new Told(rows.map(toState));
+    for (const alert of of(alerts, "node")) await this.#lookHere(alert, told);
+    if (await this.#hasTurn()) await this.#lookAtLedger(of(alerts, "ledger"), told);
+  }
+
+  /** What another node told of is its own to take back, while it lives and says so. */
+  async #lookHere(alert: AlertRow, told: Told): Promise<void> {
+    const { nodeId, nowMs, watch } = this.parts;
+    for (const reading of told.withGone(alert, watch.readings(alert, nowMs()))) {
+      const state = told.find(alert.id, reading.subject);
+      const ageMs = state === undefined ? 0 : nowMs() - state.seenTimeMs;
+      if (state !== undefined && state.nodeId !== nodeId && ageMs < FOREIGN_MS) continue;
+      await this.#tell(alert, reading, state);
+      if (state === undefined || !reading.isMet || ageMs < SEEN_EVERY_MS) continue;
+      const values = { alertId: alert.id, subject: state.subject, eventId: state.eventId, nodeId, nowMs: nowMs() };
+      await this.#steps([{ statement: "seen", values }]);
+    }
+  }
+
+  async #lookAtLedger(alerts: readonly AlertRow[], told: Told): Promise<void> {
+    const found = new Map(alerts.map((alert) => [alert, [] as Reading[]]));
+    const { nowMs, watch } = this.parts;
+    const ofAccounts = alerts.filter(({ settings }) => ACCOUNT_KINDS.has(settings.kind));
+    for (const id of watchedAccounts(ofAccounts))
+      for await (const row of this.#pages("accounts", { id }))
+        for (const alert of ofAccounts)
+          if (watchesAccount(alert, text(row, "id"))) found.get(alert)?.push(...accountReadings(alert, row, nowMs()));
+    const ofKeys = alerts.filter(({ settings }) => KEY_KINDS.has(settings.kind));
+    for (const accountId of watchedAccounts(ofKeys))
+      for await (const row of this.#pages("keys", { accountId, id: "" }))
+        for (const alert of ofKeys)
+          if (watchesKey(alert, text(row, "id"), text(row, "account_id")))
+            found.get(alert)?.push(...keyReadings(alert, row, nowMs()));
+    for (const [alert, readings] of found) {
+      const { kind } = alert.settings;
+      if (kind === AlertKind.ALERT_KIND_MODEL_RETIRING) readings.push(...watch.retiring(alert, nowMs()));
+      if (kind === AlertKind.ALERT_KIND_OVERAGE) readings.push(await this.#overage(alert));
+      for (const reading of told.withGone(alert, readings))
+        await this.#tell(alert, reading, told.find(alert.id, reading.subject));
+    }
+  }
+
+  /** What the operator paid since the day's first look, which the database remembers for all nodes. */
+  async #overage({ settings: { amountNanos } }: AlertRow): Promise<Reading> {
+    const name = `overage ${dayOf(this.parts.nowMs())}`;
+    const [, [noted] = [], [row] = []] = await this.#steps([
+      { statement: "noteOverage", values: { name } },
+      { statement: "noted", values: { name } },
+      { statement: "overage", values: {} },
+    ]);
+    const since = noted === undefined || row === undefined ? 0n : nanos(row, "nanos") - nanos(noted, "value");
+    return {
+      subject: "operator",
+      subjectAccountId: "",
+      isMet: since >= amountNanos,
+      // Tomorrow begins with nothing.
+      isOver: since < amountNanos,
+      message: `The operator paid ${formatUsd(since)} today for requests that cost more than their accounts had.`,
+      facts: { overage_nanos: String(since) },
+    };
+  }
+
+  /** Forgets old events and deliveries, a few hundred at a time. */
+  async #sweepNow(): Promise<void> {
+    const nowMs = this.parts.nowMs();
+    if (nowMs - this.#sweptMs < SWEEP_MS) return;
+    this.#sweptMs = nowMs;
+    const endedMs = nowMs - DELIVERIES_KEPT_MS;
+    await this.#steps([
+      { statement: "sweepAttempts", values: { beforeMs: endedMs } },
+      { statement: "sweepDeliveries", values: { beforeMs: endedMs } },
+      { statement: "sweepEvents", values: { beforeMs: nowMs - EVENTS_KEPT_MS } },
+      { statement: "sweepNotes", values: { before: `overage ${dayOf(nowMs - WEEK_DAYS * DAY_MS)}` } },
+    ]);
   }
 
   async #hasTurn(): Promise<boolean> {
@@ -79,18 +162,6 @@ export class Evaluator {
     const values = { name: "ledger", nodeId, nowMs: nowMs(), untilMs };
     const [rows = []] = await this.#steps([{ statement: "turn", values }]);
     return rows.length > 0;
-  }
-
-  async #lookAtAccounts(alerts: readonly AlertRow[], states: ReadonlyMap<string, StateRow>): Promise<void> {
-    const watching = alerts.filter(({ settings }) => ACCOUNT_KINDS.has(settings.kind));
-    for (const id of watchedAccounts(watching)) {
-      for await (const row of this.#pages("accounts", { id })) {
-        const own = watching.filter((alert) => watchesAccount(alert, text(row, "id")));
-        for (const alert of own)
-          for (const reading of accountReadings(alert, row, this.parts.nowMs()))
-            await this.#tell(alert, reading, states);
-      }
-    }
   }
 
   async *#pages(statement: "accounts" | "keys", values: AlertStep["values"]): AsyncGenerator<Columns> {
@@ -104,11 +175,9 @@ export class Evaluator {
     }
   }
 
-  async #tell(alert: AlertRow, reading: Reading, states: ReadonlyMap<string, StateRow>): Promise<void> {
+  async #tell(alert: AlertRow, reading: Reading, state: StateRow | undefined): Promise<void> {
     const { maker, nowMs } = this.parts;
-    const state = states.get(placeOf(alert.id, reading.subject));
-    const timeMs = nowMs();
-    const verdict = this.#judge.judge(alert.id, reading, state !== undefined, alert.settings.forMinutes, timeMs);
+    const verdict = this.#judge.judge(alert.id, reading, state !== undefined, alert.settings.forMinutes, nowMs());
     if (verdict === "fire") await maker.fire(alert, reading);
     if (verdict === "resolve" && state !== undefined) await maker.resolve(alert, reading, state);
   }
@@ -116,6 +185,33 @@ export class Evaluator {
   #steps(steps: readonly AlertStep[]): ReturnType<Store["alertSteps"]> {
     return this.parts.store.alertSteps(steps);
   }
+}
+
+/** What was told of and not taken back. */
+class Told {
+  readonly #states: ReadonlyMap<string, StateRow>;
+
+  constructor(states: readonly StateRow[]) {
+    this.#states = new Map(states.map((state) => [placeOf(state.alertId, state.subject), state]));
+  }
+
+  find(alertId: string, subject: string): StateRow | undefined {
+    return this.#states.get(placeOf(alertId, subject));
+  }
+
+  /** The readings, and one for each subject that was told of and is not there any more, or is well. */
+  withGone(alert: AlertRow, readings: readonly Reading[]): readonly Reading[] {
+    const seen = new Set(readings.map(({ subject }) => subject));
+    const gone = [...this.#states.values()].filter(
+      ({ alertId, subject }) => alertId === alert.id && !seen.has(subject),
+    );
+    return [...readings, ...gone.map(({ subject }) => goneReading(subject))];
+  }
+}
+
+function goneReading(subject: string): Reading {
+  const message = `What the alert told of is over: ${subject}.`;
+  return { subject, subjectAccountId: "", isMet: false, isOver: true, message, facts: {} };
 }
 
 function of(alerts: readonly AlertRow[], watched: Watched): readonly AlertRow[] {

@@ -30,7 +30,7 @@ export function accountReadings(alert: AlertRow, row: Columns, nowMs: number): r
     case AlertKind.ALERT_KIND_BALANCE_DAYS:
       return [daysReading(alert, row, nowMs)];
     case AlertKind.ALERT_KIND_BUDGET_SHARE:
-      return alert.settings.keyId === "" ? budgetReadings(alert, row, accountBudgets(row), accountOf(row)) : [];
+      return alert.settings.keyId === "" ? budgetReadings(alert, accountBudgets(row), accountOf(row)) : [];
     case AlertKind.ALERT_KIND_SPEND_RISE:
       return riseReadings(alert, row, nowMs);
     default:
@@ -116,7 +116,6 @@ function accountOf(row: Columns): About {
 /** One reading for each budget that there is. */
 export function budgetReadings(
   { settings: { percent } }: AlertRow,
-  row: Columns,
   budgets: readonly Budget[],
   about: About,
 ): readonly Reading[] {

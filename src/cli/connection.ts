@@ -37,6 +37,12 @@ export function withConnection(command: Command): Command {
 /** An open connection, for the time of one command. */
 export interface Connection {
   call<Request, Response>(method: Method<Request, Response>, request: Request, timeoutMs?: number): Promise<Response>;
+  /** Hands over each message of a stream, until the gateway or the person ends it. */
+  watch<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    take: (message: Response) => void,
+  ): Promise<void>;
   /** Prints the answer: as JSON where that was asked for, else as `text` says. */
   show<Request, Response>(
     method: Method<Request, Response>,
@@ -107,6 +113,24 @@ class Client implements Connection {
     };
     try {
       return (await this.channel.unary(method, request, options)).message;
+    } catch (error) {
+      throw this.failureOf(error);
+    }
+  }
+
+  async watch<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    take: (message: Response) => void,
+  ): Promise<void> {
+    const metadata = { authorization: `Bearer ${this.key}`, "x-tollgate-client": "cli" };
+    const data = (message: Response): boolean => {
+      take(message);
+      return true;
+    };
+    try {
+      const sink = { head: () => undefined, data, onDrain: () => undefined };
+      await this.channel.stream(method, request, { metadata, signal: new Cancellation() }, sink);
     } catch (error) {
       throw this.failureOf(error);
     }

@@ -5,6 +5,7 @@ import { ConfigError } from "../config/config-error.js";
 import { addAccountCommands } from "./account.js";
 import { addAuditCommands } from "./audit.js";
 import { addCompletionCommand } from "./completion.js";
+import { addAlertCommands } from "./alert.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
 import { addExportCommands } from "./export.js";
@@ -43,6 +44,7 @@ function buildProgram(): Command {
   addReportCommands(program);
   addNodeCommands(program);
   addAuditCommands(program);
+  addAlertCommands(program);
   addConfigCommands(program);
   addStoreCommands(program);
   addUpstreamCommands(program);

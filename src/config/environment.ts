@@ -25,6 +25,8 @@ export interface Environment {
   readonly trustedProxies: readonly string[];
   /** CIDR blocks of networks that are not public, and that webhooks may lead to. */
   readonly webhookNetworks: readonly string[];
+  /** The server that mail goes to, with its password, and who sends it; undefined: none is sent. */
+  readonly mail: { readonly url: string; readonly from: string } | undefined;
   /** What both listeners show; undefined where they speak no TLS. gRPC's clients must show certificates of `ca`. */
   readonly tls: TlsPaths | undefined;
   /** How long a stopping process says that it is not ready before it closes its ports. */
@@ -70,6 +72,8 @@ const LISTEN_RULE = 'must be "off" or host:port such as 127.0.0.1:8080, 0.0.0.0:
 const CORE_RULE = "must be the host:port of a core's gRPC address, such as 10.0.0.5:8081 or grpcs://core.internal:8081";
 const PROXIES_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,192.168.1.7";
 const NETWORKS_RULE = "must be addresses or CIDR blocks with commas between, such as 10.0.0.0/8,fd00::/8";
+const SMTP_RULE = "must be an address such as smtps://user:password@mail.example.com:465 or smtp://127.0.0.1:25";
+const MAIL_FROM_RULE = "must be a mail address such as tollgate@example.com";
 const WAIT_RULE = "must be a whole number of milliseconds from 0 to 600000";
 const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
@@ -86,6 +90,7 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_SECRET_NEXT",
   "TOLLGATE_DATABASE_URL",
   "TOLLGATE_REDIS_URL",
+  "TOLLGATE_SMTP_URL",
 ]);
 /** Variables with our prefix that are read elsewhere: by the commands, and by tests. */
 const READ_ELSEWHERE = ["TOLLGATE_FAILPOINTS", "TOLLGATE_KEY", "TOLLGATE_RECORDINGS", "TOLLGATE_FAILPOINTS"];
@@ -133,6 +138,14 @@ const SCHEMA = z.object({
   TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081"),
   TOLLGATE_ADMIN: listen.prefault("127.0.0.1:8082"),
   TOLLGATE_TRUSTED_PROXIES: blocksOf(PROXIES_RULE).optional(),
+  TOLLGATE_SMTP_URL: z
+    .string()
+    .refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), SMTP_RULE)
+    .optional(),
+  TOLLGATE_MAIL_FROM: z
+    .string()
+    .regex(/^[^\s@<>]{1,64}@[A-Za-z0-9.-]{1,253}$/, MAIL_FROM_RULE)
+    .optional(),
   TOLLGATE_WEBHOOK_NETWORKS: blocksOf(NETWORKS_RULE).optional(),
   TOLLGATE_TLS_CERT: z.string().optional(),
   TOLLGATE_TLS_KEY: z.string().optional(),
@@ -181,6 +194,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     throw new ConfigError([sentence("TOLLGATE_HTTP", "off", "leaves nothing to serve")]);
   requirePair(set, "TOLLGATE_TLS_CERT", "TOLLGATE_TLS_KEY", "TOLLGATE_TLS_CLIENT_CA");
   requirePair(set, "TOLLGATE_CORE_CERT", "TOLLGATE_CORE_KEY");
+  requirePair(set, "TOLLGATE_SMTP_URL", "TOLLGATE_MAIL_FROM");
   // Each node that made one of its own would know no key of the others.
   if (values.TOLLGATE_DATABASE_URL !== undefined && values.TOLLGATE_SECRET === undefined)
     throw new ConfigError(["TOLLGATE_DATABASE_URL needs TOLLGATE_SECRET beside it, the same on every node"]);
@@ -192,6 +206,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     http: values.TOLLGATE_HTTP,
     admin: values.TOLLGATE_ADMIN,
     trustedProxies: values.TOLLGATE_TRUSTED_PROXIES ?? [],
+    mail:
+      values.TOLLGATE_SMTP_URL === undefined || values.TOLLGATE_MAIL_FROM === undefined
+        ? undefined
+        : { url: values.TOLLGATE_SMTP_URL, from: values.TOLLGATE_MAIL_FROM },
     webhookNetworks: values.TOLLGATE_WEBHOOK_NETWORKS ?? [],
     tls:
       values.TOLLGATE_TLS_CERT === undefined

@@ -18,9 +18,9 @@ import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 import { periodOf } from "./period.js";
 
-type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys">;
+type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys" | "alerts">;
 
-export function accountService({ ledger, requestIds, keys }: Parts): Handlers<typeof AccountServiceService> {
+export function accountService({ ledger, requestIds, keys, alerts }: Parts): Handlers<typeof AccountServiceService> {
   return {
     async createAccount({ id, name }, { act }) {
       const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name }, act);
@@ -85,9 +85,7 @@ export function accountService({ ledger, requestIds, keys }: Parts): Handlers<ty
       const lines = entries.map((row) => ({ entry: entryOf(row), balance: pointOf(row) }));
       return { opening: pointOf(opening), entries: lines, closing: pointOf(closing), nextPageToken };
     },
-    async verifyLedger() {
-      return verified(await ledger.verify());
-    },
+    verifyLedger: async () => verified(await ledger.verify(), alerts),
   };
 }
 
@@ -97,7 +95,8 @@ function accountOf(row: AccountRow): Account {
   return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze), etag };
 }
 
-function verified(report: VerifyReport): VerifyLedgerResponse {
+function verified(report: VerifyReport, { watch }: CoreParts["alerts"]): VerifyLedgerResponse {
+  watch.proved(report);
   return {
     holds: report.holds,
     problems: [...report.problems],

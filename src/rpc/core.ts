@@ -33,7 +33,7 @@ export interface CoreParts {
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
   readonly nodes: NodeBoard;
-  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker">;
+  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "watch">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;
   readonly nowMs: () => number;

@@ -1,22 +1,65 @@
 /** Alerts of a core: what they watch, and where their events go. */
 import { Alerts } from "../alerts/alerts.js";
+import type { Traffic } from "../alerts/traffic.js";
+import type { EndedRequest, RequestFeed } from "../records/request-record.js";
+import type { Routing } from "../routing/routing.js";
 import type { Store } from "../store/store.js";
-import type { CoreOptions } from "./core.js";
+import { asidesOf, type CoreOptions } from "./core.js";
 import { makeRequestId } from "./request-id.js";
 import type { Derived } from "./root-secrets.js";
+import type { ThisNode } from "./this-node.js";
 
-export function startAlerts(store: Store, nodeId: string, { webhookKeys }: Derived, options: CoreOptions): Alerts {
+export interface AlertParts {
+  readonly store: Store;
+  readonly nodeId: string;
+  readonly derived: Pick<Derived, "webhookKeys">;
+  readonly routing: Routing;
+  readonly node: ThisNode;
+  readonly requests: RequestFeed;
+}
+
+const CANCELLED = "ERROR_REASON_CANCELLED";
+
+export function startAlerts(
+  { store, nodeId, derived, routing, node, requests }: AlertParts,
+  options: CoreOptions,
+): Alerts {
   const { environment, log, version } = options;
   const alerts = new Alerts({
     store,
     nodeId,
     log,
-    sealKeys: webhookKeys,
+    sealKeys: derived.webhookKeys,
     networks: environment.webhookNetworks,
+    mail: environment.mail,
     makeId: makeRequestId,
     nowMs: Date.now,
     userAgent: `Tollgate/${version}`,
+    sources: {
+      asides: () => asidesOf(routing),
+      models: () => [...routing.table.models.values()],
+      isReloadRefused: () => node.isReloadRefused,
+    },
   });
+  const { traffic } = alerts.watch;
+  requests.subscribe((request) => count(traffic, request));
   alerts.start();
   return alerts;
+}
+
+/** What never reached a model, and answers that came again, are no traffic of one. */
+function count(traffic: Traffic, { asker, model, failure, answer, replayed, endTimeMs }: EndedRequest): void {
+  if (asker === undefined || model === "" || replayed || failure?.reason === CANCELLED) return;
+  const isError = failure !== undefined && failure.http >= 500;
+  // Refusals of the caller say nothing of the gateway.
+  if (failure !== undefined && !isError) return;
+  const { accountId } = asker;
+  traffic.add({
+    accountId,
+    model,
+    upstream: answer?.upstream ?? "",
+    isError,
+    firstTokenMs: answer?.firstTokenMs,
+    endTimeMs,
+  });
 }

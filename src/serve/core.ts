@@ -112,7 +112,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, tracing);
   const replays = createReplays(ledger, derived, answers, options);
-  const alerts = startAlerts(store, nodeId, derived, options);
+  const alerts = startAlerts({ store, nodeId, derived, routing, node, requests }, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
@@ -212,7 +212,10 @@ function createSettings(
     node.accepted(version, Date.now());
     metrics.node.reloaded(true);
   };
-  const onRefused = (): void => metrics.node.reloaded(false);
+  const onRefused = (): void => {
+    node.refused();
+    metrics.node.reloaded(false);
+  };
   const path = environment.settingsPath;
   return new SettingsKeeper({ path, env: process.env, routes, seeds, audit, log, onAccepted, onRefused });
 }
@@ -282,7 +285,7 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
   return routing;
 }
 
-function asidesOf(routing: Routing): readonly UpstreamAside[] {
+export function asidesOf(routing: Routing): readonly UpstreamAside[] {
   return [...routing.table.upstreams.values()].flatMap(({ id, health }) =>
     health.asides(routing.nowMs()).map(({ model, cause }) => ({ upstream: id, model, cause })),
   );

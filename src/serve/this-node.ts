@@ -17,6 +17,7 @@ export interface NodeParts {
 export class ThisNode implements NodeBoard {
   #settings: SettingsInForce | undefined;
   #fileVersion = "";
+  #isReloadRefused = false;
   #addresses: { readonly http: string | undefined; readonly grpc: string | undefined } | undefined;
 
   constructor(private readonly parts: NodeParts) {}
@@ -25,6 +26,17 @@ export class ThisNode implements NodeBoard {
   accepted(version: string, acceptTimeMs: number): void {
     this.#settings = { version, acceptTimeMs };
     this.#fileVersion = version;
+    this.#isReloadRefused = false;
+  }
+
+  /** A changed settings file was refused. */
+  refused(): void {
+    this.#isReloadRefused = true;
+  }
+
+  /** True where no file was accepted since one was refused. */
+  get isReloadRefused(): boolean {
+    return this.#isReloadRefused;
   }
 
   /** Where it listens, once it does. */

@@ -138,6 +138,11 @@ export const ALERT_STATEMENTS = {
     (SELECT max(bucket) FROM budget WHERE owner = 'key' AND owner_id = key.id AND period = 'day') AS last_day
     FROM key WHERE id > :afterId AND revoke_time_ms IS NULL AND ${whole("account_id", "accountId")}
     AND ${whole("id", "id")} ORDER BY id LIMIT :count`,
+  noteOverage: `INSERT INTO alert_note (name, value)
+    SELECT :name, CAST(coalesce(sum(nanos), 0) AS bigint) FROM operator_total WHERE kind = 'overage'
+    ON CONFLICT DO NOTHING`,
+  noted: "SELECT value FROM alert_note WHERE name = :name",
+  sweepNotes: "DELETE FROM alert_note WHERE name < :before",
   overage: "SELECT CAST(coalesce(sum(nanos), 0) AS bigint) AS nanos FROM operator_total WHERE kind = 'overage'",
 } as const satisfies Readonly<Record<string, string>>;
 

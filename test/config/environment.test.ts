@@ -18,6 +18,7 @@ const DEFAULTS = {
   admin: { host: "127.0.0.1", port: 8082 },
   trustedProxies: [],
   webhookNetworks: [],
+  mail: undefined,
   tls: undefined,
   coreTls: undefined,
   leaseNanosMax: 10_000_000_000n,

@@ -1,0 +1,178 @@
+/** What a node sees by itself: its requests, its upstreams, its settings, and the last proof of the ledger. */
+import { AlertKind } from "../api/index.js";
+import { GlobSet } from "../keys/glob.js";
+import type { Reading } from "./judge.js";
+import type { AlertRow } from "./rows.js";
+import { Traffic, type TrafficFilter } from "./traffic.js";
+
+export interface Aside {
+  readonly upstream: string;
+  /** Empty where it is the whole upstream. */
+  readonly model: string;
+  readonly cause: string;
+}
+
+export interface RetiringModel {
+  readonly id: string;
+  readonly retireTime?: Date | undefined;
+}
+
+export interface NodeSources {
+  /** What of the upstreams is set aside now. */
+  readonly asides: () => readonly Aside[];
+  readonly models: () => readonly RetiringModel[];
+  /** True where a changed settings file was refused, and none was accepted since. */
+  readonly isReloadRefused: () => boolean;
+}
+
+export const NO_SOURCES: NodeSources = { asides: () => [], models: () => [], isReloadRefused: () => false };
+
+const DAY_MS = 86_400_000;
+const WINDOW_MINUTES = 5;
+const REQUESTS_MIN = 20;
+/** A tenth below what fires is over. */
+const OVER = 0.9;
+const FAILING: ReadonlySet<string> = new Set(["failing", "model_unknown"]);
+const REFUSED: ReadonlySet<string> = new Set(["credential", "no_funds", "access"]);
+const CAUSES: Readonly<Record<string, string>> = {
+  failing: "requests there fail",
+  model_unknown: "it does not have the model",
+  credential: "it does not take the gateway's credential: check its api_key in the settings",
+  no_funds: "the gateway's account there has no funds: add some there",
+  access: "the gateway's account there may not use the model: ask for access there",
+};
+
+export class NodeWatch {
+  readonly traffic = new Traffic();
+  #proof: { readonly holds: boolean; readonly problems: readonly string[] } | undefined;
+
+  constructor(private readonly sources: NodeSources) {}
+
+  /** A proof of the ledger ended. */
+  proved(proof: { readonly holds: boolean; readonly problems: readonly string[] }): void {
+    this.#proof = proof;
+  }
+
+  /** What one alert reads here. A subject of which nothing is said is well. */
+  readings(alert: AlertRow, nowMs: number): readonly Reading[] {
+    switch (alert.settings.kind) {
+      case AlertKind.ALERT_KIND_ERROR_SHARE:
+        return [this.#errorShare(alert, nowMs)];
+      case AlertKind.ALERT_KIND_FIRST_TOKEN_SLOW:
+        return [this.#firstToken(alert, nowMs)];
+      case AlertKind.ALERT_KIND_UPSTREAM_ASIDE:
+        return this.#asides(alert, FAILING);
+      case AlertKind.ALERT_KIND_CREDENTIAL_REFUSED:
+        return this.#asides(alert, REFUSED);
+      case AlertKind.ALERT_KIND_RELOAD_REFUSED:
+        return this.sources.isReloadRefused() ? [RELOAD_REFUSED] : [];
+      case AlertKind.ALERT_KIND_PROOF_FAILED:
+        return this.#proofReading();
+      default:
+        return [];
+    }
+  }
+
+  /** The models that retire, which every node knows alike. */
+  retiring({ settings: { days, model } }: AlertRow, nowMs: number): readonly Reading[] {
+    const watched = new GlobSet([model === "" ? "*" : model]);
+    return this.sources.models().flatMap(({ id, retireTime }) => {
+      if (retireTime === undefined || !watched.matches(id)) return [];
+      const isMet = retireTime.getTime() - nowMs <= days * DAY_MS;
+      const day = retireTime.toISOString().slice(0, 10);
+      const message = `The model ${id} retires on ${day}: move its requests to another one.`;
+      return [{ ...gateway(`model ${id}`), isMet, isOver: !isMet, message, facts: { model: id, retire_day: day } }];
+    });
+  }
+
+  #errorShare(alert: AlertRow, nowMs: number): Reading {
+    const { percent, windowMinutes, requestsMin } = alert.settings;
+    const minutes = windowMinutes || WINDOW_MINUTES;
+    const { requests, errors } = this.traffic.sum(minutes, nowMs, filterOf(alert));
+    const isEnough = requests >= (Number(requestsMin) || REQUESTS_MIN);
+    const share = requests === 0 ? 0 : (errors * 100) / requests;
+    return {
+      ...requestsOf(alert),
+      isMet: isEnough && share >= percent,
+      isOver: share < percent * OVER,
+      message:
+        `${errors} of ${requests} ${subjectOf(alert)} failed in ${minutes} minutes, which is ${share.toFixed(1)} %;` +
+        ` the alert is at ${percent} %.`,
+      facts: { requests: String(requests), errors: String(errors), percent: share.toFixed(1) },
+    };
+  }
+
+  #firstToken(alert: AlertRow, nowMs: number): Reading {
+    const { windowMinutes, requestsMin } = alert.settings;
+    const thresholdMs = Number(alert.settings.thresholdMs);
+    const minutes = windowMinutes || WINDOW_MINUTES;
+    const { firstTokens, firstTokenMs } = this.traffic.sum(minutes, nowMs, filterOf(alert));
+    return {
+      ...requestsOf(alert),
+      isMet: firstTokens >= (Number(requestsMin) || REQUESTS_MIN) && firstTokenMs >= thresholdMs,
+      isOver: firstTokenMs < thresholdMs * OVER,
+      message:
+        `One of twenty first tokens of ${subjectOf(alert)} took ${firstTokenMs} ms or longer in ${minutes} minutes;` +
+        ` the alert is at ${thresholdMs} ms.`,
+      facts: { first_tokens: String(firstTokens), first_token_ms: String(firstTokenMs) },
+    };
+  }
+
+  #asides({ settings }: AlertRow, causes: ReadonlySet<string>): readonly Reading[] {
+    const own = this.sources.asides().filter(({ upstream, cause }) => {
+      return causes.has(cause) && ["", upstream].includes(settings.upstream);
+    });
+    return own.map(asideReading);
+  }
+
+  /** Until the next proof nobody knows better than the last one; after a start nobody knows at all. */
+  #proofReading(): readonly Reading[] {
+    const proof = this.#proof;
+    const [problem = ""] = proof?.problems ?? [];
+    const message = `The proof of the ledger did not hold: ${problem}`;
+    const facts = { problems: String(proof?.problems.length ?? 0) };
+    return [{ ...gateway("ledger"), isMet: proof?.holds === false, isOver: proof?.holds === true, message, facts }];
+  }
+}
+
+const RELOAD_REFUSED: Reading = {
+  ...gateway("settings file"),
+  isMet: true,
+  isOver: false,
+  message: "The changed settings file is refused, and older settings stay in force: the log says what is wrong in it.",
+  facts: {},
+};
+
+function asideReading({ upstream, model, cause }: Aside): Reading {
+  const subject = model === "" ? `upstream ${upstream}` : `upstream ${upstream}, model ${model}`;
+  const facts = { upstream, model, cause };
+  return {
+    subject,
+    subjectAccountId: "",
+    isMet: true,
+    isOver: false,
+    message: `Set aside: ${subject}, since ${CAUSES[cause]}.`,
+    facts,
+  };
+}
+
+function gateway(subject: string): Pick<Reading, "subject" | "subjectAccountId"> {
+  return { subject, subjectAccountId: "" };
+}
+
+function requestsOf(alert: AlertRow): Pick<Reading, "subject" | "subjectAccountId"> {
+  return { subject: subjectOf(alert), subjectAccountId: alert.accountId || alert.settings.watchedAccountId };
+}
+
+function subjectOf({ settings: { model, upstream } }: AlertRow): string {
+  return `requests to ${model === "" ? "all models" : model}${upstream === "" ? "" : ` at ${upstream}`}`;
+}
+
+function filterOf({ accountId, settings }: AlertRow): TrafficFilter {
+  const models = new GlobSet([settings.model === "" ? "*" : settings.model]);
+  const account = accountId || settings.watchedAccountId;
+  return (place) =>
+    ["", place.accountId].includes(account) &&
+    ["", place.upstream].includes(settings.upstream) &&
+    models.matches(place.model);
+}

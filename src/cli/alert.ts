@@ -1,0 +1,281 @@
+/** `tollgate alerts`, `webhooks` and `events`: what the gateway tells of by itself, and where that goes. */
+import type { Command } from "commander";
+import { kindWord, parseKind } from "./alert-kind.js";
+import {
+  type Alert,
+  AlertServiceService,
+  AlertSettings,
+  type AlertEvent,
+  type Delivery,
+  DeliveryState,
+  EventServiceService,
+  type Webhook,
+  WebhookServiceService,
+} from "../api/index.js";
+import { formatUsd } from "../money.js";
+import { readLimit, readUsd } from "./arguments.js";
+import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { formatTable, formatTime, print, printable, remark } from "./print.js";
+
+const SHOWN_ONCE = "This secret is shown once and cannot be shown again: keep it now.";
+const MORE = "\nThere are more: raise --limit.";
+
+type ListOptions = ConnectionOptions & { readonly account?: string; readonly limit: number };
+
+export function addAlertCommands(program: Command): void {
+  const alerts = program.command("alerts").description("make, list and end alerts");
+  listed(alerts, "list alerts, with what they tell of now").action(listAlerts);
+  withConnection(
+    alerts
+      .command("create")
+      .description("make an alert")
+      .argument("<kind>", "what it watches, such as balance_low, budget_share or error_share", parseKind)
+      .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
+      .option("--name <name>", "what it is called", "")
+      .option("--amount <usd>", "its amount", readUsd)
+      .option("--percent <n>", "its share", Number)
+      .option("--days <n>", "its days", Number)
+      .option("--ms <n>", "its time, in milliseconds", Number)
+      .option("--for <minutes>", "how long it must hold", Number)
+      .option("--model <glob>", "the models that it watches", "")
+      .option("--upstream <id>", "the upstream that it watches", "")
+      .option("--webhook <id...>", "the webhooks that hear of it (default: all of its account)")
+      .option("--email <address...>", "the mail addresses that hear of it")
+      .addHelpText("after", "\nExample:\n  tollgate alerts create balance_low --account acme --amount 5.00"),
+  ).action(createAlert);
+  named(alerts, "delete", "end an alert").action(deleteAlert);
+  const webhooks = program.command("webhooks").description("make, list and test webhooks");
+  listed(webhooks, "list webhooks").action(listWebhooks);
+  withConnection(
+    webhooks
+      .command("create")
+      .description("make a webhook; its secret goes to standard output, once")
+      .argument("<url>", "where events are posted")
+      .option("--account <id>", "whose it is (default: the operator's, or the key's own account)", "")
+      .option("--name <name>", "what it is called", ""),
+  ).action(createWebhook);
+  named(webhooks, "rotate", "give a webhook a new secret")
+    .option("--grace <seconds>", "how long the old secret signs as well", Number, 0)
+    .action(rotateWebhook);
+  named(webhooks, "test", "send a test event").action(testWebhook);
+  named(webhooks, "delete", "end a webhook").action(deleteWebhook);
+  listed(webhooks, "list what was sent, newest first", "deliveries").action(listDeliveries);
+  named(webhooks, "resend", "send a delivery's event once more").action(resend);
+  const events = program.command("events").description("list and watch events");
+  listed(events, "list events, newest first").action(listEvents);
+  withConnection(
+    events
+      .command("watch")
+      .description("print events as they happen")
+      .option("--account <id>", "only those of this account's alerts", "")
+      .option("--after <id>", "go on behind this event", ""),
+  ).action(watchEvents);
+}
+
+function listed(parent: Command, description: string, name = "list"): Command {
+  const command = parent.command(name).description(description).option("--account <id>", "only this account's");
+  return withConnection(command.option("--limit <rows>", "at most so many", readLimit, 100));
+}
+
+function named(parent: Command, name: string, description: string): Command {
+  return withConnection(parent.command(name).description(description).argument("<id>", "its id"));
+}
+
+interface CreateOptions extends ConnectionOptions {
+  readonly account: string;
+  readonly name: string;
+  readonly amount?: bigint;
+  readonly percent?: number;
+  readonly days?: number;
+  readonly ms?: number;
+  readonly for?: number;
+  readonly model: string;
+  readonly upstream: string;
+  readonly webhook?: string[];
+  readonly email?: string[];
+}
+
+async function createAlert(kind: AlertSettings["kind"], options: CreateOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = AlertServiceService.createAlert;
+    const settings: AlertSettings = {
+      ...AlertSettings.decode(new Uint8Array()),
+      kind,
+      name: options.name,
+      amountNanos: options.amount ?? 0n,
+      percent: options.percent ?? 0,
+      days: options.days ?? 0,
+      thresholdMs: BigInt(options.ms ?? 0),
+      forMinutes: options.for ?? 0,
+      model: options.model,
+      upstream: options.upstream,
+      webhookIds: options.webhook ?? [],
+      emails: options.email ?? [],
+    };
+    const answer = await connection.call(method, { accountId: options.account, settings });
+    connection.show(method, answer, ({ alert }) => `Made ${printable(alert?.id ?? "")}.`);
+  });
+}
+
+async function listAlerts(options: ListOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = AlertServiceService.listAlerts;
+    const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
+      return { items: page.alerts, nextPageToken: page.nextPageToken };
+    });
+    connection.show(method, { alerts: items, nextPageToken }, (answer) => {
+      const rows = answer.alerts.map(alertRow);
+      return table(["ALERT", "NAME", "ACCOUNT", "KIND", "AT", "TELLS OF"], rows, "No alerts.", answer.nextPageToken);
+    });
+  });
+}
+
+function alertRow({ id, accountId, settings, firing }: Alert): string[] {
+  const { kind = 0, name = "", amountNanos = 0n, percent = 0, days = 0, thresholdMs = 0n } = settings ?? {};
+  const at = [
+    amountNanos > 0n ? formatUsd(amountNanos) : "",
+    percent > 0 ? `${percent} %` : "",
+    days > 0 ? `${days} d` : "",
+    thresholdMs > 0n ? `${thresholdMs} ms` : "",
+  ];
+  return [id, name || "-", accountId || "operator", kindWord(kind), at.join("") || "-", firing.join("; ") || "-"];
+}
+
+async function deleteAlert(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = AlertServiceService.deleteAlert;
+    connection.show(method, await connection.call(method, { id }), () => `Deleted ${printable(id)}.`);
+  });
+}
+
+async function createWebhook(
+  url: string,
+  options: ConnectionOptions & { account: string; name: string },
+): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.createWebhook;
+    const settings = { name: options.name, url, paused: false };
+    const answer = await connection.call(method, { accountId: options.account, settings });
+    connection.show(method, answer, ({ secret }) => secret);
+    if (!options.json) remark(`Made ${printable(answer.webhook?.id ?? "")}. ${SHOWN_ONCE}`);
+  });
+}
+
+async function rotateWebhook(id: string, options: ConnectionOptions & { grace: number }): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.rotateWebhookSecret;
+    connection.show(method, await connection.call(method, { id, graceSeconds: options.grace }), ({ secret }) => secret);
+    if (!options.json) remark(SHOWN_ONCE);
+  });
+}
+
+async function testWebhook(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.testWebhook;
+    const answer = await connection.call(method, { id });
+    connection.show(method, answer, ({ delivery }) => `Sends ${printable(delivery?.id ?? "")}.`);
+  });
+}
+
+async function deleteWebhook(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.deleteWebhook;
+    connection.show(method, await connection.call(method, { id }), () => `Deleted ${printable(id)}.`);
+  });
+}
+
+async function listWebhooks(options: ListOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.listWebhooks;
+    const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
+      return { items: page.webhooks, nextPageToken: page.nextPageToken };
+    });
+    const row = ({ id, accountId, settings, createTime }: Webhook): string[] => {
+      const state = settings?.paused === true ? "paused" : "sends";
+      return [id, settings?.name || "-", accountId || "operator", settings?.url ?? "", state, formatTime(createTime)];
+    };
+    connection.show(method, { webhooks: items, nextPageToken }, (answer) =>
+      table(
+        ["WEBHOOK", "NAME", "ACCOUNT", "URL", "STATE", "CREATED"],
+        answer.webhooks.map(row),
+        "No webhooks.",
+        answer.nextPageToken,
+      ),
+    );
+  });
+}
+
+const STATES: Readonly<Record<number, string>> = {
+  [DeliveryState.DELIVERY_STATE_WAITING]: "waiting",
+  [DeliveryState.DELIVERY_STATE_DELIVERED]: "delivered",
+  [DeliveryState.DELIVERY_STATE_FAILED]: "failed",
+};
+
+async function listDeliveries(options: ListOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.listDeliveries;
+    const about = { accountId: options.account ?? "", webhookId: "", eventId: "" };
+    const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { ...about, pageSize, pageToken });
+      return { items: page.deliveries, nextPageToken: page.nextPageToken };
+    });
+    const row = (one: Delivery): string[] => {
+      const state = STATES[one.state] ?? "-";
+      const next = formatTime(one.nextAttemptTime);
+      return [one.id, one.eventId, one.webhookId || one.email, state, String(one.attemptCount), next];
+    };
+    connection.show(method, { deliveries: items, nextPageToken }, (answer) =>
+      table(
+        ["DELIVERY", "EVENT", "TO", "STATE", "ATTEMPTS", "NEXT"],
+        answer.deliveries.map(row),
+        "No deliveries.",
+        answer.nextPageToken,
+      ),
+    );
+  });
+}
+
+async function resend(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = WebhookServiceService.resendDelivery;
+    connection.show(method, await connection.call(method, { id }), () => `Sends ${printable(id)} once more.`);
+  });
+}
+
+async function listEvents(options: ListOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = EventServiceService.listEvents;
+    const about = { subjectAccountId: "", alertId: "", type: "", startTime: undefined, endTime: undefined };
+    const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { ...about, accountId: options.account ?? "", pageSize, pageToken });
+      return { items: page.events, nextPageToken: page.nextPageToken };
+    });
+    connection.show(method, { events: items, nextPageToken }, (answer) =>
+      table(EVENT_COLUMNS, answer.events.map(eventRow), "No events.", answer.nextPageToken),
+    );
+  });
+}
+
+const EVENT_COLUMNS = ["TIME", "TYPE", "SUBJECT", "ALERT", "EVENT", "MESSAGE"];
+
+function eventRow({ id, type, createTime, subject, alertName, alertId, message }: AlertEvent): string[] {
+  return [formatTime(createTime), type, subject, alertName || alertId || "-", id, message];
+}
+
+async function watchEvents(options: ConnectionOptions & { account: string; after: string }): Promise<void> {
+  await connected(options, async (connection) => {
+    const about = { subjectAccountId: "", alertId: "", type: "" };
+    const request = { ...about, accountId: options.account, afterId: options.after };
+    await connection.watch(EventServiceService.watchEvents, request, ({ events }) => {
+      for (const event of events)
+        print(options.json ? JSON.stringify(event) : eventRow(event).map(printable).join("  "));
+    });
+  });
+}
+
+function table(columns: readonly string[], rows: readonly string[][], none: string, nextPageToken: string): string {
+  if (rows.length === 0) return none;
+  return formatTable(columns, rows) + (nextPageToken === "" ? "" : MORE);
+}
