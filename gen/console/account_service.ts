@@ -25,6 +25,7 @@ export interface Account {
   readonly settings?: AccountSettings | undefined;
   readonly freeze?: Freeze | undefined;
   readonly etag: string;
+  readonly figures?: AccountFigures | undefined;
 }
 export const Account: Shape = {
   id: "s",
@@ -33,6 +34,7 @@ export const Account: Shape = {
   settings: ["?", () => AccountSettings],
   freeze: ["?", () => Freeze],
   etag: "s",
+  figures: ["?", () => AccountFigures],
 };
 
 export interface AccountSettings {
@@ -80,6 +82,23 @@ export const Freeze: Shape = {
   reason: "s",
   actor: "s",
   end_streams: "b",
+};
+
+export interface AccountFigures {
+  readonly availableNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly spentNanos: bigint;
+  readonly grantedNanos: bigint;
+  readonly spentDayNanos: bigint;
+  readonly spentMonthNanos: bigint;
+}
+export const AccountFigures: Shape = {
+  available_nanos: "n",
+  held_nanos: "n",
+  spent_nanos: "n",
+  granted_nanos: "n",
+  spent_day_nanos: "n",
+  spent_month_nanos: "n",
 };
 
 export const createAccount: Method<CreateAccountRequest, CreateAccountResponse> = {
@@ -146,11 +165,21 @@ export const updateAccount: Method<UpdateAccountRequest, UpdateAccountResponse> 
 export interface ListAccountsRequest {
   readonly pageSize: number;
   readonly pageToken: string;
+  readonly state: AccountState;
+  readonly text: string;
+  readonly order: AccountOrder;
 }
 export const ListAccountsRequest: Shape = {
   page_size: "i",
   page_token: "s",
+  state: "s",
+  text: "s",
+  order: "s",
 };
+
+export type AccountState = "unspecified" | "active" | "frozen";
+
+export type AccountOrder = "unspecified" | "available" | "spent" | "newest";
 
 export interface ListAccountsResponse {
   readonly accounts: readonly (Account)[];

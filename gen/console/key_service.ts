@@ -77,6 +77,7 @@ export interface Key {
   readonly makerId: string;
   readonly makerUserId: string;
   readonly etag: string;
+  readonly figures?: KeyFigures | undefined;
 }
 export const Key: Shape = {
   id: "s",
@@ -88,6 +89,26 @@ export const Key: Shape = {
   maker_id: "s",
   maker_user_id: "s",
   etag: "s",
+  figures: ["?", () => KeyFigures],
+};
+
+export interface KeyFigures {
+  readonly lastUseTime?: Date | undefined;
+  readonly spentDayNanos: bigint;
+  readonly spentMonthNanos: bigint;
+  readonly spentTotalNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly requestsUsed: bigint;
+  readonly tokensUsed: bigint;
+}
+export const KeyFigures: Shape = {
+  last_use_time: ["?", "t"],
+  spent_day_nanos: "n",
+  spent_month_nanos: "n",
+  spent_total_nanos: "n",
+  held_nanos: "n",
+  requests_used: "n",
+  tokens_used: "n",
 };
 
 export const createKey: Method<CreateKeyRequest, CreateKeyResponse> = {

@@ -173,11 +173,13 @@ function formatBudgets(settings: AccountSettings): string {
   ]);
 }
 
+const EVERY_ACCOUNT = { state: 0, text: "", order: 0 };
+
 async function list(options: ConnectionOptions & { limit: number }): Promise<void> {
   await connected(options, async (connection) => {
     const method = AccountServiceService.listAccounts;
     const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
-      const page = await connection.call(method, { pageSize, pageToken });
+      const page = await connection.call(method, { ...EVERY_ACCOUNT, pageSize, pageToken });
       return { items: page.accounts, nextPageToken: page.nextPageToken };
     });
     connection.show(method, { accounts: items, nextPageToken }, formatAccounts);
@@ -258,8 +260,21 @@ async function statement(id: string, options: StatementOptions): Promise<void> {
 
 function formatAccounts(answer: ListAccountsResponse): string {
   if (answer.accounts.length === 0) return "No accounts.";
-  const rows = answer.accounts.map((account) => [account.id, account.name || "-", formatTime(account.createTime)]);
-  return formatTable(["ACCOUNT", "NAME", "CREATED"], rows) + (answer.nextPageToken === "" ? "" : MORE);
+  const columns: Column[] = [
+    "ACCOUNT",
+    "NAME",
+    "CREATED",
+    ...["AVAILABLE", "HELD", "SPENT", "THIS MONTH"].map(numeric),
+  ];
+  const rows = answer.accounts.map(({ id, name, createTime, figures }) => [
+    id,
+    name || "-",
+    formatTime(createTime),
+    ...[figures?.availableNanos, figures?.heldNanos, figures?.spentNanos, figures?.spentMonthNanos].map((nanos) =>
+      formatUsd(nanos ?? 0n),
+    ),
+  ]);
+  return formatTable(columns, rows) + (answer.nextPageToken === "" ? "" : MORE);
 }
 
 function formatBalance(answer: GetBalanceResponse): string {

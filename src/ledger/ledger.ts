@@ -7,6 +7,7 @@ import { GatewayError } from "../errors.js";
 import { type Failpoint, failpoint } from "../failpoint.js";
 import type {
   AccountBudgets,
+  AccountFilter,
   AccountLimits,
   AccountRow,
   BalanceRow,
@@ -216,9 +217,9 @@ export class Ledger {
     return this.#accounts.unfreeze(id, act);
   }
 
-  /** By id. Rejects with PARAMETER_INVALID where the page is none. */
-  accounts(page: PageRequest): Promise<Page<AccountRow>> {
-    return this.#store.accounts.list(page);
+  /** By id, or as the filter says. Rejects with PARAMETER_INVALID where the page is none. */
+  accounts(page: PageRequest, filter?: AccountFilter): Promise<Page<AccountRow>> {
+    return this.#store.accounts.list(page, filter);
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */

@@ -160,6 +160,17 @@ export class Limits {
     return undefined;
   }
 
+  /** How many requests and tokens count against a key's own limits now; zero where it has none. */
+  async usedOf(key: Omit<LimitedCaller, "maker" | "accountLimits">): Promise<{ requests: number; tokens: number }> {
+    const { name: subject, limits } = subjectOf(`key ${key.keyId}`, key.settings);
+    if (limits.requestsPerMinute + limits.tokensPerMinute === 0) return { requests: 0, tokens: 0 };
+    const demands = [{ subject, limits: { ...limits, concurrency: 0 }, tokens: 0 }];
+    const { requests, tokens } = await this.#coordination.peek({ requestId: "", accountId: key.accountId, demands });
+    const used = (window: WindowState | undefined): number =>
+      window === undefined ? 0 : window.limit - window.remaining;
+    return { requests: used(requests), tokens: used(tokens) };
+  }
+
   #enter(caller: LimitedCaller, requestId: string, way: Way): Admission | Promise<Admission> {
     const coordination = this.#coordination;
     const limits = this.#limitsOf(caller);

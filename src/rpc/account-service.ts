@@ -12,15 +12,17 @@ import type { AccountRow, VerifyReport } from "../store/store.js";
 import { required } from "./check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
+import { accountsAsked, withAccountFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 import { periodOf } from "./period.js";
 
-type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys" | "alerts">;
+type Parts = Pick<CoreParts, "ledger" | "requestIds" | "keys" | "store" | "nowMs" | "limits" | "keyUses" | "alerts">;
 
-export function accountService({ ledger, requestIds, keys, alerts }: Parts): Handlers<typeof AccountServiceService> {
+export function accountService(parts: Parts): Handlers<typeof AccountServiceService> {
+  const { ledger, requestIds, keys, alerts } = parts;
   return {
     async createAccount({ id, name }, { act }) {
       const account = await ledger.createAccount({ id: id === "" ? `acct_${requestIds()}` : id, name }, act);
@@ -37,12 +39,10 @@ export function accountService({ ledger, requestIds, keys, alerts }: Parts): Han
       return { account: accountOf(account) };
     },
     async listAccounts(request, { caller }) {
-      const page = pageOf(request);
-      if (!isOperator(caller)) {
-        return { accounts: [accountOf(await ledger.account(caller.accountId))], nextPageToken: "" };
-      }
-      const { rows, nextPageToken } = await ledger.accounts(page);
-      return { accounts: rows.map(accountOf), nextPageToken };
+      const asked = [pageOf(request), accountsAsked(request)] as const;
+      const own = async () => ({ rows: [await ledger.account(caller.accountId)], nextPageToken: "" });
+      const { rows, nextPageToken } = await (isOperator(caller) ? ledger.accounts(...asked) : own());
+      return { accounts: await withAccountFigures(parts, rows.map(accountOf)), nextPageToken };
     },
     async creditAccount({ id, amountNanos, creditId, reason }, { caller, act }) {
       required("id", id);

@@ -4,6 +4,7 @@ import type { Node } from "../api/index.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import type { Identity } from "../identity/identity.js";
+import type { KeyUses } from "../keys/key-uses.js";
 import type { Keys } from "../keys/keys.js";
 import type { TrustedProxies } from "../keys/proxies.js";
 import type { Ledger } from "../ledger/ledger.js";
@@ -23,11 +24,13 @@ export interface NodeBoard {
 export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
-  readonly store: Pick<Store, "requests" | "audit">;
+  /** Absent: nobody notes when keys are used. */
+  readonly keyUses?: KeyUses | undefined;
+  readonly store: Pick<Store, "requests" | "audit" | "figures">;
   readonly identity: Identity;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
-  readonly limits: Pick<Limits, "check">;
+  readonly limits: Pick<Limits, "check" | "usedOf">;
   /** Absent: no answer comes twice. */
   readonly replays?: Replays | undefined;
   readonly models: ModelCatalog;

@@ -10,12 +10,16 @@ import {
 } from "../keys/grant.js";
 import { required, unknown } from "./check.js";
 import type { CoreParts } from "./core.js";
+import { withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 
-export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof KeyServiceService> {
+type Parts = Pick<CoreParts, "keys" | "store" | "nowMs" | "limits" | "keyUses">;
+
+export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
+  const { keys } = parts;
   return {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
@@ -26,11 +30,13 @@ export function keyService({ keys }: Pick<CoreParts, "keys">): Handlers<typeof K
     async getKey({ id }, { caller }) {
       const key = await keys.get(required("id", id));
       requireMaySee(caller, key);
-      return { key };
+      const [shown] = await withKeyFigures(parts, [key]);
+      return { key: shown };
     },
     async listKeys(request, { caller }) {
       const page = await keys.list(accountFilter(caller, request.accountId), pageOf(request));
-      return { keys: page.keys.filter((key) => maySee(caller, key)), nextPageToken: page.nextPageToken };
+      const seen = page.keys.filter((key) => maySee(caller, key));
+      return { keys: await withKeyFigures(parts, seen), nextPageToken: page.nextPageToken };
     },
     async updateKey({ id, settings, updateMask = [], etag }, { caller, act, head }) {
       const permit = requireMayChange.bind(undefined, caller);

@@ -6,6 +6,7 @@ import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
 import { Identity } from "../identity/identity.js";
+import { KeyUses } from "../keys/key-uses.js";
 import { Keys } from "../keys/keys.js";
 import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
@@ -111,6 +112,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, tracing);
+  const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays(ledger, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests }, options);
   const endRotationWatch = watchRotation(keys, derived, log);
@@ -120,7 +122,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     identity,
     ledger,
     // Through the ledger, so that a client that asks after its answer sees what it paid.
-    store: { requests: ledger.requests, audit: store.audit },
+    store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
+    keyUses,
     gateway,
     limits,
     replays,
@@ -147,7 +150,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     close: () => {
       endRotationWatch();
       const last = [{ close: closeTokenCounter }, longBodies, store, { close: async () => tracing?.close() }];
-      return closeEach([settings, alerts, replays, ledger, records, routes, coordination, ...last]);
+      return closeEach([settings, keyUses, alerts, replays, ledger, records, routes, coordination, ...last]);
     },
   };
 }
@@ -158,6 +161,15 @@ function takesWrites(store: Store): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** A key is used where a request of its ended, refused or not. */
+function noteKeyUses(store: Store, requests: RequestFeed, log: Log): KeyUses {
+  const uses = new KeyUses(store.figures, (err) => log.warn({ err }, "last uses of keys could not be written"));
+  requests.subscribe(({ asker, endTimeMs }) => {
+    if (asker !== undefined) uses.used(asker.keyId, endTimeMs);
+  });
+  return uses;
 }
 
 /** One after the other: each may need those behind it. */

@@ -2,6 +2,7 @@
 import { AccountSettings } from "../../gen/tollgate/v1/account_service.js";
 import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
+import type { ListedAccount } from "./account-list.js";
 import { withEtag } from "./account-etag.js";
 import { type AccountColumns, LEASED } from "./columns.js";
 import { digestOf } from "./digest.js";
@@ -31,7 +32,6 @@ export const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
 export const ACCOUNT = "SELECT * FROM account WHERE id = ?";
 /** With what leases of it have left: nobody's yet, since nodes give it back as soon as it is asked for. */
 export const BALANCE = `SELECT account.*, ${LEASED} AS leased_nanos FROM account WHERE id = ?`;
-export const ACCOUNTS = "SELECT * FROM account WHERE id > ? ORDER BY id LIMIT ?";
 
 export interface CorrectedColumns {
   readonly kind: string;
@@ -128,6 +128,11 @@ function freezeOf(row: AccountColumns): Freeze | null {
     actor: row.freeze_actor ?? "",
     endsStreams: row.freeze_ends_streams === 1n,
   };
+}
+
+/** An account in a list, which goes on behind it. */
+export function toListedAccount(row: ListedAccount): AccountRow {
+  return { ...toAccount(row), sortValue: row.sort_value };
 }
 
 export function toAccount(row: AccountColumns): AccountRow {

@@ -2,6 +2,8 @@
 import type { Act, AuditEvent } from "../audit/act.js";
 import type { PeopleScript } from "./people-store.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
+import type { AccountCursor, AccountFilter } from "./account-list.js";
+import type { AccountFigureRow, Buckets, KeyFigureRow, KeyUse } from "./figures.js";
 import type { EntrySpan, EntrySum, StatementBounds } from "./statement.js";
 import type {
   AccountBudgets,
@@ -49,7 +51,10 @@ export interface TableCalls {
   ): AccountRow | "stale" | undefined;
   setFreeze(id: string, freeze: Freeze | null, act: Act): AccountRow | undefined;
   account(id: string): AccountRow | undefined;
-  accounts(count: number, afterId: string): AccountRow[];
+  accounts(filter: AccountFilter, count: number, after: AccountCursor | undefined): AccountRow[];
+  accountFigures(ids: readonly string[], buckets: Buckets): AccountFigureRow[];
+  keyFigures(ids: readonly string[], buckets: Buckets): KeyFigureRow[];
+  noteKeyUses(uses: readonly KeyUse[]): void;
   createKey(key: KeyRow, event: AuditEvent): boolean;
   key(id: string): KeyRow | undefined;
   keyByDigest(digest: Uint8Array): KeyRow | undefined;

@@ -21,6 +21,7 @@ import type { VerifyReport } from "./store.js";
 const TABLES: readonly { readonly table: string; readonly key: readonly string[] }[] = [
   { table: "account", key: ["id"] },
   { table: "key", key: ["id"] },
+  { table: "key_use", key: ["key_id"] },
   { table: "operator_total", key: ["kind", "shard"] },
   { table: "budget", key: ["owner", "owner_id", "period", "bucket"] },
   { table: "usage_day", key: ["day", "account_id", "key_id", "model"] },

@@ -6,8 +6,9 @@ import type { Page, PageRequest } from "./store.js";
 /** The most rows on one page. */
 export const PAGE_ROWS_MAX = 1000;
 
-/** Where a page ended, in lists by id, by place in the ledger, of sums, and by time. */
+/** Where a page ended, in lists by id, of accounts, by place in the ledger, of sums, and by time. */
 export const ID_CURSOR = z.string();
+export const ACCOUNT_CURSOR = z.tuple([z.string().regex(/^-?\d{1,19}$/), z.string()]);
 export const SEQUENCE_CURSOR = z.int();
 export const SUMMARY_CURSOR = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 export const TIME_CURSOR = z.object({ timeMs: z.int(), id: z.string() });

@@ -2,7 +2,15 @@
 import { type Act, markWritten } from "../audit/act.js";
 import type { StepRows } from "./alert-statements.js";
 import type { AsyncTableCalls } from "./calls.js";
-import { ID_CURSOR, SEQUENCE_CURSOR, SUMMARY_CURSOR, TIME_CURSOR, checkSize, cutPage, decodeToken } from "./page.js";
+import {
+  ACCOUNT_CURSOR,
+  SEQUENCE_CURSOR,
+  SUMMARY_CURSOR,
+  TIME_CURSOR,
+  checkSize,
+  cutPage,
+  decodeToken,
+} from "./page.js";
 import { peopleStore } from "./people-store.js";
 import { statementPage } from "./statement.js";
 import type { AccountStore, AuditStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
@@ -12,7 +20,7 @@ export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">
 
 export interface PagedStore extends Pick<
   Store,
-  "accounts" | "keys" | "requests" | "people" | "audit" | "alertSteps" | "seed" | "check"
+  "accounts" | "keys" | "requests" | "people" | "audit" | "figures" | "alertSteps" | "seed" | "check"
 > {
   readonly ledgerReads: LedgerReads;
 }
@@ -25,6 +33,11 @@ export function pagedStore(calls: AsyncTableCalls): PagedStore {
     requests: requestStore(calls),
     people: peopleStore((name, args) => calls.people(name, args)),
     audit: auditStore(calls),
+    figures: {
+      ofAccounts: (ids, buckets) => calls.accountFigures(ids, buckets),
+      ofKeys: (ids, buckets) => calls.keyFigures(ids, buckets),
+      noteUses: (uses) => calls.noteKeyUses(uses),
+    },
     seed: async (rows) => {
       const outcome = await calls.seed(rows);
       if (outcome.applied) markWritten(rows.act);
@@ -76,11 +89,12 @@ function accountStore(calls: AsyncTableCalls): AccountStore {
       return changed;
     },
     get: (id) => calls.account(id),
-    list: async (page) => {
+    list: async (page, filter = { order: "id" }) => {
       const size = checkSize(page);
-      const after = decodeToken("accounts", page.token, ID_CURSOR);
-      const rows = await calls.accounts(size + 1, after ?? "");
-      return cutPage("accounts", rows, size, (row) => row.id);
+      const list = `accounts by ${filter.order}`;
+      const after = decodeToken(list, page.token, ACCOUNT_CURSOR);
+      const rows = await calls.accounts(filter, size + 1, after && [filter.order, ...after]);
+      return cutPage(list, rows, size, ({ id, sortValue = 0n }) => [String(sortValue), id]);
     },
   };
 }

@@ -2,10 +2,15 @@
 import type { AccountSettings, Usage, UsageSource } from "../api/index.js";
 import type { Act, AuditEvent, AuditResult } from "../audit/act.js";
 import type { AlertStep, StepRows } from "./alert-statements.js";
+import type { AccountFilter } from "./account-list.js";
+import type { FigureStore } from "./figures.js";
 import type { CreditOperation, LedgerOperation, LedgerResult } from "../ledger/operation.js";
 import type { PeopleStore } from "./people-store.js";
 
 export type { AlertStep, StepRows } from "./alert-statements.js";
+
+export type { AccountFilter, AccountOrder } from "./account-list.js";
+export type { AccountFigureRow, Buckets, FigureStore, KeyFigureRow, KeyUse } from "./figures.js";
 
 /** A page of rows, and the token of the next page; empty where there is none. */
 export interface Page<Row> {
@@ -61,6 +66,8 @@ export interface AccountRow extends NewAccountRow {
   readonly freeze: Freeze | null;
   /** Another after each change of its settings or its freeze. */
   readonly etag: string;
+  /** By what its list is ordered; absent where it is in none. */
+  readonly sortValue?: bigint | undefined;
 }
 
 /**
@@ -260,7 +267,7 @@ export interface AccountStore {
   ): Promise<AccountRow | "stale" | undefined>;
   /** Freezes the account, or with null unfreezes it, between two commits; undefined where there is no such account. */
   setFreeze(id: string, freeze: Freeze | null, act: Act): Promise<AccountRow | undefined>;
-  list(page: PageRequest): Promise<Page<AccountRow>>;
+  list(page: PageRequest, filter?: AccountFilter): Promise<Page<AccountRow>>;
 }
 
 /** Each change brings its record, which is written in its own transaction. */
@@ -335,6 +342,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly requests: RequestStore;
   readonly audit: AuditStore;
+  readonly figures: FigureStore;
   readonly people: PeopleStore;
   /** Makes all of it in one durable transaction, or nothing. */
   seed(rows: SeedRows): Promise<SeedOutcome>;

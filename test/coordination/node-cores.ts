@@ -90,7 +90,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       keys,
       identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes, accountExists }),
       ledger,
-      store: { requests: ledger.requests, audit: store.audit },
+      store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
       gateway,
       limits,
       models: createModelCatalog(routing),

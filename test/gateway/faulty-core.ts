@@ -124,7 +124,7 @@ export async function openFaultyCore(
     keys,
     identity: new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists }),
     ledger,
-    store: { requests: ledger.requests, audit: store.audit },
+    store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),
     limits,
     models: createModelCatalog(routing),

@@ -100,6 +100,9 @@ function settings(part: Partial<KeySettings> = {}): KeySettings {
 const update = (secret: string, id: string, given: KeySettings | undefined, updateMask: string[]) =>
   call(secret, keys.updateKey, { id, settings: given, updateMask, etag: "" });
 
+const accountsOf = (secret: string, page: typeof PAGE) =>
+  call(secret, accounts.listAccounts, { state: 0, text: "", order: 0, ...page });
+
 describe("accounts", () => {
   test("an operator opens one, credits it once, and reads it back", async () => {
     const { account } = await call(operator, accounts.createAccount, { id: "new.co", name: "New" });
@@ -158,13 +161,11 @@ describe("accounts", () => {
   });
 
   test("a member sees its own account alone; an operator sees all, page by page", async () => {
-    const own = await call(member, accounts.listAccounts, PAGE);
-    expect(own.accounts.map(({ id }) => id)).toEqual(["acme"]);
-    const first = await call(operator, accounts.listAccounts, { pageSize: 2, pageToken: "" });
-    const second = await call(operator, accounts.listAccounts, { pageSize: 2, pageToken: first.nextPageToken });
-    const ids = [...first.accounts, ...second.accounts].map(({ id }) => id);
-    expect(ids).toHaveLength(4);
-    expect([...new Set(ids)].sort()).toEqual(ids);
+    expect((await accountsOf(member, PAGE)).accounts.map(({ id }) => id)).toEqual(["acme"]);
+    const first = await accountsOf(operator, { pageSize: 2, pageToken: "" });
+    const { accounts: rest } = await accountsOf(operator, { pageSize: 2, pageToken: first.nextPageToken });
+    const ids = [...first.accounts, ...rest].map(({ id }) => id);
+    expect([ids.length, ...new Set(ids)]).toEqual([4, ...ids.toSorted()]);
   });
 
   test("an operator's proof covers the whole ledger", async () => {
@@ -378,8 +379,8 @@ describe("models and upstreams", () => {
 
 describe("pages", () => {
   const lists = [
-    { name: "accounts", ask: (page: typeof PAGE) => call(operator, accounts.listAccounts, page) },
-    { name: "a member's accounts", ask: (page: typeof PAGE) => call(member, accounts.listAccounts, page) },
+    { name: "accounts", ask: (page: typeof PAGE) => accountsOf(operator, page) },
+    { name: "a member's accounts", ask: (page: typeof PAGE) => accountsOf(member, page) },
     { name: "entries", ask: (page: typeof PAGE) => call(operator, accounts.listEntries, { id: "acme", ...page }) },
     { name: "keys", ask: (page: typeof PAGE) => call(operator, keys.listKeys, { accountId: "", ...page }) },
     { name: "requests", ask: (page: typeof PAGE) => call(operator, usage.listRequests, listed("", page)) },

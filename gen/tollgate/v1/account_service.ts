@@ -21,6 +21,30 @@ import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { Money } from "../../google/type/money.js";
 
+/** AccountState says whether the requests of an account are taken. */
+export enum AccountState {
+  /** ACCOUNT_STATE_UNSPECIFIED - Not set. In a request: any. */
+  ACCOUNT_STATE_UNSPECIFIED = 0,
+  /** ACCOUNT_STATE_ACTIVE - The account is in use. */
+  ACCOUNT_STATE_ACTIVE = 1,
+  /** ACCOUNT_STATE_FROZEN - The account is frozen: its requests are refused with ACCOUNT_FROZEN. */
+  ACCOUNT_STATE_FROZEN = 2,
+  UNRECOGNIZED = -1,
+}
+
+/** AccountOrder says which accounts a list has first. Those that are equal come in the order of their ids. */
+export enum AccountOrder {
+  /** ACCOUNT_ORDER_UNSPECIFIED - Not set: by id. */
+  ACCOUNT_ORDER_UNSPECIFIED = 0,
+  /** ACCOUNT_ORDER_AVAILABLE - The accounts with the least available first. */
+  ACCOUNT_ORDER_AVAILABLE = 1,
+  /** ACCOUNT_ORDER_SPENT - The accounts that were charged most first. */
+  ACCOUNT_ORDER_SPENT = 2,
+  /** ACCOUNT_ORDER_NEWEST - The accounts that were opened last first. */
+  ACCOUNT_ORDER_NEWEST = 3,
+  UNRECOGNIZED = -1,
+}
+
 /** EntryKind says what a transfer in the ledger does. */
 export enum EntryKind {
   /** ENTRY_KIND_UNSPECIFIED - Not set; never sent. */
@@ -123,6 +147,46 @@ export interface Account {
    * in it may change with any release.
    */
   etag: string;
+  /** What is on the account, and what it spent. Absent outside of ListAccounts. */
+  figures?: AccountFigures | undefined;
+}
+
+/** AccountFigures are what is on an account now, and what its requests were charged in the present UTC day and month. */
+export interface AccountFigures {
+  /** What is free to spend, in nano-USD. */
+  availableNanos: bigint;
+  /** available_nanos in USD. */
+  available?:
+    | Money
+    | undefined;
+  /** What is set aside for requests that run, in nano-USD. */
+  heldNanos: bigint;
+  /** held_nanos in USD. */
+  held?:
+    | Money
+    | undefined;
+  /** What requests were charged, in nano-USD. */
+  spentNanos: bigint;
+  /** spent_nanos in USD. */
+  spent?:
+    | Money
+    | undefined;
+  /** What was credited and refunded, less what was debited, in nano-USD. */
+  grantedNanos: bigint;
+  /** granted_nanos in USD. */
+  granted?:
+    | Money
+    | undefined;
+  /** What the requests of this UTC day were charged, in nano-USD. */
+  spentDayNanos: bigint;
+  /** spent_day_nanos in USD. */
+  spentDay?:
+    | Money
+    | undefined;
+  /** What the requests of this UTC month were charged, in nano-USD. */
+  spentMonthNanos: bigint;
+  /** spent_month_nanos in USD. */
+  spentMonth?: Money | undefined;
 }
 
 /** Freeze says why and since when the requests of an account are refused with ACCOUNT_FROZEN. */
@@ -246,13 +310,22 @@ export interface GetAccountResponse {
 export interface ListAccountsRequest {
   /** Maximum accounts per page, up to 1,000; 0 means 100. More is taken as 1,000. */
   pageSize: number;
-  /** The next_page_token of the previous response. Empty: the first page. */
+  /** The next_page_token of the previous response, for the same order and filters. Empty: the first page. */
   pageToken: string;
+  /** Only accounts in this state. Unspecified: all. */
+  state: AccountState;
+  /**
+   * Only accounts whose id or name holds this text, in any case of its letters A to Z: at most 200 characters. Empty:
+   * all.
+   */
+  text: string;
+  /** Which accounts come first. Unspecified: by id. */
+  order: AccountOrder;
 }
 
 /** ListAccountsResponse is a page of accounts. */
 export interface ListAccountsResponse {
-  /** The accounts, in the order of their ids. */
+  /** The accounts, in the order that was asked for, with their figures. */
   accounts: Account[];
   /** The page_token of the next page. Empty: this is the last one. */
   nextPageToken: string;
@@ -795,7 +868,15 @@ export const ModelLimits: MessageFns<ModelLimits> = {
 };
 
 function createBaseAccount(): Account {
-  return { id: "", name: "", createTime: undefined, settings: undefined, freeze: undefined, etag: "" };
+  return {
+    id: "",
+    name: "",
+    createTime: undefined,
+    settings: undefined,
+    freeze: undefined,
+    etag: "",
+    figures: undefined,
+  };
 }
 
 export const Account: MessageFns<Account> = {
@@ -817,6 +898,9 @@ export const Account: MessageFns<Account> = {
     }
     if (message.etag !== "") {
       writer.uint32(170).string(message.etag);
+    }
+    if (message.figures !== undefined) {
+      AccountFigures.encode(message.figures, writer.uint32(178).fork()).join();
     }
     return writer;
   },
@@ -880,6 +964,212 @@ export const Account: MessageFns<Account> = {
             }
 
             message.etag = reader.string();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.figures = AccountFigures.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAccountFigures(): AccountFigures {
+  return {
+    availableNanos: 0n,
+    available: undefined,
+    heldNanos: 0n,
+    held: undefined,
+    spentNanos: 0n,
+    spent: undefined,
+    grantedNanos: 0n,
+    granted: undefined,
+    spentDayNanos: 0n,
+    spentDay: undefined,
+    spentMonthNanos: 0n,
+    spentMonth: undefined,
+  };
+}
+
+export const AccountFigures: MessageFns<AccountFigures> = {
+  encode(message: AccountFigures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.availableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.availableNanos) !== message.availableNanos) {
+        throw new globalThis.Error("value provided for field message.availableNanos of type int64 too large");
+      }
+      writer.uint32(8).int64(message.availableNanos);
+    }
+    if (message.available !== undefined) {
+      Money.encode(message.available, writer.uint32(18).fork()).join();
+    }
+    if (message.heldNanos !== 0n) {
+      if (BigInt.asIntN(64, message.heldNanos) !== message.heldNanos) {
+        throw new globalThis.Error("value provided for field message.heldNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.heldNanos);
+    }
+    if (message.held !== undefined) {
+      Money.encode(message.held, writer.uint32(34).fork()).join();
+    }
+    if (message.spentNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentNanos) !== message.spentNanos) {
+        throw new globalThis.Error("value provided for field message.spentNanos of type int64 too large");
+      }
+      writer.uint32(40).int64(message.spentNanos);
+    }
+    if (message.spent !== undefined) {
+      Money.encode(message.spent, writer.uint32(50).fork()).join();
+    }
+    if (message.grantedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.grantedNanos) !== message.grantedNanos) {
+        throw new globalThis.Error("value provided for field message.grantedNanos of type int64 too large");
+      }
+      writer.uint32(56).int64(message.grantedNanos);
+    }
+    if (message.granted !== undefined) {
+      Money.encode(message.granted, writer.uint32(66).fork()).join();
+    }
+    if (message.spentDayNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentDayNanos) !== message.spentDayNanos) {
+        throw new globalThis.Error("value provided for field message.spentDayNanos of type int64 too large");
+      }
+      writer.uint32(72).int64(message.spentDayNanos);
+    }
+    if (message.spentDay !== undefined) {
+      Money.encode(message.spentDay, writer.uint32(82).fork()).join();
+    }
+    if (message.spentMonthNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentMonthNanos) !== message.spentMonthNanos) {
+        throw new globalThis.Error("value provided for field message.spentMonthNanos of type int64 too large");
+      }
+      writer.uint32(88).int64(message.spentMonthNanos);
+    }
+    if (message.spentMonth !== undefined) {
+      Money.encode(message.spentMonth, writer.uint32(98).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AccountFigures {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAccountFigures();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.availableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.available = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.heldNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.held = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.spentNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.spent = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.grantedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.granted = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.spentDayNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.spentDay = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.spentMonthNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.spentMonth = Money.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1523,7 +1813,7 @@ export const GetAccountResponse: MessageFns<GetAccountResponse> = {
 };
 
 function createBaseListAccountsRequest(): ListAccountsRequest {
-  return { pageSize: 0, pageToken: "" };
+  return { pageSize: 0, pageToken: "", state: 0, text: "", order: 0 };
 }
 
 export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
@@ -1533,6 +1823,15 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(18).string(message.pageToken);
+    }
+    if (message.state !== 0) {
+      writer.uint32(24).int32(message.state);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    if (message.order !== 0) {
+      writer.uint32(40).int32(message.order);
     }
     return writer;
   },
@@ -1564,6 +1863,30 @@ export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
             }
 
             message.pageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.order = reader.int32() as any;
             continue;
           }
         }
@@ -3142,7 +3465,7 @@ export const AccountServiceService = {
     responseDeserialize: (value: Buffer): UpdateAccountResponse => UpdateAccountResponse.decode(value),
   },
   /**
-   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
    *
    * Refuses with PARAMETER_INVALID where the page token is none.
    */
@@ -3304,7 +3627,7 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
    */
   updateAccount: handleUnaryCall<UpdateAccountRequest, UpdateAccountResponse>;
   /**
-   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
    *
    * Refuses with PARAMETER_INVALID where the page token is none.
    */
@@ -3428,7 +3751,7 @@ export interface AccountServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ListAccounts lists accounts in the order of their ids, in pages; a caller that is no operator sees its own.
+   * ListAccounts lists accounts with their balances, in pages; a caller that is no operator sees its own.
    *
    * Refuses with PARAMETER_INVALID where the page token is none.
    */

@@ -59,11 +59,11 @@ export enum AuditDoor {
 export enum AuditResult {
   /** AUDIT_RESULT_UNSPECIFIED - Not set; never sent. In a request: any. */
   AUDIT_RESULT_UNSPECIFIED = 0,
-  /** AUDIT_RESULT_DONE - It was done. */
+  /** AUDIT_RESULT_DONE - What was asked for was done. */
   AUDIT_RESULT_DONE = 1,
-  /** AUDIT_RESULT_UNCHANGED - It was answered, and changed nothing that is kept: it was so already. */
+  /** AUDIT_RESULT_UNCHANGED - The call was answered, and changed nothing that is kept: all was so already. */
   AUDIT_RESULT_UNCHANGED = 2,
-  /** AUDIT_RESULT_REFUSED - It was refused. */
+  /** AUDIT_RESULT_REFUSED - The call, or the file, was refused. */
   AUDIT_RESULT_REFUSED = 3,
   UNRECOGNIZED = -1,
 }

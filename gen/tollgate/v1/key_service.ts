@@ -142,6 +142,44 @@ export interface Key {
    * release.
    */
   etag: string;
+  /** When the key was last used, what it spent, and how full its limits are. Absent outside of ListKeys and GetKey. */
+  figures?: KeyFigures | undefined;
+}
+
+/** KeyFigures are how a key was used. What it spent is with all keys that it made, as its budgets count it. */
+export interface KeyFigures {
+  /** When a request of the key last ended, to some ten seconds. Absent: never. */
+  lastUseTime?:
+    | Date
+    | undefined;
+  /** What the requests of this UTC day were charged, in nano-USD. */
+  spentDayNanos: bigint;
+  /** spent_day_nanos in USD. */
+  spentDay?:
+    | Money
+    | undefined;
+  /** What the requests of this UTC month were charged, in nano-USD. */
+  spentMonthNanos: bigint;
+  /** spent_month_nanos in USD. */
+  spentMonth?:
+    | Money
+    | undefined;
+  /** What all requests were charged, in nano-USD. */
+  spentTotalNanos: bigint;
+  /** spent_total_nanos in USD. */
+  spentTotal?:
+    | Money
+    | undefined;
+  /** What is set aside for requests that run, in nano-USD. Budgets count it too. */
+  heldNanos: bigint;
+  /** held_nanos in USD. */
+  held?:
+    | Money
+    | undefined;
+  /** How many requests count against requests_per_minute now. 0 where there is no such limit. */
+  requestsUsed: bigint;
+  /** How many tokens count against tokens_per_minute now. 0 where there is no such limit. */
+  tokensUsed: bigint;
 }
 
 /** CreateKeyRequest is what CreateKey is asked. */
@@ -680,6 +718,7 @@ function createBaseKey(): Key {
     makerId: "",
     makerUserId: "",
     etag: "",
+    figures: undefined,
   };
 }
 
@@ -711,6 +750,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.etag !== "") {
       writer.uint32(66).string(message.etag);
+    }
+    if (message.figures !== undefined) {
+      KeyFigures.encode(message.figures, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -798,6 +840,200 @@ export const Key: MessageFns<Key> = {
             }
 
             message.etag = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.figures = KeyFigures.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseKeyFigures(): KeyFigures {
+  return {
+    lastUseTime: undefined,
+    spentDayNanos: 0n,
+    spentDay: undefined,
+    spentMonthNanos: 0n,
+    spentMonth: undefined,
+    spentTotalNanos: 0n,
+    spentTotal: undefined,
+    heldNanos: 0n,
+    held: undefined,
+    requestsUsed: 0n,
+    tokensUsed: 0n,
+  };
+}
+
+export const KeyFigures: MessageFns<KeyFigures> = {
+  encode(message: KeyFigures, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lastUseTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.lastUseTime), writer.uint32(10).fork()).join();
+    }
+    if (message.spentDayNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentDayNanos) !== message.spentDayNanos) {
+        throw new globalThis.Error("value provided for field message.spentDayNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.spentDayNanos);
+    }
+    if (message.spentDay !== undefined) {
+      Money.encode(message.spentDay, writer.uint32(26).fork()).join();
+    }
+    if (message.spentMonthNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentMonthNanos) !== message.spentMonthNanos) {
+        throw new globalThis.Error("value provided for field message.spentMonthNanos of type int64 too large");
+      }
+      writer.uint32(32).int64(message.spentMonthNanos);
+    }
+    if (message.spentMonth !== undefined) {
+      Money.encode(message.spentMonth, writer.uint32(42).fork()).join();
+    }
+    if (message.spentTotalNanos !== 0n) {
+      if (BigInt.asIntN(64, message.spentTotalNanos) !== message.spentTotalNanos) {
+        throw new globalThis.Error("value provided for field message.spentTotalNanos of type int64 too large");
+      }
+      writer.uint32(48).int64(message.spentTotalNanos);
+    }
+    if (message.spentTotal !== undefined) {
+      Money.encode(message.spentTotal, writer.uint32(58).fork()).join();
+    }
+    if (message.heldNanos !== 0n) {
+      if (BigInt.asIntN(64, message.heldNanos) !== message.heldNanos) {
+        throw new globalThis.Error("value provided for field message.heldNanos of type int64 too large");
+      }
+      writer.uint32(64).int64(message.heldNanos);
+    }
+    if (message.held !== undefined) {
+      Money.encode(message.held, writer.uint32(74).fork()).join();
+    }
+    if (message.requestsUsed !== 0n) {
+      if (BigInt.asUintN(64, message.requestsUsed) !== message.requestsUsed) {
+        throw new globalThis.Error("value provided for field message.requestsUsed of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.requestsUsed);
+    }
+    if (message.tokensUsed !== 0n) {
+      if (BigInt.asUintN(64, message.tokensUsed) !== message.tokensUsed) {
+        throw new globalThis.Error("value provided for field message.tokensUsed of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.tokensUsed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeyFigures {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeyFigures();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lastUseTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.spentDayNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.spentDay = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.spentMonthNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.spentMonth = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.spentTotalNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.spentTotal = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.heldNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.held = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.requestsUsed = reader.uint64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.tokensUsed = reader.uint64() as bigint;
             continue;
           }
         }

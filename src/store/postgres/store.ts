@@ -10,6 +10,7 @@ import { appendAudit, auditCalls } from "./audit.js";
 import { Anchors } from "./anchors.js";
 import { Batches } from "./batches.js";
 import { Postgres, type Session } from "./connection.js";
+import { figureCalls } from "./figures.js";
 import { entryCalls } from "./entries.js";
 import { runPeople } from "./people.js";
 import { migrate } from "./migration.js";
@@ -91,6 +92,7 @@ function tableCalls(database: Postgres, batches: Batches): AsyncTableCalls {
     ...accountCalls(database),
     ...keyCalls(database),
     ...auditCalls(database),
+    ...figureCalls(database),
     ...requestCalls(database),
     ...entryCalls(database),
     people: (name, args) => runPeople(database, name, args),

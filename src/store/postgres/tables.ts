@@ -6,18 +6,19 @@ import {
   accountEvent,
   BALANCE,
   type BalanceColumns,
-  ACCOUNTS,
   accountValues,
   CORRECTED,
   type CorrectedColumns,
   INSERT_ACCOUNT,
   newAccountValues,
   toAccount,
+  toListedAccount,
   toBalance,
   UPDATE_ACCOUNT,
   withFreeze,
   withSettings,
 } from "../account-rows.js";
+import { type AccountQuery, accountQuery, type ListedAccount } from "../account-list.js";
 import type { AsyncTableCalls } from "../calls.js";
 import type { AccountColumns, RequestColumns, TransferColumns } from "../columns.js";
 import { ENTRIES_OF_REQUEST, toEntry } from "../entry-rows.js";
@@ -70,7 +71,6 @@ const accounts = {
   balance: sql(BALANCE),
   // Its settings and its sums do not change at once: a batch of the ledger has its row meanwhile.
   locked: sql(`${ACCOUNT} FOR UPDATE`),
-  list: sql(ACCOUNTS),
   corrected: sql(CORRECTED),
 };
 const keys = {
@@ -121,8 +121,11 @@ export function accountCalls(database: Postgres): AccountCalls {
       ),
     setFreeze: (id, freeze, act) => changeAccount(database, id, act, (account) => withFreeze(account, freeze)),
     account: (id) => findAccount(database, id),
-    accounts: async (count, afterId) =>
-      (await database.rows<AccountColumns>(accounts.list, [afterId, count])).map(toAccount),
+    accounts: async (filter, count, after) => {
+      const { text, values } = accountQuery(filter, count, after);
+      const statement = namedSql<AccountQuery["values"]>(text);
+      return (await database.rows<ListedAccount>(statement, statement.valuesOf(values))).map(toListedAccount);
+    },
   };
 }
 

@@ -1,7 +1,6 @@
 /** Accounts and balances in SQLite. */
 import {
   ACCOUNT,
-  ACCOUNTS,
   BALANCE,
   type BalanceColumns,
   accountValues,
@@ -10,28 +9,37 @@ import {
   INSERT_ACCOUNT,
   newAccountValues,
   toAccount,
+  toListedAccount,
   toBalance,
   UPDATE_ACCOUNT,
   withFreeze,
   withSettings,
 } from "../account-rows.js";
 import type { AccountColumns } from "../columns.js";
+import {
+  type AccountCursor,
+  type AccountFilter,
+  type AccountQuery,
+  accountQuery,
+  type ListedAccount,
+} from "../account-list.js";
 import type { Act } from "../../audit/act.js";
 import { accountEvent } from "../account-rows.js";
 import type { SqliteAudit } from "./audit.js";
-import type { Sqlite } from "./binding.js";
+import type { Sqlite, Statement } from "./binding.js";
 import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, NewAccountRow } from "../store.js";
 
 export class SqliteAccounts {
   readonly #insert;
   readonly #update;
   readonly #get;
-  readonly #list;
+  /** One for each combination of order and filters, of which there are few. */
+  readonly #lists = new Map<string, Statement<[AccountQuery["values"]], ListedAccount>>();
   readonly #corrected;
   readonly #balance;
 
   constructor(
-    database: Sqlite,
+    private readonly database: Sqlite,
     private readonly audit: SqliteAudit,
   ) {
     this.#insert = database.prepare(INSERT_ACCOUNT);
@@ -39,7 +47,6 @@ export class SqliteAccounts {
     this.#corrected = database.prepare<[string], CorrectedColumns>(CORRECTED);
     this.#get = database.prepare<[string], AccountColumns>(ACCOUNT);
     this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
-    this.#list = database.prepare<[string, number], AccountColumns>(ACCOUNTS);
   }
 
   /** In a transaction, as every change here: its record is written with it. */
@@ -71,8 +78,14 @@ export class SqliteAccounts {
     return row && toAccount(row);
   }
 
-  list(count: number, afterId: string): AccountRow[] {
-    return this.#list.all(afterId, count).map(toAccount);
+  list(filter: AccountFilter, count: number, after: AccountCursor | undefined): AccountRow[] {
+    const { text, values } = accountQuery(filter, count, after);
+    let statement = this.#lists.get(text);
+    if (statement === undefined) {
+      statement = this.database.prepare<[AccountQuery["values"]], ListedAccount>(text);
+      this.#lists.set(text, statement);
+    }
+    return statement.all(values).map(toListedAccount);
   }
 
   balance(accountId: string): BalanceRow | undefined {

@@ -13,6 +13,7 @@ import { BookWriter } from "./book-writer.js";
 import type { SqliteCalls } from "./calls.js";
 import type { Sqlite } from "./binding.js";
 import { SqliteEntries } from "./entries.js";
+import { SqliteFigures } from "./figures.js";
 import { SqliteKeys } from "./keys.js";
 import { SqlitePeople } from "./people.js";
 import { SqliteRequests } from "./requests.js";
@@ -29,6 +30,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const reader = new BookReader(database);
   const writer = new BookWriter(database);
   const audit = new SqliteAudit(database);
+  const figures = new SqliteFigures(database);
   const accounts = new SqliteAccounts(database, audit);
   const entries = new SqliteEntries(database);
   const keys = new SqliteKeys(database, audit);
@@ -80,6 +82,9 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
     }),
     ...keyCalls(database, keys),
     appendAudit: database.transaction((event: AuditEvent) => audit.append(event)),
+    accountFigures: (ids, buckets) => figures.ofAccounts(ids, buckets),
+    keyFigures: (ids, buckets) => figures.ofKeys(ids, buckets),
+    noteKeyUses: (uses) => figures.noteUses(uses),
     auditEvents: (filter, count, beforeSequence) => audit.list(filter, count, beforeSequence),
     ...requestCalls(requests, entries),
     people: (name, args) => people.run(name, args),
@@ -108,7 +113,7 @@ function accountCalls(database: Sqlite, accounts: SqliteAccounts, onChange: () =
       return accounts.setFreeze(id, freeze, act);
     }),
     account: (id) => accounts.get(id),
-    accounts: (count, afterId) => accounts.list(count, afterId),
+    accounts: (filter, count, after) => accounts.list(filter, count, after),
   };
 }
 

@@ -198,6 +198,7 @@ CREATE TABLE key (
   revision INTEGER NOT NULL CHECK (revision >= 1),
   row_digest BLOB NOT NULL
 ) STRICT;
+CREATE TABLE key_use (key_id TEXT PRIMARY KEY, last_use_time_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX key_previous_digest ON key (previous_digest) WHERE previous_digest IS NOT NULL;
 CREATE INDEX key_time ON key (create_time_ms, id);
 CREATE INDEX key_account ON key (account_id, create_time_ms, id);

@@ -1,0 +1,76 @@
+/** What lists of accounts and keys show beside their rows: balances, what was spent of late, and the last use. */
+import { toBalance, type BalanceColumns } from "./account-rows.js";
+
+/** In nano-USD; a period without requests is zero. */
+export interface Spent {
+  readonly dayNanos: bigint;
+  readonly monthNanos: bigint;
+  readonly totalNanos: bigint;
+  /** Set aside for requests that run, of this day. */
+  readonly heldNanos: bigint;
+}
+
+export interface AccountFigureRow {
+  readonly id: string;
+  readonly availableNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly spentNanos: bigint;
+  readonly grantedNanos: bigint;
+  readonly spent: Spent;
+}
+
+export interface KeyFigureRow {
+  readonly id: string;
+  readonly lastUseTimeMs: number | undefined;
+  readonly spent: Spent;
+}
+
+/** A key and when it was used last. */
+export interface KeyUse {
+  readonly keyId: string;
+  readonly timeMs: number;
+}
+
+/** Which day and month is meant, as counters name them: 2026-11-21 and 2026-11. */
+export interface Buckets {
+  readonly day: string;
+  readonly month: string;
+}
+
+export interface FigureStore {
+  /** Of those that exist, in any order. */
+  ofAccounts(ids: readonly string[], buckets: Buckets): Promise<AccountFigureRow[]>;
+  /** Of each id. */
+  ofKeys(ids: readonly string[], buckets: Buckets): Promise<KeyFigureRow[]>;
+  /** Keeps the later of each. It is no money and no change of a key: nothing proves it. */
+  noteUses(uses: readonly KeyUse[]): Promise<void>;
+}
+
+export interface SpentColumns {
+  readonly owner_id: string;
+  readonly period: string;
+  readonly spent_nanos: bigint;
+  readonly pending_nanos: bigint;
+}
+
+/** The counters of one owner. */
+export const SPENT = `SELECT owner_id, period, spent_nanos, pending_nanos FROM budget WHERE owner = ? AND owner_id = ?
+  AND (period, bucket) IN (VALUES ('day', ?), ('month', ?), ('total', ''))`;
+export const LAST_USE = "SELECT last_use_time_ms FROM key_use WHERE key_id = ?";
+export const NOTE_USE = `INSERT INTO key_use (key_id, last_use_time_ms) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE
+  SET last_use_time_ms = excluded.last_use_time_ms WHERE excluded.last_use_time_ms > key_use.last_use_time_ms`;
+
+export function toSpent(rows: readonly SpentColumns[]): Spent {
+  const of = (period: string): SpentColumns | undefined => rows.find((row) => row.period === period);
+  return {
+    dayNanos: of("day")?.spent_nanos ?? 0n,
+    monthNanos: of("month")?.spent_nanos ?? 0n,
+    totalNanos: of("total")?.spent_nanos ?? 0n,
+    heldNanos: of("total")?.pending_nanos ?? 0n,
+  };
+}
+
+export function toAccountFigures(row: BalanceColumns, spent: Spent): AccountFigureRow {
+  const { availableNanos, heldNanos, spentNanos, grantedNanos } = toBalance(row, []);
+  return { id: row.id, availableNanos, heldNanos, spentNanos, grantedNanos, spent };
+}

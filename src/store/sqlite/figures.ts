@@ -1,0 +1,56 @@
+/** Balances, spending and last uses in SQLite. */
+import { BALANCE, type BalanceColumns } from "../account-rows.js";
+import {
+  type AccountFigureRow,
+  type Buckets,
+  type KeyFigureRow,
+  type KeyUse,
+  LAST_USE,
+  NOTE_USE,
+  SPENT,
+  type Spent,
+  type SpentColumns,
+  toAccountFigures,
+  toSpent,
+} from "../figures.js";
+import type { Sqlite } from "./binding.js";
+
+export class SqliteFigures {
+  readonly #balance;
+  readonly #spent;
+  readonly #lastUse;
+  readonly #note;
+
+  constructor(database: Sqlite) {
+    this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
+    this.#spent = database.prepare<[string, string, string, string], SpentColumns>(SPENT);
+    this.#lastUse = database.prepare<[string], bigint>(LAST_USE).pluck();
+    const note = database.prepare(NOTE_USE);
+    this.#note = database.transaction((uses: readonly KeyUse[]) => {
+      for (const { keyId, timeMs } of uses) note.write(keyId, Math.floor(timeMs));
+    });
+  }
+
+  ofAccounts(ids: readonly string[], buckets: Buckets): AccountFigureRow[] {
+    return ids.flatMap((id) => {
+      const row = this.#balance.get(id);
+      return row === undefined ? [] : [toAccountFigures(row, this.#spentOf("account", id, buckets))];
+    });
+  }
+
+  ofKeys(ids: readonly string[], buckets: Buckets): KeyFigureRow[] {
+    return ids.map((id) => {
+      const last = this.#lastUse.get(id);
+      const lastUseTimeMs = last === undefined ? undefined : Number(last);
+      return { id, lastUseTimeMs, spent: this.#spentOf("key", id, buckets) };
+    });
+  }
+
+  noteUses(uses: readonly KeyUse[]): void {
+    this.#note(uses);
+  }
+
+  #spentOf(owner: "account" | "key", id: string, { day, month }: Buckets): Spent {
+    return toSpent(this.#spent.all(owner, id, day, month));
+  }
+}
