@@ -1,4 +1,5 @@
 /** Every sentence of the console in English. Another language is another file of this form. */
+import { requestStates } from "./en-states.ts";
 
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
@@ -219,7 +220,7 @@ export const words = {
     tokens: "Tokens in / out",
     cost: "Cost",
     took: "Took",
-    states: { unspecified: "unknown", held: "running", settled: "charged", voided: "free", expired: "lost" },
+    states: requestStates,
     any: "any",
     find: "Open by id",
     findGo: "Open",

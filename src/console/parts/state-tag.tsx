@@ -9,6 +9,7 @@ const LOOKS: Readonly<Record<RequestState, string>> = {
   settled: "tag good",
   voided: "tag warn",
   expired: "tag bad",
+  uncharged: "tag warn",
 };
 
 export function StateTag({ state }: { readonly state: RequestState }): ReactNode {

@@ -1,0 +1,9 @@
+/** How far a request has come, in a word. */
+export const requestStates = {
+  unspecified: "unknown",
+  held: "running",
+  settled: "charged",
+  voided: "free",
+  expired: "lost",
+  uncharged: "not charged",
+};
