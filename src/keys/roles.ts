@@ -14,14 +14,16 @@ interface Grant {
 }
 
 const SEEN_BY_ALL = ["models", "usage", "keys"] as const;
-const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "audit", "operator"] as const;
+const SEEN_BY_ADMINS = [...SEEN_BY_ALL, "members", "audit"] as const;
+const CHANGED_BY_ADMINS = ["chat", "embeddings", "keys", "members", "usage", "alerts"] as const;
+const EVERYTHING = ["chat", "embeddings", "models", "usage", "keys", "members", "audit", "alerts", "operator"] as const;
 
 export const ROLES: Readonly<Record<Role, Grant>> = {
   none: { sees: [], changes: [] },
   viewer: { sees: SEEN_BY_ALL, changes: [] },
   member: { sees: [...SEEN_BY_ALL, "members"], changes: ["chat", "embeddings", "keys"] },
-  admin: { sees: [...SEEN_BY_ALL, "members", "audit"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
-  owner: { sees: [...SEEN_BY_ALL, "members", "audit"], changes: ["chat", "embeddings", "keys", "members", "usage"] },
+  admin: { sees: SEEN_BY_ADMINS, changes: CHANGED_BY_ADMINS },
+  owner: { sees: SEEN_BY_ADMINS, changes: CHANGED_BY_ADMINS },
   auditor: { sees: EVERYTHING, changes: [] },
   operator: { sees: EVERYTHING, changes: EVERYTHING },
 };

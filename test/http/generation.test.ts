@@ -54,6 +54,7 @@ test("the body, the wire's headers, the clamp and the credential reach the servi
   });
   expect(call?.metadata).toEqual({
     authorization: "Bearer sk-good",
+    "x-tollgate-client": "node",
     "x-tollgate-client-address": "127.0.0.1",
     "x-tollgate-front": "front-secret",
   });

@@ -42,7 +42,10 @@ const settingsArb: fc.Arbitrary<KeySettings> = fc.record({
   name: fc.constantFrom("", "one"),
   scopes: fc.oneof(
     { weight: 4, arbitrary: fc.constant<string[]>(["keys"]) },
-    { weight: 1, arbitrary: fc.subarray(["chat", "embeddings", "models", "usage", "keys", "audit", "operator"]) },
+    {
+      weight: 1,
+      arbitrary: fc.subarray(["chat", "embeddings", "models", "usage", "keys", "audit", "alerts", "operator"]),
+    },
   ),
   models: mostlyEmpty(globs),
   modelsDenied: mostlyEmpty(globs),

@@ -13,11 +13,11 @@ type Who = MemberRole | InstallationRole | "nobody here";
 const ROLES: readonly Who[] = ["owner", "admin", "member", "viewer", "operator", "auditor", "nobody here"];
 /** What each role changes; all but the last see models, usage and keys, and all but it and viewers see members. */
 const CHANGES: Readonly<Record<Who, readonly string[]>> = {
-  owner: ["chat", "embeddings", "keys", "members", "usage"],
-  admin: ["chat", "embeddings", "keys", "members", "usage"],
+  owner: ["chat", "embeddings", "keys", "members", "usage", "alerts"],
+  admin: ["chat", "embeddings", "keys", "members", "usage", "alerts"],
   member: ["chat", "embeddings", "keys"],
   viewer: [],
-  operator: ["chat", "embeddings", "models", "usage", "keys", "members", "operator"],
+  operator: ["chat", "embeddings", "models", "usage", "keys", "members", "alerts", "operator"],
   auditor: [],
   "nobody here": [],
 };

@@ -31,8 +31,8 @@ export interface KeySettings {
   /** What the key is for, for people: at most 128 characters. Empty: not said. */
   name: string;
   /**
-   * What the key may do: chat, embeddings, models, usage, keys, audit, operator. Empty in CreateKey: chat, embeddings,
-   * models and usage.
+   * What the key may do: chat, embeddings, models, usage, keys, audit, alerts, operator. Empty in CreateKey: chat,
+   * embeddings, models and usage.
    */
   scopes: string[];
   /** The models that the key may use, as globs such as gpt-*, at most 100. Empty: all. */

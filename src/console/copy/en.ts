@@ -200,6 +200,8 @@ export const words = {
       models: "list models",
       usage: "see usage",
       keys: "manage keys",
+      audit: "read the audit log",
+      alerts: "manage alerts",
       operator: "operate the gateway",
     },
     perMinuteShort: (count: string) => `${count} requests/min`,

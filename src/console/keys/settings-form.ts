@@ -4,7 +4,7 @@ import { parseMoney, typedMoney } from "../format.ts";
 
 export const COUNTS = ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const;
 export const AMOUNTS = ["budgetDayNanos", "budgetMonthNanos", "budgetTotalNanos", "requestCostMaxNanos"] as const;
-export const SCOPES = ["chat", "embeddings", "models", "usage", "keys"] as const;
+export const SCOPES = ["chat", "embeddings", "models", "usage", "keys", "audit", "alerts"] as const;
 
 type CountName = (typeof COUNTS)[number];
 type AmountName = (typeof AMOUNTS)[number];
