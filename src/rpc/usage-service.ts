@@ -1,5 +1,7 @@
 /** UsageService: what requests used and cost. */
 import type { UsageSummary, UsageServiceService } from "../api/index.js";
+import { eventOf } from "../audit/act.js";
+import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import type { UsageSummaryRow } from "../store/store.js";
@@ -36,14 +38,22 @@ export function usageService({ store, nowMs, ledger, records }: Parts): Handlers
       return { request: messageOfRecord(record), entries: [] };
     },
     async queryUsage(request, { caller }) {
-      if (questions === undefined) throw noRecords();
+      // Whose account it is comes first: nobody learns anything of another one's.
       const { dimensions, filter } = askedUsage(request, caller, nowMs());
+      if (questions === undefined) throw noRecords();
       const groups = await questions.ask(dimensions, filter);
       return { sums: groups.map((group) => sumMessage(group, caller)) };
     },
-    async eraseEndUser({ endUser, accountId }) {
+    async eraseEndUser({ endUser, accountId }, { act }) {
+      const erased = required("end_user", endUser);
       if (records === undefined) throw noRecords();
-      const count = await records.erase(accountId || undefined, required("end_user", endUser));
+      const count = await records.erase(accountId || undefined, erased);
+      // The log is kept for good, so that it tells how much was erased and not of whom.
+      const told = {
+        result: count === 0 ? "unchanged" : "done",
+        ...changeOf({ after: { requestCount: count } }),
+      } as const;
+      await store.audit.append(eventOf(act, { resource: `usage/${accountId}`, accountId, ...told }));
       return { requestCount: BigInt(count) };
     },
     async refundRequest({ id, amountNanos, refundId, reason }, { caller, act }) {

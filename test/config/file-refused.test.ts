@@ -14,7 +14,7 @@ const URL_RULE =
 describe("a bad file is refused with the line and column of each problem", () => {
   test.each([
     { name: "empty", text: "  \n", want: ["1:1 is empty; remove it to run without settings"] },
-    { name: "a list", text: "- a\n", want: ["1:1 must be a block of upstreams, models, accounts, keys"] },
+    { name: "a list", text: "- a\n", want: ["1:1 must be a block of upstreams, models, accounts, keys, metrics"] },
     {
       name: "bad YAML",
       text: "models:\n\tm: 1\n",
@@ -249,7 +249,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
         .map((line) => `${line}\n`)
         .join("")}accounts: { acme: }\n`,
       want: [
-        "4:20 keys[0].scopes[1]: must be one of chat, embeddings, models, usage, keys, operator",
+        "4:20 keys[0].scopes[1]: must be one of chat, embeddings, models, usage, keys, audit, operator",
         "5:13 keys[0].models: must be a list such as [a, b]",
         "6:17 keys[0].addresses[0]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",
         "6:30 keys[0].addresses[1]: must be an address or CIDR block such as 10.0.0.0/8 or 2001:db8::/32",

@@ -1,5 +1,8 @@
 /** Every management method leaves its record in the audit log, done or refused, found by its filter. */
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { methods } from "../../src/api/descriptors.js";
 import {
@@ -17,12 +20,14 @@ import {
 } from "../../src/api/index.js";
 import { requiredMethod } from "../../src/api/methods.js";
 import { GatewayError } from "../../src/errors.js";
+import { Records } from "../../src/records/records.js";
+import { RequestFeed } from "../../src/records/request-record.js";
 import { methodName } from "../../src/rpc/call-audit.js";
 import { isChange } from "../../src/rpc/call-log.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { TEST_ACT } from "../support/acts.js";
 import { withKey } from "./edges.js";
-import { openCore, type OpenCore } from "./open-core.js";
+import { NOW_MS, openCore, type OpenCore } from "./open-core.js";
 
 const { AUDIT_RESULT_DONE: DONE, AUDIT_RESULT_REFUSED: REFUSED, AUDIT_RESULT_UNCHANGED: UNCHANGED } = AuditResult;
 const CHANGES = methods().filter(isChange);
@@ -31,19 +36,41 @@ let core: OpenCore;
 let operator = { secret: "", id: "" };
 let member = { secret: "", id: "" };
 let requestId = "";
+let directory = "";
+let records: Records;
 
 beforeAll(async () => {
-  core = await openCore();
+  directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
+  records = await openRecords();
+  core = await openCore({ records });
   await core.parts.ledger.start();
   operator = await core.makeKey("root", { scopes: ["operator"], name: "boss" });
   member = await core.makeKey("acme", { scopes: ["keys", "audit", "usage"] });
   await core.parts.ledger.credit({ creditId: "first", accountId: "acme", amountNanos: 1_000n, act: TEST_ACT });
   requestId = await spend();
+  recordOf("ann");
 });
 afterAll(async () => {
   await core.parts.ledger.close();
   await core.close();
+  await records.close();
+  await rm(directory, { recursive: true, force: true });
 });
+
+function openRecords(): Promise<Records> {
+  const fail = (problem: unknown): never => expect.unreachable(String(problem));
+  const retention = { recordsMs: 86_400_000, refusalsMs: 86_400_000 };
+  return Records.open({ place: { directory }, retention, nowMs: () => NOW_MS, onDropped: fail, onError: fail });
+}
+
+/** The record of a request of the member's for a person. */
+function recordOf(endUser: string): void {
+  const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: () => expect.unreachable() });
+  feed.subscribe((request) => records.add(request));
+  const record = feed.begin(requestId, "/v1/chat/completions", { "x-tollgate-user": endUser });
+  record.askedBy({ accountId: "acme", keyId: member.id }, "203.0.113.9");
+  record.end(undefined);
+}
 
 /** A request of the member's that was charged. */
 async function spend(): Promise<string> {
@@ -132,6 +159,11 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     request: () => ({ id: requestId, amountNanos: 1n, refundId: "r-7", reason: "cut" }),
     of: () => `requests/${requestId}`,
   },
+  {
+    path: usage.eraseEndUser.path,
+    request: () => ({ endUser: "ann", accountId: "acme" }),
+    of: () => "usage/acme",
+  },
   { path: upstreams.resetUpstream.path, request: () => ({ id: "here" }), of: () => "upstreams/here" },
 ];
 const NO_ACCOUNT = {
@@ -168,6 +200,8 @@ describe("what was done", () => {
     expect((await of("DebitAccount"))?.transferId).toBe("d:d-7");
     expect((await of("RefundRequest"))?.transferId).toBe("r:r-7");
     expect(await of("UpdateKey")).toMatchObject({ before: "{}", after: '{"concurrency":"3"}' });
+    // Of whom it was is not written: the log could never forget it.
+    expect(await of("EraseEndUser")).toMatchObject({ accountId: "acme", before: "", after: '{"request_count":"1"}' });
     expect((await of("FreezeAccount"))?.after).toContain('"reason":"unpaid"');
     expect(JSON.parse((await of("RotateKey"))?.after ?? "")).toMatchObject({
       previous_secret_until: expect.any(String),

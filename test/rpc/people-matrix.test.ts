@@ -3,13 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MethodDescription, methods } from "../../src/api/descriptors.js";
 import { requiredMethod } from "../../src/api/methods.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../../src/api/session-headers.js";
-import { ownActor } from "../../src/audit/act.js";
-import { makeToken } from "../../src/identity/tokens.js";
-import { randomBytes } from "node:crypto";
-import type { InstallationRole, MemberRole } from "../../src/store/people-rows.js";
-import { NOW_MS, openCore, type OpenCore } from "./open-core.js";
+import { openCore, type OpenCore } from "./open-core.js";
+import { signIn, type Who } from "./sign-in.js";
 
-type Who = MemberRole | InstallationRole | "nobody here";
 const ROLES: readonly Who[] = ["owner", "admin", "member", "viewer", "operator", "auditor", "nobody here"];
 /** What each role changes; all but the last see models, usage and keys, and all but it and viewers see members. */
 const CHANGES: Readonly<Record<Who, readonly string[]>> = {
@@ -30,7 +26,6 @@ const SEES: Readonly<Record<Who, readonly string[]>> = {
   auditor: ["audit", ...CHANGES.operator],
   "nobody here": [],
 };
-const ACT = { actor: ownActor("gateway"), method: "test", timeMs: NOW_MS };
 const SIGNAL = new AbortController().signal;
 const OWN = "acme";
 const FOREIGN = "other";
@@ -38,45 +33,10 @@ const FOREIGN = "other";
 let core: OpenCore;
 const tokens = new Map<Who, string>();
 
-/** A person with a role in the own account, signed in. */
-async function signIn(who: Who): Promise<string> {
-  const { people } = core.store;
-  const { text, digest } = makeToken(randomBytes);
-  const userId = `user_${who.replaceAll(" ", "")}`;
-  const isMember = who !== "operator" && who !== "auditor" && who !== "nobody here";
-  const link = {
-    id: `link_${userId}`,
-    digest: makeToken(randomBytes).digest,
-    kind: "invitation",
-    accountId: isMember ? OWN : null,
-    role: isMember ? who : null,
-    installationRole: who === "operator" || who === "auditor" ? who : null,
-    email: null,
-    userId: null,
-    createTimeMs: NOW_MS,
-    expireTimeMs: NOW_MS + 1_000,
-  } as const;
-  const event = { ...ACT, resource: userId, accountId: "", result: "done", reason: "", before: "", after: "" } as const;
-  await people.makeLink(link);
-  const user = { id: userId, email: `${userId}@example.com`, name: who, password: null, installationRole: null };
-  const session = { id: `session_${userId}`, digest, userId, createTimeMs: NOW_MS, useTimeMs: NOW_MS };
-  const accepted = await people.acceptInvitation(
-    {
-      link,
-      user: { ...user, createTimeMs: NOW_MS, signInTimeMs: null },
-      session: { ...session, address: "", userAgent: "" },
-      isNew: true,
-    },
-    { ...event, transferId: "" },
-  );
-  expect(accepted).toBe(true);
-  return text;
-}
-
 beforeAll(async () => {
   core = await openCore();
   for (const id of [OWN, FOREIGN]) await core.makeKey(id);
-  for (const who of ROLES) tokens.set(who, await signIn(who));
+  for (const who of ROLES) tokens.set(who, await signIn(core, who, OWN));
 });
 afterAll(() => core.close());
 

@@ -44,6 +44,8 @@ const TABLE: Readonly<Record<string, string>> = {
   "UsageService/GetRequest": "usage",
   "UsageService/ListRequests": "usage",
   "UsageService/SummarizeUsage": "usage",
+  "UsageService/QueryUsage": "usage",
+  "UsageService/EraseEndUser": "operator",
   "UpstreamService/ListUpstreams": "operator",
   "NodeService/ListNodes": "operator",
   "AuditService/ListAuditEvents": "audit",

@@ -1,31 +1,55 @@
-/** What every refusal over HTTP must look like, and what a refused request may leave behind: nothing. */
+/** What every refusal over HTTP must look like, and what a refused request may leave behind: a record without money. */
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { World } from "./world.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 
-/** All that a request may leave behind. */
+/** All that a request may leave behind, but for the record of a refusal. */
 export interface Trace {
   readonly transfers: unknown;
   readonly holds: unknown;
+  /** What keys and accounts spent of their budgets. */
+  readonly budgets: unknown;
+  /** The ledger's sums. */
+  readonly usage: unknown;
+  /** Those that anything was set aside or charged for, or that were tried anywhere. */
   readonly requests: unknown;
   readonly upstream: number;
 }
 
+type Json = Readonly<Record<string, unknown>>;
+/** More than any file of tests refuses, so that no refusal pushes an earlier request off the page. */
+const PAGE = 1_000;
+
 /** Looked up in the database itself: a proof of the ledger for each would take longer than all else. */
 export async function traceOf(world: World): Promise<Trace> {
-  const { body } = await world.management.call("GET", "/requests");
+  const { body } = await world.management.call("GET", `/requests?page_size=${PAGE}`);
+  const requests = body["requests"] as Json[];
+  expect(requests.length).toBeLessThan(PAGE);
   const database = new Sqlite(join(world.core.dataDirectory, "tollgate.db"), { readonly: true });
   try {
     return {
       transfers: database.prepare("SELECT count(*) FROM transfer").pluck().get(),
       holds: database.prepare("SELECT count(*) FROM open_hold").pluck().get(),
-      requests: body["requests"],
+      budgets: database.prepare("SELECT * FROM budget").all(),
+      usage: database.prepare("SELECT * FROM usage_day").all(),
+      requests: requests.filter((request) => !isMereRefusal(request)),
       upstream: world.upstream.requests.length,
     };
   } finally {
     database.close();
   }
+}
+
+/** True where all that there is of a request is that it was refused: each amount and each count of it is nought. */
+function isMereRefusal(request: Json): boolean {
+  const { detail, usage, price, served, attempts, attempt_log: tried } = request;
+  const amounts = Object.entries(request).filter(([name]) => name.endsWith("_nanos"));
+  const counts = [...amounts.map(([, nanos]) => nanos), ...Object.values(usage as Json)];
+  const isNothing = counts.length > 5 && counts.every((count) => count === "0") && attempts === 0;
+  const isUnserved = price === undefined && served === undefined && (tried as unknown[]).length === 0;
+  const isRefused = request["state"] === "uncharged" && (detail as Json)["error_reason"] !== undefined;
+  return isRefused && isNothing && isUnserved;
 }
 
 /** Fails the test where the text is no envelope of an error, or tells what is ours alone. Returns the error. */
