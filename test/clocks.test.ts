@@ -15,7 +15,9 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 /** Every place that reads the time of day, with the date that it makes of it. What lasts reads `performance.now`. */
 const DATES: Readonly<Record<string, string>> = {
   "src/cli/account.ts": "part of an id",
+  "src/cli/arguments.ts": "the first day of an export",
   "src/cli/correction.ts": "part of an id",
+  "src/cli/store.ts": "the date of an act in the audit log",
   "src/families/bedrock/index.ts": "the date of a signature",
   "src/families/sim/index.ts": "when an answer was made",
   "src/families/vertex/index.ts": "a token's end as Google tells it, made a life at once",
@@ -23,9 +25,12 @@ const DATES: Readonly<Record<string, string>> = {
   "src/observe/log.ts": "the time of a line",
   "src/rpc/remote-channel.ts": "a deadline as the gRPC library takes it, at the moment of the call",
   "src/rpc/server.ts": "a deadline as the gRPC library tells it, made a life at once",
+  "src/serve/alerts.ts": "dates of events and of deliveries, which go on after a restart",
   "src/serve/core.ts": "dates of rows, of keys' ends, of budgets, and of answers that are kept across starts",
+  "src/serve/records.ts": "when a request ended, and which records are too old to keep",
   "src/serve/request-id.ts": "part of an id",
   "src/serve/settings-check.ts": "the date of the prices in force",
+  "src/store/postgres/anchors.ts": "when an anchor was made, and when a loss was accepted",
   "src/store/sqlite/file.ts": "when a loss was accepted",
 };
 

@@ -37,8 +37,8 @@ export class Webhooks {
   constructor(private readonly parts: WebhooksParts) {}
 
   async create(accountId: string, given: WebhookSettings | undefined, act: Act): Promise<MadeWebhook> {
-    if (given === undefined || given.url === "")
-      throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings.url" });
+    if (given === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings" });
+    if (given.url === "") throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings.url" });
     const settings = this.#checked(given);
     const [[counted] = []] = await this.#steps([{ statement: "countWebhooks", values: { accountId } }]);
     if (Number(counted?.["count"] ?? 0) >= WEBHOOKS_MAX)

@@ -73,7 +73,14 @@ test("every enum of every management method is a word in JSON, and reasons are s
     }
   };
   for (const { desc, http } of methods()) if (http !== undefined) [desc.input, desc.output].forEach(visit);
-  expect(words.get("tollgate.v1.RequestState")).toEqual(["unspecified", "held", "settled", "voided", "expired"]);
+  expect(words.get("tollgate.v1.RequestState")).toEqual([
+    "unspecified",
+    "held",
+    "settled",
+    "voided",
+    "expired",
+    "uncharged",
+  ]);
   expect(words.get("tollgate.v1.ErrorReason")).toContain("UPSTREAM_FAILED");
   for (const [name, values] of words) {
     const shape = name === "tollgate.v1.ErrorReason" ? /^[A-Z_]+$/ : /^[a-z0-9_]+$/;

@@ -122,6 +122,6 @@ test("every management method that is no mere question is a change", () => {
     .map(({ desc }) => desc.name);
   for (const name of questions)
     expect(name).toMatch(
-      /^(Get|List|Summarize|Generate|Stream|Count|Embed|Estimate|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)/,
+      /^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)/,
     );
 });

@@ -6,9 +6,8 @@ import { type Admin, listenAdmin } from "../../src/serve/admin.js";
 import type { OpenCore } from "./open-core.js";
 
 /** Our services, as health and reflection name them. */
-export const SERVICES = ["Inference", "Model", "Key", "Account", "Usage", "Identity", "Upstream", "Node", "Audit"].map(
-  (n) => `tollgate.v1.${n}Service`,
-);
+const NAMES = "Inference Model Key Account Usage Identity Upstream Node Alert Event Webhook Audit";
+export const SERVICES = NAMES.split(" ").map((name) => `tollgate.v1.${name}Service`);
 export interface Running {
   readonly address: string;
   readonly drain: (timeoutMs: number) => Promise<void>;

@@ -26,7 +26,8 @@ function isRequired(field: DescField): boolean {
 const managed = methods()
   // No key may call what is a person's own.
   .filter(({ http, path, permission }) => {
-    return http !== undefined && !path.includes("InferenceService") && permission?.user !== true;
+    const isAsked = http !== undefined && !path.includes("InferenceService");
+    return isAsked && !requiredMethod(path).responseStream && permission?.user !== true;
   })
   .map(({ path, desc }) => ({
     path,
