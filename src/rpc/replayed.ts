@@ -32,7 +32,7 @@ export async function unaryReplayed(
   };
   const ask = new Ask(requiredMethod(path), request, metadata);
   await replays.serve(ask, service, sink, async (call, out) => {
-    out.data(await handler(request, serviceCall(call, out)));
+    out.data(await handler(request, serviceCall(call, out, service.act)));
   });
   return answer;
 }
@@ -48,7 +48,7 @@ export function streamReplayed(
   handler: StreamHandler<unknown, unknown>,
 ): Promise<void> {
   const ask = new Ask(requiredMethod(path), request, metadata);
-  return replays.serve(ask, service, sink, (call, out) => handler(request, serviceCall(call, out), out));
+  return replays.serve(ask, service, sink, (call, out) => handler(request, serviceCall(call, out, NO_ACT), out));
 }
 
 /** The methods of InferenceService that are about answers that were made before. */
@@ -86,12 +86,12 @@ function resumedSink(
   };
 }
 
-function serviceCall(call: GatewayCall, out: Sink<unknown>): ServiceCall {
+function serviceCall(call: GatewayCall, out: Sink<unknown>, act: ServiceCall["act"]): ServiceCall {
   const { caller, requestId, signal, callerEndMs, beforeHold, record } = call;
   const head = (metadata: CallMetadata): void => out.head(metadata);
   // The run outlives the call that began it, and nothing of a generation asks where that came from.
   const origin = { address: "", metadata: {} };
-  return { caller, requestId, ...origin, signal, callerEndMs, beforeHold, record, act: NO_ACT, head };
+  return { caller, requestId, ...origin, signal, callerEndMs, beforeHold, record, act, head };
 }
 
 function notKept(requestId: string): GatewayError {

@@ -66,7 +66,9 @@ export class Reckoning {
     const work = this.#upstream.works.get(call.user);
     const what = `${call.user} ${JSON.stringify(death)} ${JSON.stringify(record)}`;
     // Refused, a throw before its hold, or admitted against a lease and dead before its hold was written.
-    if (record === undefined) return this.#expectLittleLost(call, 0, death, diedMs, what);
+    // The ledger knows none of those; what else is kept of requests may.
+    if (record === undefined || record["state"] === "uncharged")
+      return this.#expectLittleLost(call, 0, death, diedMs, what);
     const usage = record["usage"] as Record<string, string> | undefined;
     const charged = { input: Number(usage?.["input_tokens"] ?? 0), output: Number(usage?.["output_tokens"] ?? 0) };
     const generated = encode(work?.text ?? "").length;
