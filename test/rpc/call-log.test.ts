@@ -110,6 +110,10 @@ test("a change leaves a line with who made it and what it changed, and never a s
   expect(JSON.stringify(core.log)).not.toContain("sk-imported");
 });
 
+const QUESTION = new RegExp(
+  "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
+);
+
 test("every management method that is no mere question is a change", () => {
   const changes = methods()
     .filter(isChange)
@@ -120,8 +124,5 @@ test("every management method that is no mere question is a change", () => {
   const questions = methods()
     .filter((method) => !isChange(method))
     .map(({ desc }) => desc.name);
-  for (const name of questions)
-    expect(name).toMatch(
-      /^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)/,
-    );
+  for (const name of questions) expect(name).toMatch(QUESTION);
 });
