@@ -100,7 +100,14 @@ test("what the operator pays is shown to operators alone", async () => {
   const reader = await management.makeKey("acme", { scopes: ["usage"] });
   const tenant = new Management(gateway, reader.secret);
   const { requests } = (await management.call("GET", "/requests")).body as { requests: Json[] };
-  for (const path of ["/requests", "/usage", `/requests/${String(requests[0]!["id"])}`]) {
+  const lists = ["/requests", "/requests?start_time=2020-01-01T00:00:00Z&model=cheap", "/requests?state=settled"];
+  const sums = [
+    "/usage",
+    "/usage:query",
+    "/usage:query?group_by=model&group_by=upstream",
+    "/usage:query?upstream=fake",
+  ];
+  for (const path of [...lists, ...sums, `/requests/${String(requests[0]!["id"])}`]) {
     const [own, all] = [await tenant.call("GET", path), await management.call("GET", path)];
     expect([own.status, all.status]).toEqual([200, 200]);
     expect(JSON.stringify(own.body)).not.toMatch(/operator_cost|margin/);
