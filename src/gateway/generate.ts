@@ -185,10 +185,10 @@ async function conclude(
     const counting = meter.outcome(endingOf(failure, call));
     const outcome = counting instanceof Promise ? await counting : counting;
     const { upstream, attempts, attemptLog } = meter;
-    const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome });
     // A cost within the hold is charged whole. What is above it depends on what the account has when it is settled.
     const isAboveHold = outcome.costNanos > hold.amountNanos;
     const mustWait = isAboveHold || generatedTokens(outcome.usage) > SETTLE_FIRST_TOKENS;
+    const settling = hold.settle({ upstream, attempts, attemptLog, ...outcome }, mustWait);
     const settled = mustWait ? await settling : undefined;
     const chargedNanos = isAboveHold ? (settled?.chargedNanos ?? hold.amountNanos) : outcome.costNanos;
     failpoint("before_last_bytes");

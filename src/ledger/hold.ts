@@ -48,10 +48,10 @@ export interface Hold {
   checkpoint(checkpoint: Checkpoint): void;
   /**
    * Charges the request and frees the rest of the hold. Never rejects: undefined means that the database did not take
-   * it
-   * yet and the ledger retries. A second call changes nothing and answers as the first.
+   * it yet and the ledger retries. A second call changes nothing and answers as the first. Without `isAwaited` it waits
+   * for company, and so does its answer.
    */
-  settle(settlement: Settlement): Promise<SettleOutcome | undefined>;
+  settle(settlement: Settlement, isAwaited?: boolean): Promise<SettleOutcome | undefined>;
   /**
    * For the `finally` of whoever opened it: settles what was never settled, by its last checkpoint, else as nothing
    * generated. Changes nothing after `settle`. Never throws.
@@ -148,7 +148,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     if (!this.#noting) void this.#note();
   }
 
-  settle(settlement: Settlement): Promise<SettleOutcome | undefined> {
+  settle(settlement: Settlement, isAwaited = false): Promise<SettleOutcome | undefined> {
     if (this.#settled !== undefined) return this.#settled;
     const { settlements, leases, nowMs } = this.#steps;
     this.#waiting = undefined;
@@ -169,7 +169,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
       nowMs: nowMs(),
       terms: this.#isLate ? this.lateTerms : undefined,
     };
-    this.#settled = settlements.settle(operation, this);
+    this.#settled = settlements.settle(operation, this, isAwaited);
     return this.#settled;
   }
 

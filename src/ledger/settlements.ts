@@ -58,10 +58,10 @@ export class Settlements {
   }
 
   /** Never rejects. Undefined: it waits for the next try, or it is lost. */
-  settle(operation: SettleOperation, hold: Admitted): Promise<SettleOutcome | undefined> {
+  settle(operation: SettleOperation, hold: Admitted, isAwaited = false): Promise<SettleOutcome | undefined> {
     this.#running += 1;
     return new Promise((resolve) => {
-      this.#try(operation, hold, (outcome, error) => {
+      this.#try(operation, hold, isAwaited, (outcome, error) => {
         this.#running -= 1;
         if (outcome === "failed") this.#keep({ operation, hold }, error);
         resolve(typeof outcome === "string" ? undefined : outcome);
@@ -77,7 +77,12 @@ export class Settlements {
     return this.open === 0;
   }
 
-  #try(operation: SettleOperation, hold: Admitted, ended: (outcome: Outcome, error?: unknown) => void): void {
+  #try(
+    operation: SettleOperation,
+    hold: Admitted,
+    isAwaited: boolean,
+    ended: (outcome: Outcome, error?: unknown) => void,
+  ): void {
     const refused = (error: unknown): void => ended("failed", error);
     try {
       failpoint("before_settle");
@@ -91,7 +96,7 @@ export class Settlements {
         // Its hold went with it, or before it, and was not taken: once more, with what the hold would have said.
         const terms = hold.lateTerms;
         if (terms !== undefined) {
-          this.#try({ ...operation, terms }, hold, ended);
+          this.#try({ ...operation, terms }, hold, isAwaited, ended);
           return;
         }
       }
@@ -103,7 +108,7 @@ export class Settlements {
       }
       ended(outcome);
     };
-    this.#options.writer.enqueue(operation, { committed, refused });
+    this.#options.writer.enqueue(operation, { committed, refused }, isAwaited);
   }
 
   #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {
@@ -147,7 +152,8 @@ export class Settlements {
     this.#retrying = true;
     const batch = this.#waiting.splice(0, RETRIED_MAX);
     this.#running += batch.length;
-    const tried = ({ operation, hold }: Settling) => new Promise<Outcome>((ended) => this.#try(operation, hold, ended));
+    const tried = ({ operation, hold }: Settling) =>
+      new Promise<Outcome>((ended) => this.#try(operation, hold, false, ended));
     const outcomes = await Promise.all(batch.map(tried));
     this.#running -= batch.length;
     const failed = batch.filter((_, index) => outcomes[index] === "failed");

@@ -60,8 +60,8 @@ export class LedgerWriter {
   #commits: Running[] = [];
   #patience: NodeJS.Timeout | undefined;
   #patienceMs = Infinity;
-  /** Operations in the queue that somebody waits for. */
-  #urgent = 0;
+  /** The number of the last operation that somebody waits for, as they were submitted. */
+  #urgentUntil = 0;
   #submitted = 0;
   #ended = 0;
   /** When the first of what gathers was relied on, and the first of what commits failed since one was written. */
@@ -84,8 +84,11 @@ export class LedgerWriter {
     return new Promise((resolve, reject) => this.enqueue(operation, { committed: resolve, refused: reject }));
   }
 
-  /** As `submit`, for those that thousands of times a second can do without a promise. */
-  enqueue(operation: LedgerOperation, waiting: Waiting): void {
+  /**
+   * As `submit`, for those that thousands of times a second can do without a promise. `isAwaited`: somebody waits for
+   * it, whatever its kind, and so for all that gathers before it.
+   */
+  enqueue(operation: LedgerOperation, waiting: Waiting, isAwaited = false): void {
     if (this.#operations.length >= this.#queueMax) {
       waiting.refused(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the ledger is behind" }));
       return;
@@ -93,8 +96,8 @@ export class LedgerWriter {
     this.#operations.push(operation);
     this.#waiting.push(waiting);
     this.#submitted += 1;
-    const patienceMs = patienceOf(operation);
-    if (patienceMs === undefined) this.#urgent += 1;
+    const patienceMs = isAwaited ? undefined : patienceOf(operation);
+    if (patienceMs === undefined) this.#urgentUntil = this.#submitted;
     this.#schedule(patienceMs);
   }
 
@@ -124,7 +127,7 @@ export class LedgerWriter {
   /** While a commit runs, the next batch gathers; otherwise a batch is what one turn of the event loop brings. */
   #schedule(patienceMs = 0): void {
     if (this.#scheduled || !this.#mayWrite) return;
-    if (this.#urgent === 0 && this.#flushes.length === 0) {
+    if (!this.#isAwaited && this.#flushes.length === 0) {
       if (patienceMs >= this.#patienceMs) return;
       clearTimeout(this.#patience);
       this.#patienceMs = patienceMs;
@@ -133,6 +136,11 @@ export class LedgerWriter {
     }
     this.#scheduled = true;
     setImmediate(this.#drain);
+  }
+
+  /** True where somebody waits for what is in the queue. */
+  get #isAwaited(): boolean {
+    return this.#urgentUntil > this.#submitted - this.#operations.length;
   }
 
   get #mayWrite(): boolean {
@@ -183,7 +191,6 @@ export class LedgerWriter {
       operations = operations.splice(0, count);
       waiting = waiting.splice(0, count);
     } else [this.#operations, this.#waiting] = [[], []];
-    for (const operation of operations) if (patienceOf(operation) === undefined) this.#urgent -= 1;
     return [operations, waiting];
   }
 

@@ -85,7 +85,7 @@ const run = async () => {
     const heldMs = performance.now();
     holdMs.push(heldMs - beforeMs);
     await settled;
-    settled = hold.settle(settlement).then((outcome) => {
+    settled = hold.settle(settlement, true).then((outcome) => {
       if (outcome?.chargedNanos !== settlement.costNanos) throw new Error("a settlement was not taken");
       settleMs.push(performance.now() - heldMs);
       cycles += 1;

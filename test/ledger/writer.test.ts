@@ -1,5 +1,5 @@
 /** The batching writer. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { LedgerOperation, LedgerResult } from "../../src/ledger/operation.js";
 import {
@@ -9,7 +9,7 @@ import {
   FOLLOWING_OPERATIONS_MIN,
   LedgerWriter,
 } from "../../src/ledger/writer.js";
-import { holdOf } from "./operations.js";
+import { holdOf, settleOf } from "./operations.js";
 
 /** A database that grants every hold, and remembers the batches. */
 function grantAll(): { commit: Commit; batches: (readonly LedgerOperation[])[] } {
@@ -22,10 +22,39 @@ function grantAll(): { commit: Commit; batches: (readonly LedgerOperation[])[] }
   return { commit, batches };
 }
 
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const holds = (count: number): LedgerOperation[] =>
   Array.from({ length: count }, (_, index) => holdOf({ requestId: `r${index}` }));
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe("the writer", () => {
+  test("writes a settlement that is waited for at once, with the hold that waits for company before it", async () => {
+    const { commit, batches } = grantAll();
+    const writer = new LedgerWriter(commit);
+    // No patience ends while the clock stands: what is written now waited for no time.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const [leased, settle, later] = [holdOf({ leaseId: "l1" }), settleOf(), holdOf({ requestId: "r2", leaseId: "l1" })];
+    const patient = { committed: () => undefined, refused: () => undefined };
+    writer.enqueue(leased, patient);
+    writer.enqueue(settle, patient);
+    await turns();
+    expect(batches).toEqual([]);
+    await new Promise<void>((committed) =>
+      writer.enqueue(settleOf({ requestId: "r2" }), { ...patient, committed: () => committed() }, true),
+    );
+    expect(batches).toEqual([[leased, settle, settleOf({ requestId: "r2" })]]);
+    // What comes behind it is patient again.
+    writer.enqueue(later, patient);
+    await turns();
+    expect(batches).toHaveLength(1);
+  });
+
   test("commits together what one turn brings, in order", async () => {
     const { commit, batches } = grantAll();
     const writer = new LedgerWriter(commit);
