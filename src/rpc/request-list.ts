@@ -12,6 +12,8 @@ import { accountFilter, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { messageOfLedger, messageOfRecord } from "./request-message.js";
 
+/** Among so many of the ledger's newest are those that run, and those that have no record yet. */
+const NEWEST_ROWS = 1_000;
 const ALL_MS = Number.MAX_SAFE_INTEGER;
 const CURSOR = z.tuple([z.literal("record"), z.number(), z.string()]);
 const RECORD_STATES: Readonly<Partial<Record<RequestState, RecordState>>> = {
@@ -33,30 +35,71 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
   const account = accountFilter(caller, asked.accountId);
   const { size, token } = pageOf(asked);
   if (asked.state === RequestState.REQUEST_STATE_HELD) {
-    const running = await runningOf(account, size, parts);
+    const running = (await newestOf(account, parts)).filter(isRunning).slice(0, size);
     return { requests: running.map((row) => messageOfLedger(row, isOperator(caller), undefined)), nextPageToken: "" };
   }
   const filter = filterOf(asked, account);
   const after = cursorOf(token);
-  const isPlain = after === undefined && isUnfiltered(asked);
-  const running = isPlain ? await runningOf(account, size, parts) : [];
-  const found = await matching(filter, asked.state, size + 1, after, parts);
-  const requests = running.map((row) => messageOfLedger(row, isOperator(caller), undefined));
-  const seen = new Set(found.map(({ record }) => record.id));
-  const shown = requests.filter(({ id }) => !seen.has(id)).slice(0, size);
-  const rest = found.slice(0, size - shown.length);
-  const messages = rest.map(({ record, row }) =>
-    row === undefined ? messageOfRecord(record) : messageOfLedger(row, isOperator(caller), record),
+  const recorded = await matching(filter, asked.state, size + 1, after, parts);
+  const newest = isUnfiltered(asked) ? await newestOf(account, parts) : [];
+  const seen = new Set(recorded.map(({ id }) => id));
+  const unseen = newest.filter(({ id }) => !seen.has(id));
+  const running = after === undefined ? unseen.filter(isRunning).slice(0, size) : [];
+  const unrecorded = await unrecordedOf(
+    unseen,
+    after,
+    recorded.length > size ? recorded.at(-1) : undefined,
+    size,
+    parts,
   );
-  const last = rest.at(-1)?.record;
+  const found = unrecorded.length === 0 ? recorded : [...recorded, ...unrecorded].sort(byEnd);
+  const rest = found.slice(0, size - running.length);
+  const requests = running.map((row) => messageOfLedger(row, isOperator(caller), undefined));
+  for (const { row, record } of rest) {
+    if (row !== undefined) requests.push(messageOfLedger(row, isOperator(caller), record));
+    else if (record !== undefined) requests.push(messageOfRecord(record));
+  }
   const isLast = rest.length === found.length;
-  const nextPageToken = isLast ? "" : tokenOf(last ?? { endTimeMs: ALL_MS, id: "~" });
-  return { requests: [...shown, ...messages], nextPageToken };
+  const nextPageToken = isLast ? "" : tokenOf(rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" });
+  return { requests, nextPageToken };
 }
 
+/** A request that has ended, with what is known of it. */
 interface Found {
-  readonly record: RecordRow;
+  readonly id: string;
+  readonly endTimeMs: number;
+  readonly record: RecordRow | undefined;
   readonly row: RequestRow | undefined;
+}
+
+/** The newer one first. */
+function byEnd(one: Pick<Found, "id" | "endTimeMs">, other: Pick<Found, "id" | "endTimeMs">): number {
+  return other.endTimeMs - one.endTimeMs || (one.id < other.id ? 1 : -1);
+}
+
+/**
+ * Those of a page that the ledger charged and that have no record, as a crash or another node's last moment leaves
+ * them: no list misses money that the balance shows. Those older than `last` stand on a later page.
+ */
+async function unrecordedOf(
+  rows: readonly RequestRow[],
+  after: ListCursor | undefined,
+  last: Found | undefined,
+  size: number,
+  { records }: Parts,
+): Promise<readonly Found[]> {
+  const begin = after === undefined ? undefined : { id: after.id, endTimeMs: after.timeMs };
+  const ended = rows
+    .flatMap((row): Found[] =>
+      row.endTimeMs === null ? [] : [{ id: row.id, endTimeMs: row.endTimeMs, row, record: undefined }],
+    )
+    .filter((one) => begin === undefined || byEnd(begin, one) < 0)
+    .filter((one) => last === undefined || byEnd(one, last) < 0)
+    .sort(byEnd)
+    .slice(0, size + 1);
+  // A record has a time of its own, and may stand on the page before or after for it.
+  const known = await Promise.all(ended.map(({ id }) => records.find(id)));
+  return ended.filter((_, place) => known[place] === undefined);
 }
 
 /** Records with what the ledger says of them; a state of the ledger's is only known there. */
@@ -76,7 +119,7 @@ async function matching(
     for (const [place, record] of some.entries()) {
       const row = rows[place];
       if (state === 0 || state === RequestState.REQUEST_STATE_UNCHARGED || stateOf(row) === state)
-        found.push({ record, row });
+        found.push({ id: record.id, endTimeMs: record.endTimeMs, record, row });
     }
     const last = some.at(-1);
     if (some.length < count || last === undefined) break;
@@ -100,10 +143,12 @@ function stateOf(row: RequestRow | undefined): RequestState {
   }
 }
 
-/** Those among the newest that still run. */
-async function runningOf(account: string | undefined, size: number, { requests }: Parts): Promise<RequestRow[]> {
-  const { rows } = await requests.list(account, { size: 1_000, token: "" });
-  return rows.filter(({ state }) => state === "held").slice(0, size);
+async function newestOf(account: string | undefined, { requests }: Parts): Promise<readonly RequestRow[]> {
+  return (await requests.list(account, { size: NEWEST_ROWS, token: "" })).rows;
+}
+
+function isRunning({ state }: RequestRow): boolean {
+  return state === "held";
 }
 
 function filterOf(asked: ListRequestsRequest, account: string | undefined): RecordFilter {

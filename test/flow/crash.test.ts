@@ -154,6 +154,8 @@ class Crash {
       "the first call is paid",
     );
 
+    // What was never looked at cannot be seen to stay, and some moments come at once.
+    for (const entry of await entriesOf(this.#management)) this.#entries.set(String(entry["id"]), entry);
     const load = [this.#credit(), this.#look()];
     for (let client = 0; client < STREAMS; client++) load.push(this.#ask(true));
     for (let client = 0; client < WHOLE_CALLS; client++) load.push(this.#ask(false));
