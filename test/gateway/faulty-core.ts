@@ -59,6 +59,8 @@ function nothing(): void {
 
 /** What a request leaves behind it, where anything is wrong. */
 export interface Remains {
+  /** Holds that its node answers for, until their ends are in the database: one may not be written yet. */
+  readonly holds: number;
   /** Slots of its key. */
   readonly slots: number;
   /** Requests and attempts, as they are counted. */
@@ -149,7 +151,8 @@ export async function openFaultyCore(
       const peeked = coordination.peek({ requestId: "probe", accountId: "acme", demands: [demand] });
       assert(!(peeked instanceof Promise));
       const attempts = upstreams().reduce((sum, { health }) => sum + health.running, 0);
-      return { slots: peeked.admitted ? 0 : 1, requests: metrics.running, attempts, drains };
+      const holds = ledger.lease.openHoldCount;
+      return { holds, slots: peeked.admitted ? 0 : 1, requests: metrics.running, attempts, drains };
     },
     forgive: () => {
       for (const { health } of upstreams()) health.reset();

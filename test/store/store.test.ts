@@ -19,6 +19,7 @@ function keyOf(given: Partial<KeyRow>): KeyRow {
     createTimeMs: NOON_MS,
     revokeTimeMs: null,
     makerId: null,
+    makerUserId: null,
     revision: 1,
     ...given,
   };
