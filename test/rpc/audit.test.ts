@@ -1,8 +1,5 @@
 /** Every management method leaves its record in the audit log, done or refused, found by its filter. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { methods } from "../../src/api/descriptors.js";
 import {
@@ -20,7 +17,6 @@ import {
 } from "../../src/api/index.js";
 import { requiredMethod } from "../../src/api/methods.js";
 import { GatewayError } from "../../src/errors.js";
-import { Records } from "../../src/records/records.js";
 import { RequestFeed } from "../../src/records/request-record.js";
 import { methodName } from "../../src/rpc/call-audit.js";
 import { isChange } from "../../src/rpc/call-log.js";
@@ -28,6 +24,7 @@ import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { TEST_ACT } from "../support/acts.js";
 import { withKey } from "./edges.js";
 import { NOW_MS, openCore, type OpenCore } from "./open-core.js";
+import { openRecords } from "./open-records.js";
 
 const { AUDIT_RESULT_DONE: DONE, AUDIT_RESULT_REFUSED: REFUSED, AUDIT_RESULT_UNCHANGED: UNCHANGED } = AuditResult;
 const CHANGES = methods().filter(isChange);
@@ -36,13 +33,11 @@ let core: OpenCore;
 let operator = { secret: "", id: "" };
 let member = { secret: "", id: "" };
 let requestId = "";
-let directory = "";
-let records: Records;
+let kept: Awaited<ReturnType<typeof openRecords>>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
-  records = await openRecords();
-  core = await openCore({ records });
+  kept = await openRecords();
+  core = await openCore({ records: kept.records });
   await core.parts.ledger.start();
   operator = await core.makeKey("root", { scopes: ["operator"], name: "boss" });
   member = await core.makeKey("acme", { scopes: ["keys", "audit", "usage"] });
@@ -53,20 +48,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await core.parts.ledger.close();
   await core.close();
-  await records.close();
-  await rm(directory, { recursive: true, force: true });
+  await kept.close();
 });
-
-function openRecords(): Promise<Records> {
-  const fail = (problem: unknown): never => expect.unreachable(String(problem));
-  const retention = { recordsMs: 86_400_000, refusalsMs: 86_400_000 };
-  return Records.open({ place: { directory }, retention, nowMs: () => NOW_MS, onDropped: fail, onError: fail });
-}
 
 /** The record of a request of the member's for a person. */
 function recordOf(endUser: string): void {
   const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: () => expect.unreachable() });
-  feed.subscribe((request) => records.add(request));
+  feed.subscribe((request) => kept.records.add(request));
   const record = feed.begin(requestId, "/v1/chat/completions", { "x-tollgate-user": endUser });
   record.askedBy({ accountId: "acme", keyId: member.id }, "203.0.113.9");
   record.end(undefined);

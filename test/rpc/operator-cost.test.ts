@@ -1,8 +1,5 @@
 /** What the operator pays for a request, and what is left of it, is shown to operators alone, by every method. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CallMetadata } from "../../src/api/channel.js";
@@ -11,10 +8,10 @@ import { Price, Usage, UsageServiceService as usage, UsageSource } from "../../s
 import { requiredMethod } from "../../src/api/methods.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../../src/api/session-headers.js";
 import { SCOPES } from "../../src/keys/caller.js";
-import { Records } from "../../src/records/records.js";
 import { RequestFeed } from "../../src/records/request-record.js";
 import { TEST_ACT } from "../support/acts.js";
 import { NOW_MS, openCore, type OpenCore } from "./open-core.js";
+import { openRecords } from "./open-records.js";
 import { signIn, type Who } from "./sign-in.js";
 
 const SECRET_FIELD = /^(?:operator_cost|margin)(?:_|$)/;
@@ -44,21 +41,11 @@ const ASKED: readonly { readonly name: string; readonly path: string; readonly f
 const PEOPLE: readonly Who[] = ["owner", "admin", "member", "viewer"];
 const callers: Record<string, CallMetadata> = {};
 let core: OpenCore;
-let records: Records;
-let directory: string;
+let kept: Awaited<ReturnType<typeof openRecords>>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
-  const fail = (problem: unknown): never => expect.unreachable(String(problem));
-  const retention = { recordsMs: 86_400_000, refusalsMs: 86_400_000 };
-  records = await Records.open({
-    place: { directory },
-    retention,
-    nowMs: () => NOW_MS,
-    onDropped: fail,
-    onError: fail,
-  });
-  core = await openCore({ records });
+  kept = await openRecords();
+  core = await openCore({ records: kept.records });
   const { ledger } = core.parts;
   await ledger.start();
   const key = async (account: string, scopes: string[]): Promise<CallMetadata> => ({
@@ -79,8 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await core.parts.ledger.close();
   await core.close();
-  await records.close();
-  await rm(directory, { recursive: true, force: true });
+  await kept.close();
 });
 
 /** A request that was charged, with its record, and one that runs and was noted. */
@@ -104,7 +90,7 @@ async function spend(keyId: string): Promise<void> {
   const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
   await hold.settle({ ...noted, usageSource, attemptLog: "" });
   const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: () => expect.unreachable() });
-  feed.subscribe((request) => records.add(request));
+  feed.subscribe((request) => kept.records.add(request));
   const record = feed.begin(done, "/v1/chat/completions", {});
   record.askedBy({ accountId: "acme", keyId }, "203.0.113.9");
   record.model = "alpha";

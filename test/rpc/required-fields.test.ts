@@ -4,17 +4,23 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { methods, registry } from "../../src/api/descriptors.js";
 import { requiredMethod } from "../../src/api/methods.js";
 import { openCore, type OpenCore } from "./open-core.js";
+import { openRecords } from "./open-records.js";
 
 const REQUIRED = 2;
 const SIGNAL = new AbortController().signal;
 
 let core: OpenCore;
+let kept: Awaited<ReturnType<typeof openRecords>>;
 let operator: string;
 beforeAll(async () => {
-  core = await openCore();
+  kept = await openRecords();
+  core = await openCore({ records: kept.records });
   ({ secret: operator } = await core.makeKey("acme", { scopes: ["operator"] }));
 });
-afterAll(() => core.close());
+afterAll(async () => {
+  await core.close();
+  await kept.close();
+});
 
 function isRequired(field: DescField): boolean {
   const behavior = registry().getExtension("google.api.field_behavior");
