@@ -1,4 +1,5 @@
 /** Looks at what alerts watch, behind everything else: by a timer, in pages, and one node at a time for all. */
+import { DAY_MS, dayOf } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
 import { formatUsd } from "../money.js";
 import type { AlertStep, Store } from "../store/store.js";
@@ -29,7 +30,6 @@ const FOREIGN_MS = 120_000;
 /** which it does as often as this. */
 const SEEN_EVERY_MS = 30_000;
 const SWEEP_MS = 60_000;
-const DAY_MS = 86_400_000;
 const DELIVERIES_KEPT_MS = 30 * DAY_MS;
 const EVENTS_KEPT_MS = 90 * DAY_MS;
 const WEEK_DAYS = 7;
@@ -228,10 +228,6 @@ function watchedAccounts(alerts: readonly AlertRow[]): readonly string[] {
 function buckets(nowMs: number): AlertStep["values"] {
   const day = dayOf(nowMs);
   return { day, month: day.slice(0, 7), total: "", weekDay: dayOf(nowMs - WEEK_DAYS * DAY_MS) };
-}
-
-function dayOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
 }
 
 function placeOf(alertId: string, subject: string): string {

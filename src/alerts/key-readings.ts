@@ -1,10 +1,9 @@
 /** Readings of keys: their budgets, their ends, and whether anybody uses them. */
+import { DAY_MS, dayNumber } from "../api/day.js";
 import { AlertKind, KeySettings } from "../api/index.js";
 import type { Reading } from "./judge.js";
 import { type Budget, budgetReadings } from "./money-readings.js";
 import { type AlertRow, bytes, type Columns, nanos, number, text } from "./rows.js";
-
-const DAY_MS = 86_400_000;
 
 /** The kinds that look at keys. */
 export const KEY_KINDS: ReadonlySet<AlertKind> = new Set([
@@ -57,5 +56,5 @@ function keyBudgets(settings: KeySettings, row: Columns): readonly Budget[] {
 function unusedDays(row: Columns, nowMs: number): number {
   const used = Date.parse(`${text(row, "last_day")}T00:00:00Z`);
   const sinceMs = Math.max(Number.isNaN(used) ? 0 : used, number(row, "create_time_ms"));
-  return Math.max(0, Math.floor(nowMs / DAY_MS) - Math.floor(sinceMs / DAY_MS));
+  return Math.max(0, dayNumber(nowMs) - dayNumber(sinceMs));
 }

@@ -1,4 +1,5 @@
 /** Readings of accounts: balances, budgets and spending, a page of accounts at a time. */
+import { dayNumber } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
 import { formatUsd } from "../money.js";
 import type { Reading } from "./judge.js";
@@ -6,7 +7,6 @@ import { type AlertRow, type Columns, nanos, text } from "./rows.js";
 
 /** How far the other way a subject must be before it is over, in hundredths. */
 const MARGIN = 10n;
-const DAY_MS = 86_400_000;
 const DAYS_MAX = 36_500n;
 
 /** The kinds that look at accounts. */
@@ -146,7 +146,7 @@ export function budgetReadings(
 function daysOfWeek(row: Columns, nowMs: number): bigint {
   const first = Date.parse(`${text(row, "week_first_day")}T00:00:00Z`);
   if (Number.isNaN(first)) return 7n;
-  return BigInt(Math.min(7, Math.max(1, Math.floor(nowMs / DAY_MS) - Math.floor(first / DAY_MS))));
+  return BigInt(Math.min(7, Math.max(1, dayNumber(nowMs) - dayNumber(first))));
 }
 
 function min(a: bigint, b: bigint): bigint {

@@ -1,4 +1,5 @@
 /** What a node sees by itself: its requests, its upstreams, its settings, and the last proof of the ledger. */
+import { DAY_MS, dayOf } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
 import { GlobSet } from "../keys/glob.js";
 import type { Reading } from "./judge.js";
@@ -27,7 +28,6 @@ export interface NodeSources {
 
 export const NO_SOURCES: NodeSources = { asides: () => [], models: () => [], isReloadRefused: () => false };
 
-const DAY_MS = 86_400_000;
 const WINDOW_MINUTES = 5;
 const REQUESTS_MIN = 20;
 /** A tenth below what fires is over. */
@@ -79,7 +79,7 @@ export class NodeWatch {
     return this.sources.models().flatMap(({ id, retireTime }) => {
       if (retireTime === undefined || !watched.matches(id)) return [];
       const isMet = retireTime.getTime() - nowMs <= days * DAY_MS;
-      const day = retireTime.toISOString().slice(0, 10);
+      const day = dayOf(retireTime.getTime());
       const message = `The model ${id} retires on ${day}: move its requests to another one.`;
       return [{ ...gateway(`model ${id}`), isMet, isOver: !isMet, message, facts: { model: id, retire_day: day } }];
     });

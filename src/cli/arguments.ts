@@ -1,9 +1,8 @@
 /** What people type after a command, read and checked. */
+import { DAY_MS, dayOf } from "../api/day.js";
 import { InvalidArgumentError } from "commander";
 import type { ModelLimits } from "../api/index.js";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
-
-const DAY_MS = 86_400_000;
 
 /** USD such as 25.00, as nano-USD. */
 export function readUsd(text: string): bigint {
@@ -51,7 +50,7 @@ export function readDay(text: string): string {
 export function readSince(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
   if (days === undefined) throw new InvalidArgumentError("Write days such as 7d.");
-  return new Date(Date.now() - Number(days) * DAY_MS).toISOString().slice(0, 10);
+  return dayOf(Date.now() - Number(days) * DAY_MS);
 }
 
 /** A UTC day such as 2026-11-21, or a time such as 2026-11-21T12:00:00Z; the gateway reads it. */

@@ -1,4 +1,5 @@
 /** What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched. */
+import { DAY_MS, dayOf } from "../api/day.js";
 import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
@@ -17,7 +18,6 @@ import { ownInput, toldInput } from "./known-input.js";
 import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
 
-const DAY_MS = 86_400_000;
 /** How far back the answers of an account say how long its next one will be. */
 const HISTORY_DAYS = 30;
 
@@ -138,7 +138,7 @@ async function expectedOutput(
 ): Promise<{ readonly tokens: number; readonly requestCount: number }> {
   // Vectors have no tokens, and what the account chatted about with the model says nothing of them.
   if (kind === "embedding") return { tokens: 0, requestCount: 0 };
-  const fromDay = new Date(steps.nowMs() - HISTORY_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const fromDay = dayOf(steps.nowMs() - HISTORY_DAYS * DAY_MS);
   const past = await steps.ledger.requests.outputOf(call.caller.accountId, model.id, fromDay);
   if (past.requestCount === 0) return { tokens: tokensMax, requestCount: 0 };
   const mean = Math.ceil(past.outputTokens / past.requestCount);

@@ -1,4 +1,5 @@
 /** The rows of one batch in memory, with what changed in them, and the rules that no change may break. */
+import { dayNumber } from "../api/day.js";
 import assert from "node:assert";
 import { NO_USAGE } from "../api/usage.js";
 import { type Act, type AuditEvent, eventOf } from "../audit/act.js";
@@ -8,7 +9,7 @@ import { ChangedRows } from "./changed-rows.js";
 import { HoldTable } from "./hold-table.js";
 import type { Account, BudgetOwner, BudgetRow, HoldRow, LeaseRow, Note, Period } from "./rows.js";
 import type { OperatorTotal, Release, TotalKind, UsageDay, UsageRow } from "./rows.js";
-import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf, dayNumber } from "./rows.js";
+import { ACCOUNT_PERIODS, KEY_PERIODS, SOURCE_NONE, available, bucketOf } from "./rows.js";
 import {
   CHAIN_START,
   type ChainHead,

@@ -2,9 +2,9 @@
  * What a node does with its leases of money: asks for them ahead of need, admits against them, and gives them back when
  * they are idle or asked for.
  */
+import { dayNumber } from "../api/day.js";
 import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
 import { type Draw, type Moment, type NodeLease, NodeLeases } from "./node-leases.js";
-import { dayNumber } from "./rows.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 
 /** How far a node runs ahead of what is durable at most: beyond it, requests wait for their hold. */

@@ -2,10 +2,11 @@
  * Leases of money: a part of what an account has available, set aside for one node, which admits requests against it by
  * itself. What a lease may do is decided here, over a book; who holds it in memory is `node-leases.ts`.
  */
+import { dayNumber } from "../api/day.js";
 import type { Book } from "./book.js";
 import { freeOf } from "./grant.js";
 import type { HoldOperation, LeaseName, LeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
-import { type Account, type BudgetRow, type LeaseRow, dayNumber } from "./rows.js";
+import { type Account, type BudgetRow, type LeaseRow } from "./rows.js";
 import { leaseRecord } from "./transfer.js";
 
 /**

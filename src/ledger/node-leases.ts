@@ -2,7 +2,8 @@
  * The leases of this node, in memory: what it may admit against them, and which of them it must give back. It knows no
  * clock and sends nothing: times come in, and what is to be given back is left in `ending`.
  */
-import { type KeyBudget, dayNumber } from "./rows.js";
+import { dayNumber } from "../api/day.js";
+import { type KeyBudget } from "./rows.js";
 
 /**
  * A node is dead to the others once they saw no beat of it for so long, each by its own clock of durations. It is

@@ -1,4 +1,5 @@
 /** The rows that the ledger decides over: what a driver loads before a batch and writes after it. */
+import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { ChangeableRow } from "./changed-rows.js";
@@ -215,21 +216,6 @@ export function bucketOf(period: Period, timeMs: number): string {
   if (period === "total") return "";
   const day = dayOf(timeMs);
   return period === "day" ? day : day.slice(0, 7);
-}
-
-const DAY_MS = 86_400_000;
-/** The day that was asked for last: nearly every question is about today. */
-let lastDay = { number: Number.NaN, text: "" };
-
-function dayOf(timeMs: number): string {
-  const number = dayNumber(timeMs);
-  if (number !== lastDay.number) lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) };
-  return lastDay.text;
-}
-
-/** The number of the UTC day of a moment. */
-export function dayNumber(timeMs: number): number {
-  return Math.floor(timeMs / DAY_MS);
 }
 
 /** When the period of a moment ends and its budget starts anew; undefined where it never does. */

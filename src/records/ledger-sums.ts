@@ -2,12 +2,12 @@
  * Sums of records made equal to the ledger's: whatever the ledger has beyond the records stands under `unknown`, so
  * that no grouping shows more or less money than was moved.
  */
+import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
 import type { RequestStore, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";
 import type { RecordFilter } from "./filter.js";
 import { type Dimension, SUMS, type SumName, type UsageGroup } from "./usage-scan.js";
 
-export const DAY_MS = 86_400_000;
 const PAGE_ROWS = 1_000;
 const SPLIT = "\u0000";
 
@@ -30,8 +30,8 @@ export function ledgerFilter({ fromMs, toMs, names, ...rest }: RecordFilter, now
   if (Object.keys(names).some((name) => !LEDGER_NAMES.has(name))) return undefined;
   const first = Math.ceil(fromMs / DAY_MS);
   // Of today nothing comes after now.
-  const last = toMs >= nowMs ? Math.floor(nowMs / DAY_MS) : Math.floor((toMs + 1) / DAY_MS) - 1;
-  const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => dayName(first + place));
+  const last = toMs >= nowMs ? dayNumber(nowMs) : Math.floor((toMs + 1) / DAY_MS) - 1;
+  const days = Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => dayOf((first + place) * DAY_MS));
   return days.length === 0 ? undefined : { account: names.account, key: names.key, model: names.model, days };
 }
 
@@ -123,8 +123,4 @@ function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup
     firstTokenMs: undefined,
     totalMs: undefined,
   };
-}
-
-export function dayName(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

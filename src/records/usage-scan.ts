@@ -1,4 +1,5 @@
 /** Adds up records by one or two of their properties, chunk by chunk. */
+import { DAY_MS } from "../api/day.js";
 import { type Chunk, columnOf, type Part, valueAt } from "./chunk.js";
 import { type ColumnName, FLAG, type NameColumn, type NumberColumn, TOKEN_FIELDS } from "./columns.js";
 import { type RecordFilter, testOf } from "./filter.js";
@@ -18,7 +19,7 @@ export const DIMENSIONS = [
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-const PERIODS: Readonly<Partial<Record<Dimension, number>>> = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
+const PERIODS: Readonly<Partial<Record<Dimension, number>>> = { day: DAY_MS, hour: 3_600_000, minute: 60_000 };
 const COLUMN_OF: Readonly<Partial<Record<Dimension, NameColumn>>> = {
   account: "account",
   key: "key",

@@ -4,7 +4,7 @@ import { GatewayError } from "../errors.js";
 import type { AccountFilter, AccountOrder as Order, Buckets } from "../store/store.js";
 import { invalid } from "./check.js";
 import type { CoreParts } from "./core.js";
-import { dayOf } from "./period.js";
+import { dayOf } from "../api/day.js";
 
 type Parts = Pick<CoreParts, "store" | "nowMs" | "limits" | "keyUses">;
 

@@ -1,15 +1,10 @@
 /** Days and periods as callers write them. */
+import { DAY_MS, dayOf } from "../api/day.js";
 import type { StatementPeriod } from "../store/store.js";
 import { invalid } from "./check.js";
 
-export const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
-
-/** The UTC day of a moment, such as 2026-11-21. */
-export function dayOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
-}
 
 /** A day of the calendar: 2026-02-30 is none. */
 export function checkDay(param: string, day: string): string {

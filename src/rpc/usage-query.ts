@@ -1,4 +1,5 @@
 /** Sums of requests as the protocol asks for them. */
+import { DAY_MS } from "../api/day.js";
 import { type QueryUsageRequest, UsageDimension, type UsageSum } from "../api/index.js";
 import { TOKEN_FIELDS } from "../records/columns.js";
 import type { RecordFilter } from "../records/filter.js";
@@ -7,7 +8,7 @@ import type { Caller } from "../keys/caller.js";
 import { invalid } from "./check.js";
 import { accountFilter, isOperator } from "./ownership.js";
 
-const DEFAULT_MS = 86_400_000;
+const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
 
 export interface AskedUsage {

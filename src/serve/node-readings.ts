@@ -1,4 +1,5 @@
 /** What metrics read of this node when Prometheus asks: its ledger, its threads, its upstreams and named accounts. */
+import { dayOf } from "../api/day.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { AccountGauges, BudgetGauges, NodeReadings, UpstreamGauges } from "../observe/node-metrics.js";
@@ -81,7 +82,7 @@ async function accountsOf({ store, ledger, settings, nowMs }: NodeReadingParts):
 }
 
 async function budgetsOf({ id, budgets }: AccountRow, ledger: Ledger, nowMs: number): Promise<BudgetGauges[]> {
-  const today = new Date(nowMs).toISOString().slice(0, 10);
+  const today = dayOf(nowMs);
   const all = [
     { period: "day", limitNanos: budgets.budgetDayNanos, fromDay: today },
     { period: "month", limitNanos: budgets.budgetMonthNanos, fromDay: `${today.slice(0, 7)}-01` },

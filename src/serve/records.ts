@@ -1,4 +1,5 @@
 /** Where a core keeps the records of requests: beside its ledger, or in the PostgreSQL that nodes share. */
+import { DAY_MS } from "../api/day.js";
 import type { CallMetadata } from "../api/channel.js";
 import type { Tracing } from "../observe/tracing.js";
 import { beginsRequest } from "../rpc/begins-request.js";
@@ -6,7 +7,6 @@ import { Records } from "../records/records.js";
 import { RequestFeed } from "../records/request-record.js";
 import type { CoreOptions } from "./core.js";
 
-const DAY_MS = 86_400_000;
 /** What goes wrong is told so often at most. */
 const TELL_MS = 10_000;
 

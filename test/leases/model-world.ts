@@ -1,8 +1,9 @@
 /** Two nodes, their logs, their clocks and one database: what may happen next, and what each step does. */
+import { dayNumber } from "../../src/api/day.js";
 import { UsageSource } from "../../src/api/index.js";
 import type { HoldOperation, LedgerOperation, LedgerResult, SettleOperation } from "../../src/ledger/operation.js";
 import { type Draw, NodeLeases } from "../../src/ledger/node-leases.js";
-import { type Budget, type KeyBudget, dayNumber } from "../../src/ledger/rows.js";
+import { type Budget, type KeyBudget } from "../../src/ledger/rows.js";
 import { settleOf, usage } from "../ledger/operations.js";
 import { type Decide, PRICE, type Rows } from "./model-store.js";
 

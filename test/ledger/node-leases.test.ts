@@ -1,8 +1,8 @@
 /** What a node admits against the leases in its memory, and what it must give back. */
+import { dayNumber } from "../../src/api/day.js";
 import { describe, expect, test } from "vitest";
 import { type Draw, type NodeLease, NodeLeases, SILENCE_MS } from "../../src/ledger/node-leases.js";
 import type { KeyBudget } from "../../src/ledger/rows.js";
-import { dayNumber } from "../../src/ledger/rows.js";
 import { NOON_MS } from "./operations.js";
 
 const BUDGETS: readonly KeyBudget[] = [{ period: "day", limitNanos: 100n }];
