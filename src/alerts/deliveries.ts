@@ -1,6 +1,6 @@
 /** Deliveries as people look at them: lists, attempts, and an event sent once more. */
+import { unknown } from "../api/check.js";
 import type { Act } from "../audit/act.js";
-import { GatewayError } from "../errors.js";
 import { TIME_CURSOR, cutPage, decodeToken } from "../store/page.js";
 import type { AlertStep, Page, PageRequest, Store } from "../store/store.js";
 import { DELIVERED_FOR_MS } from "./event-maker.js";
@@ -51,7 +51,7 @@ export class Deliveries {
       { statement: "delivery", values: { id } },
     ];
     const [, [row] = []] = await this.store.alertSteps(steps, deliveryRecord(act, delivery));
-    if (row === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "delivery", id });
+    if (row === undefined) throw unknown("delivery", id);
     this.onDue();
     return toDelivery(row);
   }

@@ -1,6 +1,6 @@
 /** The list of events, and those who wait for the next. */
+import { unknown } from "../api/check.js";
 import type { CancelSignal } from "../api/cancellation.js";
-import { GatewayError } from "../errors.js";
 import { SEQUENCE_CURSOR, cutPage, decodeToken } from "../store/page.js";
 import type { AlertStep, Page, PageRequest, Store } from "../store/store.js";
 import { type Owner, ownerValues } from "./pages.js";
@@ -124,7 +124,7 @@ export class Events {
 /** The place of the event that a caller has, which must be one that it may see. */
 export function placeAfter(event: EventRow | undefined, id: string, owner: Owner): number {
   if (event !== undefined && (owner === undefined || owner === event.accountId)) return event.sequence;
-  throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "event", id });
+  throw unknown("event", id);
 }
 
 function filterValues({ subjectAccountId, alertId, type }: EventFilter): Record<string, string> {

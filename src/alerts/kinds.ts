@@ -1,4 +1,5 @@
 /** What alerts can watch, and what each kind needs of its settings: one row for each value of the protocol's enum. */
+import { snakeCase } from "../api/field-name.js";
 import { AlertKind, type AlertSettings } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
@@ -82,7 +83,11 @@ export function checkSettings(settings: AlertSettings, accountId: string): Alert
   const isOwn = accountId === "" || ["", accountId].includes(settings.watchedAccountId);
   check(isOwn, "watched_account_id", "must be the alert's own account");
   for (const name of ["watchedAccountId", "keyId", "model", "upstream"] as const)
-    check(settings[name].length <= ID_CHARACTERS_MAX, snake(name), `must have at most ${ID_CHARACTERS_MAX} characters`);
+    check(
+      settings[name].length <= ID_CHARACTERS_MAX,
+      snakeCase(name),
+      `must have at most ${ID_CHARACTERS_MAX} characters`,
+    );
   check(settings.webhookIds.length <= WEBHOOKS_MAX, "webhook_ids", `must be at most ${WEBHOOKS_MAX}`);
   check(settings.emails.length <= EMAILS_MAX, "emails", `must be at most ${EMAILS_MAX}`);
   check(
@@ -95,7 +100,7 @@ export function checkSettings(settings: AlertSettings, accountId: string): Alert
 
 function checkThresholds(settings: AlertSettings, { needs, percent: [least, most] = [1, 100] }: KindRow): void {
   if (needs === undefined) return;
-  if (BigInt(settings[needs]) === 0n) throw missing(`settings.${snake(needs)}`);
+  if (BigInt(settings[needs]) === 0n) throw missing(`settings.${snakeCase(needs)}`);
   const { amountNanos, percent, days, thresholdMs } = settings;
   if (needs === "amountNanos")
     check(amountNanos > 0n && amountNanos <= AMOUNT_NANOS_MAX, "amount_nanos", "must be above 0");
@@ -115,8 +120,4 @@ function invalid(name: string, problem: string): GatewayError {
 
 function missing(param: string): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
-}
-
-function snake(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,4 +1,5 @@
 /** Updates that name what they change. */
+import { snakeCase } from "../api/field-name.js";
 import { GatewayError } from "../errors.js";
 
 /** The settings with those that the mask names taken from `given`. Throws PARAMETER_MISSING or PARAMETER_INVALID. */
@@ -19,8 +20,4 @@ export function masked<Settings extends object>(
     if (given !== undefined) Reflect.set(changed, field, Reflect.get(given, field));
   }
   return changed;
-}
-
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,4 +1,5 @@
 /** Alerts as resources: made, changed and ended over the API, or standing in the settings file. */
+import { invalid, unknown } from "../api/check.js";
 import { AlertSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -133,8 +134,7 @@ export class Rules {
     const found = await this.#steps(webhookIds.map((id) => ({ statement: "webhook", values: { id } })));
     for (const [index, id] of webhookIds.entries()) {
       const row = found[index]?.[0];
-      if (row === undefined || text(row, "account_id") !== accountId)
-        throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "webhook", id });
+      if (row === undefined || text(row, "account_id") !== accountId) throw unknown("webhook", id);
     }
   }
 
@@ -145,8 +145,4 @@ export class Rules {
 
 export function stale(id: string, kind = "alert"): GatewayError {
   return new GatewayError("ERROR_REASON_ETAG_STALE", { kind, id });
-}
-
-export function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

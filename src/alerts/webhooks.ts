@@ -1,4 +1,5 @@
 /** Webhooks as resources. Their secrets are shown when they are made, and kept sealed. */
+import { invalid } from "../api/check.js";
 import { randomBytes } from "node:crypto";
 import { WebhookSettings } from "../api/index.js";
 import type { Act, AuditEvent } from "../audit/act.js";
@@ -10,7 +11,7 @@ import type { WebhookNetworks } from "./networks.js";
 import { type Owner, ownerValues } from "./pages.js";
 import { webhookRecord } from "./records.js";
 import { toWebhook, type WebhookRow } from "./rows.js";
-import { etagOf, invalid, stale } from "./rules.js";
+import { etagOf, stale } from "./rules.js";
 import type { SecretSeal } from "./seal.js";
 import { makeSecret } from "./signature.js";
 

@@ -1,4 +1,5 @@
 /** What a thing was and what it became, as JSON for the audit log: plain values, and of a change only what differs. */
+import { snakeCase } from "../api/field-name.js";
 
 type Plain = string | boolean | readonly Plain[] | { readonly [name: string]: Plain };
 
@@ -64,8 +65,4 @@ function plainOfObject(value: object, name: string): Plain | undefined {
   // An owner's labels are named as the owner named them.
   const plain = plainObject(value, name === LABELS ? String : snakeCase);
   return Object.keys(plain).length === 0 ? undefined : plain;
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

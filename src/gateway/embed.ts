@@ -1,4 +1,5 @@
 /** Vectors for texts: read as a client's own body or in the typed form, and run through the one sentence. */
+import { invalid } from "../api/check.js";
 import { asBuffer } from "../api/bytes.js";
 import assert from "node:assert/strict";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
@@ -108,8 +109,4 @@ function typedRequest(model: string, texts: readonly string[], dimensions: numbe
     embedding: { encoding: "float", dimensions, inputs: () => texts },
     prompt: () => assert.fail("a request for vectors has no prompt"),
   };
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -1,4 +1,5 @@
 /** A request in the typed form, as services send it over gRPC. */
+import { invalid } from "../api/check.js";
 import { type Generation, type Part, type Prompt, Role } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { checkPart, heldFile, refuseHeld } from "../wire/held-objects.js";
@@ -144,8 +145,4 @@ function within(name: string, value: number | undefined, least: number, most: nu
 
 function missing(param: string): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param });
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -1,4 +1,5 @@
 /** People: how the first one comes in, how they sign in and out, and who a session is. */
+import { unknown } from "../api/check.js";
 import { type Act, type AuditEvent, eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination } from "../coordination/coordination.js";
@@ -129,8 +130,7 @@ export class Identity {
 
   /** Rejects with RESOURCE_UNKNOWN. */
   async endSession(userId: string, id: string, act: Act): Promise<void> {
-    if (!(await this.#options.store.endSession(userId, id, sessionEvent(act, id))))
-      throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "session", id });
+    if (!(await this.#options.store.endSession(userId, id, sessionEvent(act, id)))) throw unknown("session", id);
     markWritten(act);
   }
 

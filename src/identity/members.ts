@@ -1,4 +1,5 @@
 /** Members of accounts, invitations, and the people of the installation. */
+import { invalid, unknown } from "../api/check.js";
 import type { Act, AuditEvent, Subject } from "../audit/act.js";
 import { eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -169,12 +170,4 @@ function requireDone(change: MemberChange, whole: Named, part: Named, caller: Ca
 
 function roleMissing({ user }: Caller): GatewayError {
   return new GatewayError("ERROR_REASON_ROLE_MISSING", { role: user?.role ?? "none", scope: "members" });
-}
-
-function unknown(kind: string, id: string): GatewayError {
-  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind, id });
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -1,4 +1,5 @@
 /** Passwords as argon2id hashes, made and compared away from the event loop and a few at a time. */
+import { invalid } from "../api/check.js";
 import { GatewayError } from "../errors.js";
 
 /** What OWASP asks for: 19 MiB and two passes, about 30 ms of one core. */
@@ -19,9 +20,9 @@ export class Passwords {
   require(password: string, email: string, param = "password"): void {
     const length = Array.from(password).length;
     if (length < LENGTH_MIN || length > LENGTH_MAX)
-      throw refused(param, `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`);
-    if (password.toLowerCase() === email) throw refused(param, "must be another text than the e-mail address");
-    if (new Set(password).size < 3) throw refused(param, "must have more different characters");
+      throw invalid(param, `must have ${LENGTH_MIN} to ${LENGTH_MAX} characters`);
+    if (password.toLowerCase() === email) throw invalid(param, "must be another text than the e-mail address");
+    if (new Set(password).size < 3) throw invalid(param, "must have more different characters");
   }
 
   /** Rejects with OVERLOADED where too many wait. */
@@ -62,8 +63,4 @@ function argon2(): Promise<typeof import("@node-rs/argon2")> {
 /** One spelling of the same characters, whatever keyboard wrote them. */
 function normal(password: string): string {
   return password.normalize("NFKC");
-}
-
-function refused(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -1,6 +1,6 @@
 /** A person who signed in, as a caller: what the role in one account allows, as a key's scopes do. */
+import { unknown } from "../api/check.js";
 import { Key, KeySettings } from "../api/index.js";
-import { GatewayError } from "../errors.js";
 import type { AccountLimits } from "../keys/account-limits.js";
 import type { Caller, CallerUser } from "../keys/caller.js";
 import { type Role, roleMay } from "../keys/roles.js";
@@ -23,8 +23,7 @@ export function userCaller(open: OpenSession, accountId: string): UserCaller {
   const { user, session, memberships } = open;
   const named = accountId === "" ? memberships[0] : memberships.find((one) => one.accountId === accountId);
   const role = user.installationRole ?? named?.role;
-  if (accountId !== "" && role === undefined)
-    throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "account", id: accountId });
+  if (accountId !== "" && role === undefined) throw unknown("account", accountId);
   const fallback = user.installationRole === null ? "" : OPERATORS_ACCOUNT;
   const actsIn = accountId === "" ? (named?.accountId ?? fallback) : accountId;
   return new SignedIn(user, session, open, actsIn, role ?? "none");

@@ -1,5 +1,5 @@
 /** What people are called: checked where somebody is made or changed. */
-import { GatewayError } from "../errors.js";
+import { invalid } from "../api/check.js";
 
 const EMAIL_LENGTH_MAX = 254;
 const NAME_LENGTH_MAX = 128;
@@ -22,8 +22,4 @@ export function nameOf(text: string, email: string): string {
   if (Array.from(name).length > NAME_LENGTH_MAX || UNPRINTABLE.test(name))
     throw invalid("name", `must be at most ${NAME_LENGTH_MAX} printable characters`);
   return name;
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

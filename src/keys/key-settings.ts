@@ -1,4 +1,6 @@
 /** What a key's settings may be, and how a mask changes them. */
+import { snakeCase } from "../api/field-name.js";
+import { invalid } from "../api/check.js";
 import type { Key, KeySettings } from "../api/index.js";
 import type { FieldName } from "../api/money-fields.js";
 import type { Act } from "../audit/act.js";
@@ -192,10 +194,6 @@ function fieldsOf(checks: typeof CHECKS): SettingField[] {
   return Object.keys(checks) as SettingField[];
 }
 
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
@@ -203,10 +201,6 @@ function hasControl(text: string): boolean {
 /** Input as a message may repeat it: short, and with its control characters escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 64));
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }
 
 /** What an update asks of the key that it finds. */

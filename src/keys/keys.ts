@@ -1,4 +1,5 @@
 /** The keys of all accounts: who calls, and how keys are made, changed and ended. */
+import { invalid } from "../api/check.js";
 import { LRUCache } from "lru-cache";
 import { type Key, KeySettings } from "../api/index.js";
 import { type Act, gatewayAct } from "../audit/act.js";
@@ -388,8 +389,4 @@ export class Keys {
 
 function requireAlive(row: KeyRow): void {
   if (row.revokeTimeMs !== null) throw invalid("id", "the key is revoked, for good; create a new one");
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

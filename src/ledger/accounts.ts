@@ -1,4 +1,5 @@
 /** The accounts as an operator opens, limits and freezes them. */
+import { invalid } from "../api/check.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type {
@@ -105,8 +106,4 @@ export class Accounts {
     checkSettings({ ...budgets, ...limits });
     return { id, name, createTimeMs: this.nowMs(), budgets, limits };
   }
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

@@ -1,4 +1,5 @@
 /** Credits, refunds and debits as an operator asks for them: each once for its id, each with its reason. */
+import { invalid } from "../api/check.js";
 import { type Act, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
@@ -147,8 +148,4 @@ function refusalOf(
     default:
       return invalid("amount_nanos", "the ledger holds no more");
   }
-}
-
-function invalid(param: string, problem: string): GatewayError {
-  return new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param, problem });
 }

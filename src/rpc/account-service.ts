@@ -9,7 +9,7 @@ import {
 } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { AccountRow, VerifyReport } from "../store/store.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import { accountsAsked, withAccountFigures } from "./figures.js";

@@ -3,7 +3,7 @@ import type { AlertServiceService } from "../api/index.js";
 import type { Alerts } from "../alerts/alerts.js";
 import type { AlertRow } from "../alerts/rows.js";
 import type { Caller } from "../keys/caller.js";
-import { required, unknown } from "./check.js";
+import { required, unknown } from "../api/check.js";
 import { alertOf } from "./event-messages.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner, isOperator } from "./ownership.js";

@@ -1,7 +1,7 @@
 /** What the log keeps of calls beside generations: who was refused and why, and who changed what. */
 import type { MethodDescription } from "../api/descriptors.js";
 import type { GatewayError } from "../errors.js";
-import { snakeCase } from "../keys/key-settings.js";
+import { snakeCase } from "../api/field-name.js";
 import type { Log } from "../observe/log.js";
 import type { RequestTrace } from "../observe/tracing.js";
 import type { Head } from "./head.js";

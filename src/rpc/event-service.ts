@@ -4,7 +4,7 @@ import type { Alerts } from "../alerts/alerts.js";
 import { eventOf } from "../alerts/envelope.js";
 import { placeAfter } from "../alerts/events.js";
 import type { Sink } from "../api/channel.js";
-import { invalid, required, unknown } from "./check.js";
+import { invalid, required, unknown } from "../api/check.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner } from "./ownership.js";
 import { pageOf } from "./page.js";

@@ -2,7 +2,7 @@
 import { AccountOrder, AccountState, type Account, type Key, type ListAccountsRequest } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { AccountFilter, AccountOrder as Order, Buckets } from "../store/store.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { dayOf } from "../api/day.js";
 

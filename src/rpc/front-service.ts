@@ -11,7 +11,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { Ask } from "../gateway/replay/ask.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import { bodyTooLarge } from "./bounds.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { requireScope } from "./permission.js";

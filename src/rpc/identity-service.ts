@@ -6,7 +6,7 @@ import type { Device, SignedIn } from "../identity/identity.js";
 import type { UserCaller } from "../identity/user-caller.js";
 import type { Caller } from "../keys/caller.js";
 import { memberHandlers } from "./member-handlers.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers, ServiceCall } from "./handler.js";
 import { pageById } from "./page.js";

@@ -8,7 +8,7 @@ import {
   requireMayRotate,
   requireMaySee,
 } from "../keys/grant.js";
-import { required, unknown } from "./check.js";
+import { required, unknown } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";

@@ -1,7 +1,7 @@
 /** The methods of IdentityService about members of accounts, invitations, and the people of the installation. */
 import type { IdentityServiceService } from "../api/index.js";
 import type { Members } from "../identity/members.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner } from "./ownership.js";
 import { pageById } from "./page.js";

@@ -1,7 +1,7 @@
 /** ModelService: the models that the caller's key may use. */
 import type { Model, ModelServiceService } from "../api/index.js";
 import type { Caller } from "../keys/caller.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { pageById } from "./page.js";

@@ -6,7 +6,7 @@ import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { FIELD_MASK } from "../api/descriptors.js";
 import { changeEach, holdsMoney, moneyOf } from "../api/money-fields.js";
 import { AMOUNT_NANOS_MAX, formatMoney, NANOS_PER_USD } from "../money.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 import type { UnaryHandler } from "./handler.js";
 
 type Fields = Readonly<Record<string, unknown>>;

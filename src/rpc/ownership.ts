@@ -1,6 +1,6 @@
 /** Whose rows a caller may see: an operator all, everyone else its own account's. */
 import type { Caller } from "../keys/caller.js";
-import { unknown } from "./check.js";
+import { unknown } from "../api/check.js";
 
 export function isOperator(caller: Caller): boolean {
   return caller.hasScope("operator");

@@ -1,6 +1,6 @@
 /** Pages of lists. */
 import type { PageRequest } from "../store/store.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 
 /** The most rows of one page. */
 const PAGE_SIZE_MAX = 1_000;

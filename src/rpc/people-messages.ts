@@ -19,7 +19,7 @@ import {
   type SessionRow,
   type UserRow,
 } from "../store/people-rows.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 
 export const ROLES: Readonly<Record<Role, MemberRole>> = {
   operator: MemberRole.MEMBER_ROLE_OWNER,

@@ -1,7 +1,7 @@
 /** Days and periods as callers write them. */
 import { DAY_MS, dayOf } from "../api/day.js";
 import type { StatementPeriod } from "../store/store.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;

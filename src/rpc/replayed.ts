@@ -7,7 +7,7 @@ import { Ask, ORIGINAL_HEADER } from "../gateway/replay/ask.js";
 import { NO_ACT } from "./call-audit.js";
 import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import type { ServerCall } from "./server-call.js";
 import type { Handlers, ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";

@@ -7,7 +7,7 @@ import type { RecordFilter, RecordState } from "../records/filter.js";
 import type { Records } from "../records/records.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 import { accountFilter, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { messageOfLedger, messageOfRecord } from "./request-message.js";

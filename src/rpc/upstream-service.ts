@@ -3,7 +3,7 @@ import { enumWord } from "../api/descriptors.js";
 import type { Upstream, UpstreamServiceService } from "../api/index.js";
 import { eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
-import { required } from "./check.js";
+import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import { pageById } from "./page.js";

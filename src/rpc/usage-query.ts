@@ -5,7 +5,7 @@ import { TOKEN_FIELDS } from "../records/columns.js";
 import type { RecordFilter } from "../records/filter.js";
 import { type Dimension, DIMENSIONS, type UsageGroup } from "../records/usage-scan.js";
 import type { Caller } from "../keys/caller.js";
-import { invalid } from "./check.js";
+import { invalid } from "../api/check.js";
 import { accountFilter, isOperator } from "./ownership.js";
 
 const DEFAULT_MS = DAY_MS;

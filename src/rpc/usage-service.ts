@@ -5,7 +5,7 @@ import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import type { UsageSummaryRow } from "../store/store.js";
-import { invalid, required, unknown } from "./check.js";
+import { invalid, required, unknown } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";

@@ -4,7 +4,7 @@ import type { Alerts } from "../alerts/alerts.js";
 import type { DeliveryRow, WebhookRow } from "../alerts/rows.js";
 import type { Caller } from "../keys/caller.js";
 import { ownerOf } from "./alert-service.js";
-import { required, unknown } from "./check.js";
+import { required, unknown } from "../api/check.js";
 import { deliveryOf, webhookOf } from "./event-messages.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner } from "./ownership.js";

@@ -1,4 +1,4 @@
-/** The checks of parameters that several services share. */
+/** The checks of parameters that several parts share, and their refusals. */
 import { GatewayError } from "../errors.js";
 
 /** The refusal of a parameter's value. `problem` goes on from the parameter's name. */
