@@ -1,10 +1,11 @@
 /** How commands reach a running gateway: over gRPC, with an operator's key. */
+import { CLIENT_HEADER } from "../api/request-headers.js";
 import { resolve } from "node:path";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { Cancellation } from "../api/cancellation.js";
 import type { Command } from "commander";
 import { answerToJson } from "../api/json.js";
-import type { Channel, Method } from "../api/channel.js";
+import type { CallMetadata, Channel, Method } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { parseCoreAddress } from "../config/address.js";
 import { readTlsFiles } from "../config/tls.js";
@@ -94,12 +95,16 @@ function secureCredentials(env: NodeJS.ProcessEnv): ChannelCredentials {
 }
 
 class Client implements Connection {
+  private readonly metadata: CallMetadata;
+
   constructor(
     private readonly channel: Channel,
     private readonly address: string,
-    private readonly key: string,
+    key: string,
     private readonly json: boolean,
-  ) {}
+  ) {
+    this.metadata = { authorization: `Bearer ${key}`, [CLIENT_HEADER]: "cli" };
+  }
 
   async call<Request, Response>(
     method: Method<Request, Response>,
@@ -107,7 +112,7 @@ class Client implements Connection {
     timeoutMs: number = CALL_MS_MAX,
   ): Promise<Response> {
     const options = {
-      metadata: { authorization: `Bearer ${this.key}`, "x-tollgate-client": "cli" },
+      metadata: this.metadata,
       signal: new Cancellation(),
       timeoutMs,
     };
@@ -123,7 +128,7 @@ class Client implements Connection {
     request: Request,
     take: (message: Response) => void,
   ): Promise<void> {
-    const metadata = { authorization: `Bearer ${this.key}`, "x-tollgate-client": "cli" };
+    const { metadata } = this;
     const data = (message: Response): boolean => {
       take(message);
       return true;

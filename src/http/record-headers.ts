@@ -1,15 +1,22 @@
 /** What a client says of whom a request is for and who sends it, on its way to the service, which keeps records. */
+import {
+  CLIENT_HEADER,
+  CLIENT_REQUEST_HEADER,
+  CONVERSATION_HEADER,
+  TAGS_HEADER,
+  USER_HEADER,
+} from "../api/request-headers.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { metadataValue } from "./headers.js";
 
 /** Headers by the name that the service reads them under. Of two that mean the same the first stands. */
 const HEADERS = [
-  ["user-agent", "x-tollgate-client"],
-  ["x-client-request-id", "x-client-request-id"],
-  ["x-tollgate-tags", "x-tollgate-tags"],
-  ["x-tollgate-user", "x-tollgate-user"],
-  ["x-tollgate-conversation", "x-tollgate-conversation"],
-  ["session_id", "x-tollgate-conversation"],
+  ["user-agent", CLIENT_HEADER],
+  [CLIENT_REQUEST_HEADER, CLIENT_REQUEST_HEADER],
+  [TAGS_HEADER, TAGS_HEADER],
+  [USER_HEADER, USER_HEADER],
+  [CONVERSATION_HEADER, CONVERSATION_HEADER],
+  ["session_id", CONVERSATION_HEADER],
   ["x-tollgate-log", "x-tollgate-log"],
   // Of W3C Trace Context.
   ["traceparent", "traceparent"],

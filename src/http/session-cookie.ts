@@ -1,4 +1,5 @@
 /** The cookie of a person's session: where it is taken, what must come with it, and how it is set. */
+import { CONSOLE_HEADER } from "../api/request-headers.js";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { ACCOUNT_HEADER, SESSION_HEADER, SET_SESSION_HEADER, USER_AGENT_HEADER } from "../api/session-headers.js";
@@ -13,8 +14,6 @@ export const PLAYGROUND_ACCOUNT = "playground_account";
 const SECURE_NAME = "__Host-tollgate";
 /** On a developer's own machine, where there is no HTTPS. */
 const PLAIN_NAME = "tollgate";
-/** No form and no link can send it, and another origin's script only where we allowed it, which we never do. */
-const CONSOLE_HEADER = "x-tollgate-console";
 /** As long as a session can last. */
 const MAX_AGE_S = 7 * 24 * 3_600;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|[\w-]+\.localhost)(?::\d+)?$/i;

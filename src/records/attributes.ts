@@ -1,4 +1,11 @@
 /** What a request says of whom it is for and who sent it: end user, tags, session and client, each bounded. */
+import {
+  CLIENT_HEADER,
+  CLIENT_REQUEST_HEADER,
+  CONVERSATION_HEADER,
+  TAGS_HEADER,
+  USER_HEADER,
+} from "../api/request-headers.js";
 import type { CallMetadata } from "../api/channel.js";
 
 export interface Attributes {
@@ -29,12 +36,6 @@ const MEMBER_BYTES_MAX = 16_384;
 
 const NO_TAGS: readonly string[] = [];
 const CONTROL = /\p{Cc}/gu;
-
-export const CLIENT_HEADER = "x-tollgate-client";
-export const TAGS_HEADER = "x-tollgate-tags";
-export const USER_HEADER = "x-tollgate-user";
-export const CONVERSATION_HEADER = "x-tollgate-conversation";
-export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 
 /** Reads them off the headers, and off the members `user`, `safety_identifier` and `metadata` of the body. */
 export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {

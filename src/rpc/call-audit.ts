@@ -1,4 +1,5 @@
 /** The audit log of calls: what each management call is recorded as, and that none is left out. */
+import { CLIENT_HEADER, CONSOLE_HEADER } from "../api/request-headers.js";
 import type { CallMetadata } from "../api/channel.js";
 import { methodByPath } from "../api/descriptors.js";
 import {
@@ -18,9 +19,6 @@ import type { AuditStore } from "../store/store.js";
 import type { Head } from "./head.js";
 import { isOperator } from "./ownership.js";
 
-/** By which our own clients say what they are. It is their word, and nothing is allowed for it. */
-export const CLIENT_HEADER = "x-tollgate-client";
-const CONSOLE_HEADER = "x-tollgate-console";
 /** Strangers could fill the disk with refusals: of one caller, and of all, so many are recorded in a minute. */
 const REFUSALS_OF_ONE_MAX = 30;
 const REFUSALS_OF_ALL_MAX = 300;

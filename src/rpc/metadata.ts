@@ -1,10 +1,9 @@
 /** Headers of a call between our plain form and grpc-js's. */
+import { CLIENT_HEADER } from "../api/request-headers.js";
 import { Metadata } from "@grpc/grpc-js";
 import type { CallMetadata } from "../api/channel.js";
 import { MalformedFrame } from "./tunnel-frame.js";
 
-/** Which program asks. */
-const CLIENT_HEADER = "x-tollgate-client";
 /** Names that gRPC and HTTP/2 keep for themselves. */
 const RESERVED = /^(?:grpc-|:)|-bin$/;
 const OWN = new Set(["content-type", "user-agent", "te", "date", "host", "connection"]);

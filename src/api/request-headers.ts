@@ -1,0 +1,13 @@
+/** The metadata by which a client, or a front end for it, says what a request is for and who sends it. */
+
+/** Which program asks. It is its own word, and nothing is allowed for it. */
+export const CLIENT_HEADER = "x-tollgate-client";
+export const TAGS_HEADER = "x-tollgate-tags";
+/** The person behind the request. */
+export const USER_HEADER = "x-tollgate-user";
+/** What the request belongs to, as the client names it. It is no person's session. */
+export const CONVERSATION_HEADER = "x-tollgate-conversation";
+/** The client's own id of the request. */
+export const CLIENT_REQUEST_HEADER = "x-client-request-id";
+/** That a page of the console asks. No form and no link can send it, and no script of another origin may. */
+export const CONSOLE_HEADER = "x-tollgate-console";
