@@ -1,5 +1,23 @@
-/** A usage of nothing, to start from. */
+/** A usage field by field, and one of nothing, to start from. */
 import type { Usage } from "./index.js";
+
+/** The fields of a usage, in the order in which they are stored. */
+export const USAGE_FIELDS = [
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "outputTokens",
+  "reasoningTokens",
+  "imageTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const satisfies readonly (keyof Usage)[];
+
+/** Does not compile where a usage has a field that is not named above, and so not looked at anywhere. */
+export const NO_OTHER_FIELD: Exclude<keyof Usage, (typeof USAGE_FIELDS)[number]> extends never ? true : never = true;
+
+export type UsageField = (typeof USAGE_FIELDS)[number];
 
 export const NO_USAGE: Usage = {
   inputTokens: 0n,
@@ -12,3 +30,18 @@ export const NO_USAGE: Usage = {
   audioInputTokens: 0n,
   audioOutputTokens: 0n,
 };
+
+/** A usage of what is said of each field. */
+export function usageFrom(tokens: (field: UsageField) => bigint): Usage {
+  return {
+    inputTokens: tokens("inputTokens"),
+    cacheReadTokens: tokens("cacheReadTokens"),
+    cacheWriteTokens: tokens("cacheWriteTokens"),
+    cacheWrite1hTokens: tokens("cacheWrite1hTokens"),
+    outputTokens: tokens("outputTokens"),
+    reasoningTokens: tokens("reasoningTokens"),
+    imageTokens: tokens("imageTokens"),
+    audioInputTokens: tokens("audioInputTokens"),
+    audioOutputTokens: tokens("audioOutputTokens"),
+  };
+}

@@ -4,22 +4,6 @@
  */
 import type { Usage } from "../api/index.js";
 
-/** The fields of a usage, in the order in which they are stored. */
-export const USAGE_FIELDS = [
-  "inputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "imageTokens",
-  "audioInputTokens",
-  "audioOutputTokens",
-] as const satisfies readonly (keyof Usage)[];
-
-/** Does not compile where a usage has a field that is not named above, and so not looked at below. */
-export const NO_OTHER_FIELD: Exclude<keyof Usage, (typeof USAGE_FIELDS)[number]> extends never ? true : never = true;
-
 /** All tokens of a usage together. */
 export function tokenCount(usage: Usage): bigint {
   const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;

@@ -1,4 +1,5 @@
 /** Usage times price, in whole units. */
+import { USAGE_FIELDS } from "../api/usage.js";
 import type { Price, TokenPrices, ToolUse, Usage } from "../api/index.js";
 import { picosToNanos } from "../money.js";
 import { type Bracket, bracketFor, max, ratesOf } from "./rates.js";
@@ -20,18 +21,6 @@ export interface Rounds {
   /** Absent where only their sum was told. */
   readonly usages?: readonly Usage[] | undefined;
 }
-
-const KINDS = [
-  "inputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "imageTokens",
-  "audioInputTokens",
-  "audioOutputTokens",
-] as const satisfies readonly (keyof Usage)[];
 
 export const PLAINLY_SERVED: Served = { serviceTier: "", toolUses: [] };
 
@@ -70,7 +59,7 @@ function roundPicos(usage: Usage, brackets: readonly Bracket[], rounds: Rounds |
 
 /** False where the usage is another than the rounds', as one by count. */
 function isSumOf(usage: Usage, rounds: readonly Usage[]): boolean {
-  return KINDS.every((kind) => usage[kind] === rounds.reduce((sum, round) => sum + round[kind], 0n));
+  return USAGE_FIELDS.every((kind) => usage[kind] === rounds.reduce((sum, round) => sum + round[kind], 0n));
 }
 
 function usagePicos(usage: Usage, prices: TokenPrices): bigint {

@@ -1,4 +1,5 @@
 /** The columns of records: numbers, names that come again and again, and texts that do not. */
+import { USAGE_FIELDS } from "../api/usage.js";
 
 /** How a request went, in numbers. Times are in tenths of a millisecond and one above, so that zero is none. */
 export const NUMBERS = [
@@ -15,15 +16,7 @@ export const NUMBERS = [
   "chargedNanos",
   "operatorCostNanos",
   "clampedTo",
-  "inputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "imageTokens",
-  "audioInputTokens",
-  "audioOutputTokens",
+  ...USAGE_FIELDS,
 ] as const;
 /** Columns whose values stand in the chunk's list of names. The tags of a row are one name, with line ends between. */
 export const NAMES = [
@@ -47,18 +40,6 @@ export type NumberColumn = (typeof NUMBERS)[number];
 export type NameColumn = (typeof NAMES)[number];
 export type TextColumn = (typeof TEXTS)[number];
 export type ColumnName = (typeof COLUMNS)[number];
-
-export const TOKEN_FIELDS = [
-  "inputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "cacheWrite1hTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "imageTokens",
-  "audioInputTokens",
-  "audioOutputTokens",
-] as const satisfies readonly NumberColumn[];
 
 /** Bits of `flags`. */
 export const FLAG = { streamed: 1, replayed: 2, answered: 4, costKnown: 8, adopted: 16 } as const;

@@ -1,7 +1,8 @@
 /** Adds up records by one or two of their properties, chunk by chunk. */
+import { USAGE_FIELDS } from "../api/usage.js";
 import { DAY_MS } from "../api/day.js";
 import { type Chunk, columnOf, type Part, valueAt } from "./chunk.js";
-import { type ColumnName, FLAG, type NameColumn, type NumberColumn, TOKEN_FIELDS } from "./columns.js";
+import { type ColumnName, FLAG, type NameColumn, type NumberColumn } from "./columns.js";
 import { type RecordFilter, testOf } from "./filter.js";
 import { BUCKETS, bucketOf, percentile } from "./sketch.js";
 
@@ -30,7 +31,7 @@ const COLUMN_OF: Readonly<Partial<Record<Dimension, NameColumn>>> = {
 };
 
 /** What is added up; each is exact. */
-export const SUMS = ["costNanos", "chargedNanos", "operatorCostNanos", "marginNanos", ...TOKEN_FIELDS] as const;
+export const SUMS = ["costNanos", "chargedNanos", "operatorCostNanos", "marginNanos", ...USAGE_FIELDS] as const;
 export type SumName = (typeof SUMS)[number];
 
 /** A group with its sums. */

@@ -1,16 +1,9 @@
 /** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
+import { usageFrom } from "../api/usage.js";
 import { hash } from "node:crypto";
-import {
-  ErrorReason,
-  Price,
-  type RequestDetail,
-  type RequestRecord,
-  RequestState,
-  type Usage,
-  UsageSource,
-} from "../api/index.js";
+import { ErrorReason, Price, type RequestDetail, type RequestRecord, RequestState, UsageSource } from "../api/index.js";
 import { reasonOfWord } from "../errors.js";
-import { FLAG, type RecordRow, timeIn, TOKEN_FIELDS } from "../records/columns.js";
+import { FLAG, type RecordRow, timeIn } from "../records/columns.js";
 import type { RequestRow } from "../store/store.js";
 import { attemptsOf, servedOf } from "./attempt.js";
 
@@ -63,7 +56,7 @@ export function messageOfRecord(row: RecordRow): RequestRecord {
     state: RequestState.REQUEST_STATE_UNCHARGED,
     holdNanos: 0n,
     costNanos: 0n,
-    usage: usageOf(row),
+    usage: usageFrom((field) => BigInt(row[field])),
     usageSource: UsageSource.USAGE_SOURCE_NONE,
     attempts: row.attempts,
     price: undefined,
@@ -104,10 +97,6 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
     clientRequestId: row.clientRequestId,
     address: row.address,
   };
-}
-
-function usageOf(row: RecordRow): Usage {
-  return Object.fromEntries(TOKEN_FIELDS.map((name) => [name, BigInt(row[name])])) as unknown as Usage;
 }
 
 /** Prices are pinned as bytes with one spelling, so equal prices have equal names. */

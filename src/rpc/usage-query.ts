@@ -1,7 +1,7 @@
 /** Sums of requests as the protocol asks for them. */
+import { usageFrom } from "../api/usage.js";
 import { DAY_MS } from "../api/day.js";
 import { type QueryUsageRequest, UsageDimension, type UsageSum } from "../api/index.js";
-import { TOKEN_FIELDS } from "../records/columns.js";
 import type { RecordFilter } from "../records/filter.js";
 import { type Dimension, DIMENSIONS, type UsageGroup } from "../records/usage-scan.js";
 import type { Caller } from "../keys/caller.js";
@@ -54,7 +54,7 @@ export function sumMessage(group: UsageGroup, caller: Caller): UsageSum {
     requestCount: BigInt(group.requestCount),
     admittedCount: BigInt(group.answeredCount),
     errors: Object.fromEntries(Object.entries(group.errors).map(([reason, count]) => [reason, BigInt(count)])),
-    usage: Object.fromEntries(TOKEN_FIELDS.map((name) => [name, sums[name]])) as unknown as UsageSum["usage"],
+    usage: usageFrom((field) => sums[field]),
     costNanos: sums.costNanos,
     chargedNanos: sums.chargedNanos,
     operatorCostNanos: seen ? sums.operatorCostNanos : undefined,

@@ -1,6 +1,6 @@
 /** The nine columns in which every table keeps a usage. */
 import type { Usage } from "../api/index.js";
-import { USAGE_FIELDS } from "../ledger/usage.js";
+import { USAGE_FIELDS } from "../api/usage.js";
 
 /** In the order of USAGE_FIELDS. */
 export const TOKEN_COLUMNS = [

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { TOTAL_NANOS_MAX } from "../../src/ledger/book.js";
 import { CHAIN_START, holdRecord, transferHash, usageRecord } from "../../src/ledger/transfer.js";
-import { USAGE_FIELDS } from "../../src/ledger/usage.js";
+import { USAGE_FIELDS } from "../../src/api/usage.js";
 import { run } from "./cases.js";
 import { creditOf, holdOf, settleOf } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";
