@@ -1,21 +1,22 @@
 /** Lists of requests: from their records, with what the ledger says of those that money was set aside for. */
-import { z } from "zod";
 import { type ListRequestsRequest, type RequestRecord, RequestState } from "../api/index.js";
 import { FLAG, type RecordRow } from "../records/columns.js";
 import type { ListCursor } from "../records/engine.js";
 import type { RecordFilter, RecordState } from "../records/filter.js";
 import type { Records } from "../records/records.js";
 import type { Caller } from "../keys/caller.js";
+import { decodeToken, encodeToken, TIME_CURSOR } from "../store/page.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
 import { invalid } from "../api/check.js";
 import { accountFilter, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
-import { messageOfLedger, messageOfRecord } from "./request-message.js";
+import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
 
 /** Among so many of the ledger's newest are those that run, and those that have no record yet. */
 const NEWEST_ROWS = 1_000;
 const ALL_MS = Number.MAX_SAFE_INTEGER;
-const CURSOR = z.tuple([z.literal("record"), z.number(), z.string()]);
+/** The name of the list in its tokens: the ledger has another one of its requests. */
+const LIST = "records of requests";
 const RECORD_STATES: Readonly<Partial<Record<RequestState, RecordState>>> = {
   [RequestState.REQUEST_STATE_UNCHARGED]: "refused",
 };
@@ -39,7 +40,7 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
     return { requests: running.map((row) => messageOfLedger(row, isOperator(caller), undefined)), nextPageToken: "" };
   }
   const filter = filterOf(asked, account);
-  const after = cursorOf(token);
+  const after = decodeToken(LIST, token, TIME_CURSOR);
   const recorded = await matching(filter, asked.state, size + 1, after, parts);
   const newest = isUnfiltered(asked) ? await newestOf(account, parts) : [];
   const seen = new Set(recorded.map(({ id }) => id));
@@ -59,8 +60,8 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
     if (row !== undefined) requests.push(messageOfLedger(row, isOperator(caller), record));
     else if (record !== undefined) requests.push(messageOfRecord(record));
   }
-  const isLast = rest.length === found.length;
-  const nextPageToken = isLast ? "" : tokenOf(rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" });
+  const last = rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" };
+  const nextPageToken = rest.length === found.length ? "" : encodeToken(LIST, { timeMs: last.endTimeMs, id: last.id });
   return { requests, nextPageToken };
 }
 
@@ -129,18 +130,7 @@ async function matching(
 }
 
 function stateOf(row: RequestRow | undefined): RequestState {
-  switch (row?.state) {
-    case undefined:
-      return RequestState.REQUEST_STATE_UNCHARGED;
-    case "settled":
-      return RequestState.REQUEST_STATE_SETTLED;
-    case "voided":
-      return RequestState.REQUEST_STATE_VOIDED;
-    case "expired":
-      return RequestState.REQUEST_STATE_EXPIRED;
-    case "held":
-      return RequestState.REQUEST_STATE_HELD;
-  }
+  return row === undefined ? RequestState.REQUEST_STATE_UNCHARGED : STATES[row.state];
 }
 
 async function newestOf(account: string | undefined, { requests }: Parts): Promise<readonly RequestRow[]> {
@@ -194,24 +184,4 @@ function isUnfiltered({
   ...rest
 }: ListRequestsRequest): boolean {
   return Object.values(rest).every((value) => value === undefined || value === "" || value === 0);
-}
-
-function tokenOf({ endTimeMs, id }: Pick<RecordRow, "endTimeMs" | "id">): string {
-  return Buffer.from(JSON.stringify(["record", endTimeMs, id])).toString("base64url");
-}
-
-function cursorOf(token: string): ListCursor | undefined {
-  if (token === "") return undefined;
-  const parsed = CURSOR.safeParse(jsonIn(token));
-  if (!parsed.success) throw invalid("page_token", "is not the next_page_token of an earlier response");
-  const [, timeMs, id] = parsed.data;
-  return { timeMs, id };
-}
-
-function jsonIn(token: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(token, "base64url").toString());
-  } catch {
-    return undefined;
-  }
 }

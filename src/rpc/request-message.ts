@@ -7,7 +7,8 @@ import { FLAG, type RecordRow, timeIn } from "../records/columns.js";
 import type { RequestRow } from "../store/store.js";
 import { attemptsOf, servedOf } from "./attempt.js";
 
-const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
+/** The ledger's states as the protocol has them. */
+export const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
   held: RequestState.REQUEST_STATE_HELD,
   settled: RequestState.REQUEST_STATE_SETTLED,
   voided: RequestState.REQUEST_STATE_VOIDED,

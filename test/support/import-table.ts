@@ -40,6 +40,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/coordination/coordination.ts",
     // The forms of its rows and pages; no driver.
     "src/store/store.ts",
+    "src/store/page.ts",
     "src/records/",
     "src/store/people-rows.ts",
     "src/identity/",
