@@ -1,6 +1,5 @@
 /** Chunks of records in a SQLite database of their own: what is slow here is slow for nobody else. */
-import { join } from "node:path";
-import { privateFile } from "../store/sqlite/file.js";
+import { openSideFile } from "../store/sqlite/side-file.js";
 import { Sqlite } from "../store/sqlite/binding.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 
@@ -37,15 +36,8 @@ interface Columns {
 
 /** The caller holds the lock of the directory. */
 export function openSqliteChunks(directory: string): ChunkStore {
-  const database = new Sqlite(privateFile(join(directory, "records.db")));
-  database.pragma("journal_mode = WAL");
   // A crash of the machine may take the last second, which is what records may lose.
-  database.pragma("synchronous = NORMAL");
-  database.pragma("trusted_schema = OFF");
-  // Whom a request was for is not left in the file once that was erased.
-  database.pragma("secure_delete = ON");
-  database.pragma("journal_size_limit = 67108864");
-  database.exec(SCHEMA);
+  const database = openSideFile(directory, "records.db", SCHEMA);
   return new SqliteChunks(database);
 }
 

@@ -76,7 +76,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/observe/tracing.ts",
     "src/store/store.ts",
     "src/store/sqlite/binding.ts",
-    "src/store/sqlite/file.ts",
+    "src/store/sqlite/side-file.ts",
     "src/store/postgres/connection.ts",
     "src/store/postgres/sql.ts",
   ],

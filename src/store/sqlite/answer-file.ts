@@ -1,8 +1,8 @@
 /** Answers with an Idempotency-Key in SQLite: a file of its own, since they are large and die within a day. */
-import { join } from "node:path";
 import type { AnswerBounds, AnswerRow, AnswerTotals } from "../answer-rows.js";
 import { Sqlite } from "./binding.js";
-import { privateFile, type SqliteFile } from "./file.js";
+import type { SqliteFile } from "./file.js";
+import { openSideFile } from "./side-file.js";
 
 export type AnswerChange =
   | { readonly kind: "put"; readonly row: AnswerRow }
@@ -42,15 +42,8 @@ CREATE INDEX IF NOT EXISTS answer_account ON answer (account_id, until_ms);
 
 /** The caller holds the lock of the directory. */
 export function openAnswerFile(directory: string): SqliteFile {
-  const database = new Sqlite(privateFile(join(directory, "answers.db")));
-  database.pragma("journal_mode = WAL");
   // A key is on the disk before its request is charged, even where the power fails: `desk.ts` syncs the log.
-  database.pragma("synchronous = NORMAL");
-  database.pragma("trusted_schema = OFF");
-  // What was forgotten is not left in the file.
-  database.pragma("secure_delete = ON");
-  database.pragma("journal_size_limit = 67108864");
-  database.exec(SCHEMA);
+  const database = openSideFile(directory, "answers.db", SCHEMA);
   const columns = database.prepare<[], string>("SELECT name FROM pragma_table_info('answer')").pluck().all();
   if (!columns.includes("account_id"))
     database.exec("ALTER TABLE answer ADD COLUMN account_id TEXT NOT NULL DEFAULT ''");
