@@ -98,5 +98,6 @@ function textOf(value: unknown): string {
 
 /** No line of a log or a table is broken by what a client calls somebody. */
 function shortened(text: string, charactersMax: number): string {
+  if (text === "") return text;
   return (text.length > charactersMax ? text.slice(0, charactersMax) : text).replace(CONTROL, " ");
 }

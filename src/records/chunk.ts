@@ -3,7 +3,7 @@
  * a million requests reads a few bytes of each.
  */
 import { type ColumnName, COLUMNS, NAMES, type NameColumn, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
-import { placeOf, type RowBatch } from "./row-batch.js";
+import type { RowBatch } from "./row-batch.js";
 
 type Cells = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
@@ -55,26 +55,26 @@ export function textAt(part: Part, name: ColumnName, row: number): string {
   return part.texts[valueAt(columnOf(part, name), row)] ?? "";
 }
 
-/** Makes chunks of rows. */
+/** Makes a chunk of at most so many rows, taken column by column. */
 export class ChunkBuilder {
-  readonly #values = new Map<ColumnName, number[]>(COLUMNS.map((name) => [name, []]));
+  readonly #cells: ReadonlyMap<ColumnName, Float64Array>;
   readonly #names = new Dictionary();
   readonly #texts = new Dictionary();
   #count = 0;
 
-  get count(): number {
-    return this.#count;
+  constructor(rowsMax: number) {
+    this.#cells = new Map(COLUMNS.map((name) => [name, new Float64Array(rowsMax)]));
   }
 
   pushBatch({ count, cells, texts }: RowBatch): void {
+    const [names, ownTexts] = [new Places(texts, this.#names), new Places(texts, this.#texts)];
     const width = COLUMNS.length;
-    for (const name of COLUMNS) {
-      const values = this.#valuesOf(name);
-      const dictionary = this.#dictionaryOf(name);
-      const from = placeOf(name);
+    for (const [place, name] of COLUMNS.entries()) {
+      const own = this.#cellsOf(name);
+      const places = isText(name) ? ownTexts : isName(name) ? names : undefined;
       for (let row = 0; row < count; row++) {
-        const cell = cells[row * width + from] ?? 0;
-        values.push(dictionary === undefined ? cell : dictionary.placeOf(texts[cell] ?? ""));
+        const cell = cells[row * width + place] ?? 0;
+        own[this.#count + row] = places === undefined ? cell : places.of(cell);
       }
     }
     this.#count += count;
@@ -86,19 +86,19 @@ export class ChunkBuilder {
     keeps?: (row: number) => boolean,
     change?: (row: number, name: ColumnName) => string | undefined,
   ): void {
-    for (let row = 0; row < chunk.count; row++) {
-      if (keeps !== undefined && !keeps(row)) continue;
-      this.#count += 1;
-      for (const name of COLUMNS) {
-        const dictionary = this.#dictionaryOf(name);
-        const part = isText(name) ? chunk.texts : chunk.facts;
-        const value =
-          dictionary === undefined
-            ? valueAt(columnOf(part, name), row)
-            : dictionary.placeOf(change?.(row, name) ?? textAt(part, name, row));
-        this.#valuesOf(name).push(value);
+    const rows = Array.from({ length: chunk.count }, (_, row) => row).filter((row) => keeps?.(row) ?? true);
+    const [names, texts] = [new Places(chunk.facts.texts, this.#names), new Places(chunk.texts.texts, this.#texts)];
+    for (const name of COLUMNS) {
+      const own = this.#cellsOf(name);
+      const column = columnOf(isText(name) ? chunk.texts : chunk.facts, name);
+      const places = isText(name) ? texts : isName(name) ? names : undefined;
+      let at = this.#count;
+      for (const row of rows) {
+        const cell = valueAt(column, row);
+        own[at++] = places === undefined ? cell : places.of(cell, change?.(row, name));
       }
     }
+    this.#count += rows.length;
   }
 
   build(): Chunk {
@@ -115,15 +115,14 @@ export class ChunkBuilder {
     return { count: this.#count, fromMs, toMs, facts: part(FACTS, this.#names), texts: part(TEXTS, this.#texts) };
   }
 
-  #valuesOf(name: ColumnName): number[] {
-    const values = this.#values.get(name);
-    if (values === undefined) throw new Error(`there is no column ${name}`);
-    return values;
+  #valuesOf(name: ColumnName): Float64Array {
+    return this.#cellsOf(name).subarray(0, this.#count);
   }
 
-  #dictionaryOf(name: ColumnName): Dictionary | undefined {
-    if (isText(name)) return this.#texts;
-    return isName(name) ? this.#names : undefined;
+  #cellsOf(name: ColumnName): Float64Array {
+    const cells = this.#cells.get(name);
+    if (cells === undefined) throw new Error(`there is no column ${name}`);
+    return cells;
   }
 }
 
@@ -141,6 +140,28 @@ class Dictionary {
   }
 }
 
+const NO_PLACE = -1;
+
+/** Where the texts of one list stand in a dictionary: each is looked up once, however many rows have it. */
+class Places {
+  readonly #known: Int32Array;
+
+  constructor(
+    private readonly texts: readonly string[],
+    private readonly dictionary: Dictionary,
+  ) {
+    this.#known = new Int32Array(texts.length).fill(NO_PLACE);
+  }
+
+  /** The place of the text that stands there in the list, or of another one instead. */
+  of(place: number, instead?: string): number {
+    if (instead !== undefined) return this.dictionary.placeOf(instead);
+    const known = this.#known[place] ?? NO_PLACE;
+    if (known !== NO_PLACE) return known;
+    return (this.#known[place] = this.dictionary.placeOf(this.texts[place] ?? ""));
+  }
+}
+
 const NAME_SET: ReadonlySet<string> = new Set(NAMES);
 const TEXT_SET: ReadonlySet<string> = new Set(TEXTS);
 
@@ -152,7 +173,7 @@ function isText(name: ColumnName): boolean {
   return TEXT_SET.has(name);
 }
 
-function narrowed(values: readonly number[]): Column {
+function narrowed(values: Float64Array): Column {
   let [least, most] = [Infinity, -Infinity];
   for (const value of values) {
     if (value < least) least = value;

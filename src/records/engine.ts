@@ -49,7 +49,7 @@ export class Engine {
   constructor(private readonly store: ChunkStore) {}
 
   async append(batch: RowBatch): Promise<void> {
-    const builder = new ChunkBuilder();
+    const builder = new ChunkBuilder(batch.count);
     builder.pushBatch(batch);
     const chunk = builder.build();
     const id = await this.store.insert(asNew(chunk, false, false));
@@ -143,7 +143,7 @@ export class Engine {
       for (let row = 0; row < chunk.count; row++) if (passes(row)) count += 1;
       if (count === 0) continue;
       const whole = await this.#withTexts(mark, chunk);
-      const builder = new ChunkBuilder();
+      const builder = new ChunkBuilder(whole.count);
       builder.pushChunk(
         whole,
         () => true,
@@ -168,7 +168,7 @@ export class Engine {
     }
     const chunk = await this.#chunk(mark, true);
     if (chunk === undefined) return true;
-    const builder = new ChunkBuilder();
+    const builder = new ChunkBuilder(chunk.count);
     builder.pushChunk(chunk, (row) => stateAt(chunk.facts, row) !== "refused");
     await this.#replace([mark], builder.build(), mark.sealed, true);
     return true;
@@ -206,7 +206,7 @@ export class Engine {
     marks: readonly Pick<ChunkMark, "id" | "count">[],
     sealed: boolean,
   ): Promise<{ readonly id: number; readonly count: number } | undefined> {
-    const builder = new ChunkBuilder();
+    const builder = new ChunkBuilder(marks.reduce((sum, { count }) => sum + count, 0));
     for (const { id, count } of marks) {
       const chunk = await this.#chunk({ id, count, fromMs: 0, toMs: 0 }, true);
       if (chunk !== undefined) builder.pushChunk(chunk);

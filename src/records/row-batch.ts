@@ -1,7 +1,7 @@
-/** Records on their way to the thread that stores them: numbers in one array, and each text once. */
-import { COLUMNS, NUMBERS, type RecordRow } from "./columns.js";
+/** Records on their way to the thread that stores them: numbers in one array, and each name once. */
+import { COLUMNS, NAMES, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
 
-/** Rows one after the other, each with all columns; a text is its place in `texts`. */
+/** Rows one after the other, each with all columns; a name or text is its place in `texts`. */
 export interface RowBatch {
   readonly count: number;
   readonly cells: Float64Array;
@@ -14,7 +14,7 @@ const FIRST_ROWS = 64;
 export class BatchBuilder {
   #cells = new Float64Array(WIDTH * FIRST_ROWS);
   #texts: string[] = [""];
-  #places = new Map<string, number>([["", 0]]);
+  #places = new Map<string, number>();
   #count = 0;
 
   get count(): number {
@@ -26,29 +26,31 @@ export class BatchBuilder {
     if (at === this.#cells.length) this.#grow();
     const cells = this.#cells;
     this.#count += 1;
-    for (let column = 0; column < WIDTH; column++) {
-      const name = COLUMNS[column];
-      const value = name === undefined ? 0 : row[name];
-      cells[at++] = typeof value === "number" ? value : this.#placeOf(value);
-    }
+    for (const name of NUMBERS) cells[at++] = row[name];
+    for (const name of NAMES) cells[at++] = this.#placeOf(row[name]);
+    for (const name of TEXTS) cells[at++] = this.#placeOfNew(row[name]);
   }
 
   /** What was pushed since; the builder begins anew. */
   take(): RowBatch {
     const batch = { count: this.#count, cells: this.#cells.slice(0, this.#count * WIDTH), texts: this.#texts };
     this.#texts = [""];
-    this.#places = new Map([["", 0]]);
+    this.#places = new Map();
     this.#count = 0;
     return batch;
   }
 
   #placeOf(text: string): number {
+    if (text === "") return 0;
     const known = this.#places.get(text);
     if (known !== undefined) return known;
-    const place = this.#texts.length;
-    this.#texts.push(text);
+    const place = this.#placeOfNew(text);
     this.#places.set(text, place);
     return place;
+  }
+
+  #placeOfNew(text: string): number {
+    return text === "" ? 0 : this.#texts.push(text) - 1;
   }
 
   #grow(): void {
@@ -56,14 +58,4 @@ export class BatchBuilder {
     grown.set(this.#cells);
     this.#cells = grown;
   }
-}
-
-/** Where a column's cell stands in a row of a batch. */
-export function placeOf(column: (typeof COLUMNS)[number]): number {
-  return COLUMNS.indexOf(column);
-}
-
-/** True for a column whose cells are places of texts. */
-export function isTextColumn(column: (typeof COLUMNS)[number]): boolean {
-  return !(NUMBERS as readonly string[]).includes(column);
 }
