@@ -7,6 +7,7 @@ import { ConfigError } from "./config-error.js";
 import { NANOS_PER_USD, parseUsd } from "../money.js";
 import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";
 import { parseRedisUrl, REDIS_RULE, type RedisUrl } from "./redis-url.js";
+import { COMMAND_VARIABLES } from "./command-variables.js";
 import { suggest } from "./suggestion.js";
 import type { TlsPaths } from "./tls.js";
 
@@ -92,8 +93,8 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_REDIS_URL",
   "TOLLGATE_SMTP_URL",
 ]);
-/** Variables with our prefix that are read elsewhere: by the commands, and by tests. */
-const READ_ELSEWHERE = ["TOLLGATE_FAILPOINTS", "TOLLGATE_KEY", "TOLLGATE_RECORDINGS", "TOLLGATE_FAILPOINTS"];
+/** Variables with our prefix that only tests set. */
+const TEST_VARIABLES = ["TOLLGATE_FAILPOINTS", "TOLLGATE_RECORDINGS"];
 
 const listen = z.string().transform((text, context) => {
   if (text === "off") return undefined;
@@ -133,47 +134,119 @@ function numberOf(least: number, most: number, rule: string): z.ZodType<number, 
   });
 }
 
-const SCHEMA = z.object({
-  TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080"),
-  TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081"),
-  TOLLGATE_ADMIN: listen.prefault("127.0.0.1:8082"),
-  TOLLGATE_TRUSTED_PROXIES: blocksOf(PROXIES_RULE).optional(),
+/** Each variable: what it must be, what it is where it is not set, and what it says. */
+export const SCHEMA = z.object({
+  TOLLGATE_HTTP: listen.prefault("127.0.0.1:8080").describe("Where HTTP listens; `off` turns it off"),
+  TOLLGATE_GRPC: listen.prefault("127.0.0.1:8081").describe("Where gRPC listens; `off` turns it off"),
+  TOLLGATE_ADMIN: listen
+    .prefault("127.0.0.1:8082")
+    .describe(
+      "Where `/metrics`, probes, gRPC health and reflection are, without a key and without TLS; `off` turns them off",
+    ),
+  TOLLGATE_TRUSTED_PROXIES: blocksOf(PROXIES_RULE)
+    .optional()
+    .describe("Addresses and CIDR blocks, with commas, whose `X-Forwarded-For` is taken"),
   TOLLGATE_SMTP_URL: z
     .string()
     .refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), SMTP_RULE)
-    .optional(),
+    .optional()
+    .describe("The mail server that events of alerts go to, such as `smtps://user:password@mail.example.com:465`"),
   TOLLGATE_MAIL_FROM: z
     .string()
     .regex(/^[^\s@<>]{1,64}@[A-Za-z0-9.-]{1,253}$/, MAIL_FROM_RULE)
-    .optional(),
-  TOLLGATE_WEBHOOK_NETWORKS: blocksOf(NETWORKS_RULE).optional(),
-  TOLLGATE_TLS_CERT: z.string().optional(),
-  TOLLGATE_TLS_KEY: z.string().optional(),
-  TOLLGATE_TLS_CLIENT_CA: z.string().optional(),
-  TOLLGATE_LAME_DUCK_MS: numberOf(0, 600_000, WAIT_RULE).prefault("5000"),
-  TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE).prefault("512"),
-  TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("90"),
-  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30"),
-  TOLLGATE_CONFIG: z.string().optional(),
-  TOLLGATE_DATA: z.string().default("data"),
-  TOLLGATE_WITNESS: z.string().optional(),
-  TOLLGATE_DATABASE_URL: databaseUrl.optional(),
-  TOLLGATE_REDIS_URL: redis.optional(),
-  TOLLGATE_REDIS_CA: z.string().optional(),
-  TOLLGATE_LEASE_MAX_USD: leaseMax.prefault("10"),
-  TOLLGATE_CORE: core.optional(),
-  TOLLGATE_CORE_CA: z.string().optional(),
-  TOLLGATE_CORE_CERT: z.string().optional(),
-  TOLLGATE_CORE_KEY: z.string().optional(),
+    .optional()
+    .describe("Who sends that mail"),
+  TOLLGATE_WEBHOOK_NETWORKS: blocksOf(NETWORKS_RULE)
+    .optional()
+    .describe("Addresses and CIDR blocks, with commas, that are not public and that webhooks may lead to all the same"),
+  TOLLGATE_TLS_CERT: z
+    .string()
+    .optional()
+    .describe("The certificate of HTTP and gRPC, a file in PEM, read again when it changes"),
+  TOLLGATE_TLS_KEY: z.string().optional().describe("Its key, a file in PEM"),
+  TOLLGATE_TLS_CLIENT_CA: z
+    .string()
+    .optional()
+    .describe("The authorities of the certificates that gRPC clients must show"),
+  TOLLGATE_LAME_DUCK_MS: numberOf(0, 600_000, WAIT_RULE)
+    .prefault("5000")
+    .describe("How long a stopping process says that it is not ready before its ports close"),
+  TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE)
+    .prefault("512")
+    .describe("Memory for the bodies of running requests, a quarter of it for one key"),
+  TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
+    .prefault("90")
+    .describe("How long the record of a request is kept; the ledger keeps what it cost"),
+  TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("The same of a refused request"),
+  TOLLGATE_CONFIG: z.string().optional().describe("The settings file; default: `tollgate.yaml` where there is one"),
+  TOLLGATE_DATA: z
+    .string()
+    .default("data")
+    .describe(
+      "The directory of the database, its witness and the generated secret; a start that finds one of them lost says so and ends (`serve --accept-loss`)",
+    ),
+  TOLLGATE_WITNESS: z
+    .string()
+    .optional()
+    .describe(
+      "Where the ledger's witness is kept; default: `witness.json` in `TOLLGATE_DATA`. A file on another disk lets a start find that all of `TOLLGATE_DATA` is gone, rather than seed credit again",
+    ),
+  TOLLGATE_DATABASE_URL: databaseUrl
+    .optional()
+    .describe(
+      "The PostgreSQL (14 or later) that nodes share, in the place of `TOLLGATE_DATA`; needs `TOLLGATE_SECRET` ([postgresql.md](postgresql.md))",
+    ),
+  TOLLGATE_REDIS_URL: redis.optional().describe("Where nodes share limits and changes of keys ([nodes.md](nodes.md))"),
+  TOLLGATE_REDIS_CA: z
+    .string()
+    .optional()
+    .describe("The authority of Redis' certificate, a file in PEM; default: those that Node knows"),
+  TOLLGATE_LEASE_MAX_USD: leaseMax
+    .prefault("10")
+    .describe(
+      "The most money of one key that a node may admit requests against before the database knows of each ([ledger.md](ledger.md#leases))",
+    ),
+  TOLLGATE_CORE: core
+    .optional()
+    .describe("Run the HTTP front end alone; the core is at this gRPC address, `grpcs://host:port` with TLS"),
+  TOLLGATE_CORE_CA: z
+    .string()
+    .optional()
+    .describe("The authorities by which a core behind TLS is trusted, a file in PEM; default: those that Node knows"),
+  TOLLGATE_CORE_CERT: z.string().optional().describe("The certificate that is shown to the core, a file in PEM"),
+  TOLLGATE_CORE_KEY: z.string().optional().describe("Its key, a file in PEM"),
   TOLLGATE_OPERATOR_KEY: z
     .string()
     .regex(/^sk-[\x21-\x7e]{16,253}$/, KEY_RULE)
-    .optional(),
-  TOLLGATE_SECRET: z.string().min(32, SECRET_RULE).optional(),
-  TOLLGATE_SECRET_PREVIOUS: z.string().min(32, SECRET_RULE).optional(),
-  TOLLGATE_SECRET_NEXT: z.string().min(32, SECRET_RULE).optional(),
-  TOLLGATE_CONSOLE: z.enum(["on", "off"], "must be on or off").default("on"),
-  TOLLGATE_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+    .optional()
+    .describe("The operator's key; default: made at the first start. Commands use it too"),
+  TOLLGATE_SECRET: z
+    .string()
+    .min(32, SECRET_RULE)
+    .optional()
+    .describe(
+      "The root of the key pepper; default: made at the first start. A front end with its core's secret opens tunnels to it and may forward client addresses",
+    ),
+  TOLLGATE_SECRET_PREVIOUS: z
+    .string()
+    .min(32, SECRET_RULE)
+    .optional()
+    .describe(
+      "The root secret before, while it is rotated: on one node beside the new `TOLLGATE_SECRET` ([0140](decisions/0140-two-root-secrets.md))",
+    ),
+  TOLLGATE_SECRET_NEXT: z
+    .string()
+    .min(32, SECRET_RULE)
+    .optional()
+    .describe("The root secret that comes next, of which many nodes are told first"),
+  TOLLGATE_CONSOLE: z
+    .enum(["on", "off"], "must be on or off")
+    .default("on")
+    .describe("`off` serves no web console at `/console` ([console.md](console.md))"),
+  TOLLGATE_LOG_LEVEL: z
+    .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`)
+    .default("info")
+    .describe("How much the log tells"),
 });
 
 /**
@@ -267,7 +340,7 @@ function findSettings(named: string | undefined, directory: string): string | un
 }
 
 function warningsOf(set: Readonly<Record<string, string | undefined>>): string[] {
-  const known = [...Object.keys(SCHEMA.shape), ...READ_ELSEWHERE];
+  const known = [...Object.keys(SCHEMA.shape), ...Object.keys(COMMAND_VARIABLES), ...TEST_VARIABLES];
   const warnings = Object.keys(set)
     .filter((name) => name.startsWith("TOLLGATE_") && !known.includes(name))
     .sort()

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseBlock } from "./address.js";
 import type { KeySeed } from "./settings.js";
-import { block, reading, text, truth, usd, wholeNumber } from "./values.js";
+import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
 
 /** The scopes that a key can have, as `keys` defines them. */
 export const KEY_SCOPES = ["chat", "embeddings", "models", "usage", "keys", "audit", "alerts", "operator"] as const;
@@ -10,9 +10,7 @@ export const KEY_SCOPES = ["chat", "embeddings", "models", "usage", "keys", "aud
 const LIMIT_MAX = 1_000_000_000;
 const METADATA_ENTRIES_MAX = 16;
 
-const scope = reading(`must be one of ${KEY_SCOPES.join(", ")}`, (value) =>
-  KEY_SCOPES.find((known) => known === value),
-);
+const scope = oneOf(KEY_SCOPES);
 
 const accountId = reading("must be an account's id: 1 to 64 of a-z, 0-9, _, . and -", (value) =>
   /^[a-z0-9_.-]{1,64}$/.test(value) ? value : undefined,
@@ -30,8 +28,8 @@ const time = reading("must be a time such as 2027-01-01T00:00:00Z", (value) => {
 });
 
 /** Requests, tokens or slots; 0 is no limit. */
-export const limit = wholeNumber(0, LIMIT_MAX).transform(BigInt).default(0n);
-const budget = usd.default(0n);
+export const limit = wholeNumber(0, LIMIT_MAX).transform(BigInt).prefault("0");
+const budget = usd.prefault("0");
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema, { error: () => "must be a list such as [a, b]" }).default([]);
@@ -45,28 +43,34 @@ const metadata = z
 
 /** One entry of `keys`. */
 export const keySeed = block({
-  account: accountId,
-  secret,
-  name: text(128).default(""),
-  scopes: listOf(scope),
-  models: listOf(text(128)),
-  models_denied: listOf(text(128)),
-  addresses: listOf(addresses),
-  expires: time.optional(),
-  requests_per_minute: limit,
-  tokens_per_minute: limit,
-  concurrency: limit,
-  budget_day: budget,
-  budget_month: budget,
-  budget_total: budget,
-  request_cost_max: budget,
-  refuse_unaffordable: truth.default(false),
-  metadata,
-  retries_run_anew: truth.default(false),
-  strict: truth.default(false),
-  children_end_with_it: truth.default(false),
-  end_streams_on_revoke: truth.default(true),
-  end_streams_on_expiry: truth.default(false),
+  account: accountId.describe("Whose key it is: an account of this file"),
+  secret: secret.describe("The key itself, best as `${VARIABLE}`"),
+  name: text(128).default("").describe("What it is for, for people"),
+  scopes: listOf(scope).describe("What it may do; without any `chat`, `embeddings`, `models` and `usage`"),
+  models: listOf(text(128)).describe("The models it may use, as globs; empty: all"),
+  models_denied: listOf(text(128)).describe("The models it may not use, as globs, whatever `models` says"),
+  addresses: listOf(addresses).describe("The addresses and CIDR blocks it may be used from; empty: all"),
+  expires: time.optional().describe("When it ends; absent: never"),
+  requests_per_minute: limit.describe("The most requests in any 60 seconds; 0: no limit"),
+  tokens_per_minute: limit.describe("The most tokens, read and answered, in any 60 seconds; 0: no limit"),
+  concurrency: limit.describe("The most requests at once; 0: no limit"),
+  budget_day: budget.describe("The most that it, with all keys that it made, may spend in a UTC day; 0: no limit"),
+  budget_month: budget.describe("The same in a UTC month; 0: no limit"),
+  budget_total: budget.describe("The same ever; 0: no limit"),
+  request_cost_max: budget.describe("The most that one request may cost; 0: no limit"),
+  refuse_unaffordable: truth
+    .prefault("false")
+    .describe("Refuse a request that the money cannot cover, rather than lower its output limit"),
+  metadata: metadata.describe("The owner's own labels"),
+  retries_run_anew: truth
+    .prefault("false")
+    .describe("Let a retry of an SDK run and pay anew, rather than wait for the answer of the attempt that was lost"),
+  strict: truth
+    .prefault("false")
+    .describe("Refuse a request whose parameters its upstream has no place for, rather than leave them out"),
+  children_end_with_it: truth.prefault("false").describe("The keys that it makes end when it is revoked or expires"),
+  end_streams_on_revoke: truth.prefault("true").describe("Requests that run end within a second when it is revoked"),
+  end_streams_on_expiry: truth.prefault("false").describe("Requests that run end when it expires"),
 }).transform((said): KeySeed => ({
   accountId: said.account,
   secret: said.secret,

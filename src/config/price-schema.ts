@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { parseDecimal, parsePricePerMillion } from "../money.js";
-import { block, named, reading, wholeNumber } from "./values.js";
+import { block, decimalForm, named, reading, wholeNumber } from "./values.js";
 
 /** A million USD per million tokens, in pico-USD per token. */
 const TOKEN_PICOS_MAX = 1_000_000_000_000n;
@@ -11,47 +11,55 @@ const TOKEN_PICOS_MAX = 1_000_000_000_000n;
 const REQUEST_PICOS_MAX = 1_000_000_000_000_000n;
 
 const PER_MILLION_RULE = 'must be USD per million tokens such as "0.25"';
-const perMillion = reading(PER_MILLION_RULE, (value) => {
+const perMillion = decimal(PER_MILLION_RULE, (value) => {
   const picos = parsePricePerMillion(value);
   return picos === undefined || picos > TOKEN_PICOS_MAX ? undefined : picos;
 });
 
-const perRequest = reading('must be USD per request such as "0.01"', (value) => {
+const perRequest = decimal('must be USD per request such as "0.01"', (value) => {
   const picos = parseDecimal(value, 12);
   return picos === undefined || picos > REQUEST_PICOS_MAX ? undefined : picos;
 });
 
-const perThousandCalls = reading('must be USD per thousand calls such as "10.00"', (value) => {
+const perThousandCalls = decimal('must be USD per thousand calls such as "10.00"', (value) => {
   const picos = parseDecimal(value, 9);
   return picos === undefined || picos > REQUEST_PICOS_MAX ? undefined : picos;
 });
 
+function decimal(rule: string, parse: (value: string) => bigint | undefined) {
+  return reading(rule, parse, decimalForm);
+}
+
 /** In ten-thousandths, so that a multiplied price is exact but for one rounding up. */
 const MULTIPLIER_ONE = 10_000n;
-const multiplier = reading('must be a number such as "0.5", from 0.0001 to 100', (value) => {
+const multiplier = decimal('must be a number such as "0.5", from 0.0001 to 100', (value) => {
   const parts = parseDecimal(value, 4);
   return parts === undefined || parts === 0n || parts > 100n * MULTIPLIER_ONE ? undefined : parts;
 });
 
 const components = {
-  input: perMillion,
-  cache_read: perMillion.optional(),
-  cache_write: perMillion.optional(),
-  cache_write_1h: perMillion.optional(),
-  output: perMillion,
-  reasoning: perMillion.optional(),
-  image: perMillion.optional(),
-  audio_input: perMillion.optional(),
-  audio_output: perMillion.optional(),
-  request: perRequest.default(0n),
+  input: perMillion.describe("Tokens that are read"),
+  cache_read: perMillion.optional().describe("Tokens read from a cache; default: as `input`"),
+  cache_write: perMillion.optional().describe("Tokens written to a cache; default: as `input`"),
+  cache_write_1h: perMillion.optional().describe("Tokens written to a cache for an hour; default: as `cache_write`"),
+  output: perMillion.describe("Tokens that are answered"),
+  reasoning: perMillion.optional().describe("Tokens of reasoning; default: as `output`"),
+  image: perMillion.optional().describe("Tokens of images that are read; default: as `input`"),
+  audio_input: perMillion.optional().describe("Tokens of sound that is read; default: as `input`"),
+  audio_output: perMillion.optional().describe("Tokens of sound that is answered; default: as `output`"),
+  request: perRequest.prefault("0").describe("Each request, in USD, beside its tokens"),
 };
 
 const INPUT_TOKENS_MAX = 1_000_000_000;
 const TIERS_RULE = "must be a list of tiers, such as [{ above_input_tokens: 200000, input: 6, output: 22.5 }]";
 
-const tier = block({ above_input_tokens: wholeNumber(1, INPUT_TOKENS_MAX), ...components }).transform(
-  (said): PriceTier => ({ aboveInputTokens: BigInt(said.above_input_tokens), prices: pricesOf(said) }),
+const aboveInputTokens = wholeNumber(1, INPUT_TOKENS_MAX).describe(
+  "The tier prices all tokens of requests whose input is longer",
 );
+const tier = block({ above_input_tokens: aboveInputTokens, ...components }).transform((said): PriceTier => ({
+  aboveInputTokens: BigInt(said.above_input_tokens),
+  prices: pricesOf(said),
+}));
 
 const tiers = z
   .array(tier, { error: () => TIERS_RULE })
@@ -63,15 +71,16 @@ const tiers = z
       context.addIssue({ code: "custom", message, path: [index, "above_input_tokens"] });
     }
   })
-  .default([]);
+  .default([])
+  .describe("Other prices for longer requests, the shortest first");
 
 /** Either a multiple of the price around it, tiers and all, or a price of its own. */
 const serviceTier = block({
   ...components,
-  multiplier: multiplier.optional(),
-  input: perMillion.optional(),
-  output: perMillion.optional(),
-  request: perRequest.optional(),
+  multiplier: multiplier.optional().describe("The price around it times this, in the place of prices of its own"),
+  input: perMillion.optional().describe("Tokens that are read; needed without `multiplier`"),
+  output: perMillion.optional().describe("Tokens that are answered; needed without `multiplier`"),
+  request: perRequest.optional().describe("Each request, in USD, beside its tokens"),
   tiers,
 }).transform((said, context): OwnPrice | { readonly multiplier: bigint } => {
   const { multiplier, input, output, request = 0n, ...rest } = said;
@@ -114,24 +123,28 @@ const serviceTiers = named(NAME, NAME_RULE, serviceTier).superRefine((said, cont
 const whole = block({
   ...components,
   tiers,
-  service_tiers: serviceTiers,
-  tools: named(NAME, NAME_RULE, perThousandCalls),
+  service_tiers: serviceTiers.describe("Prices of service tiers by their names; one without a price is refused"),
+  tools: named(NAME, NAME_RULE, perThousandCalls).describe(
+    "USD per thousand calls of a tool that the upstream runs; one without a price is refused",
+  ),
 });
 
 /** `free`, or a block with at least input and output. */
-export const price = z.preprocess(
-  (value) => (value === "free" ? { input: "0", output: "0" } : value),
-  whole.transform((said): Price => {
-    const [prices, longer] = [pricesOf(said), said.tiers];
-    const tools = Object.entries(said.tools).map(([name, callPicos]): ToolPrice => ({ name, callPicos }));
-    const serviceTiers = Object.entries(said.service_tiers).map(([name, tier]): ServiceTierPrice => {
-      if (!("multiplier" in tier)) return { name, prices: tier.prices, tiers: tier.tiers };
-      const { multiplier: parts } = tier;
-      return { name, prices: times(prices, parts), tiers: longer.map((one) => timesTier(one, parts)) };
-    });
-    return { ...prices, tiers: longer, serviceTiers, tools };
-  }),
-);
+export const price = z
+  .preprocess(
+    (value) => (value === "free" ? { input: "0", output: "0" } : value),
+    whole.transform((said): Price => {
+      const [prices, longer] = [pricesOf(said), said.tiers];
+      const tools = Object.entries(said.tools).map(([name, callPicos]): ToolPrice => ({ name, callPicos }));
+      const serviceTiers = Object.entries(said.service_tiers).map(([name, tier]): ServiceTierPrice => {
+        if (!("multiplier" in tier)) return { name, prices: tier.prices, tiers: tier.tiers };
+        const { multiplier: parts } = tier;
+        return { name, prices: times(prices, parts), tiers: longer.map((one) => timesTier(one, parts)) };
+      });
+      return { ...prices, tiers: longer, serviceTiers, tools };
+    }),
+  )
+  .meta({ word: "free" });
 
 type Said = z.output<z.ZodObject<typeof components>>;
 

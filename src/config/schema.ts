@@ -5,7 +5,18 @@ import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } fro
 import { facts } from "./facts-schema.js";
 import { keySeed, limit } from "./key-schema.js";
 import { price } from "./price-schema.js";
-import { block, named, orEmpty, reading, text, usd, wholeNumber } from "./values.js";
+import {
+  block,
+  decimalForm,
+  MAY_BE_LEFT_OUT,
+  named,
+  oneOf,
+  orEmpty,
+  reading,
+  text,
+  usd,
+  wholeNumber,
+} from "./values.js";
 
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MODEL_ID = /^[a-z0-9][a-z0-9._:/@-]{0,127}$/;
@@ -24,31 +35,38 @@ const baseUrl = reading(
   },
 );
 
-const unknownMembers = reading("must be pass or refuse", (value) => UNKNOWN_MEMBERS.find((known) => known === value));
-
 const upstream = block({
-  family: text(64),
-  api_key: text(4096).optional(),
-  base_url: baseUrl.optional(),
-  unknown_members: unknownMembers.default("pass"),
+  family: text(64).describe("How it is spoken to"),
+  api_key: text(4096).optional().describe("Its credential, best as `${VARIABLE}`"),
+  base_url: baseUrl.optional().describe("Its address, where its family has none of its own or another"),
+  unknown_members: oneOf(UNKNOWN_MEMBERS, "must be pass or refuse")
+    .prefault("pass")
+    .describe("What becomes of members of requests that the gateway does not know"),
 });
 
-const weight = reading("must be a number above 0 and at most 1000000", (value) => {
-  const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
-  return number > 0 && number <= 1_000_000 ? number : undefined;
-});
+const weight = reading(
+  "must be a number above 0 and at most 1000000",
+  (value) => {
+    const number = /^\d{1,7}(\.\d{1,6})?$/.test(value) ? Number(value) : 0;
+    return number > 0 && number <= 1_000_000 ? number : undefined;
+  },
+  decimalForm,
+);
 
 const target = block({
-  upstream: text(64),
-  model: text(256).optional(),
-  weight: weight.default(1),
-  priority: wholeNumber(1, 100).default(1),
-  cost: price.optional(),
+  upstream: text(64).describe("One of `upstreams`"),
+  model: text(256).optional().describe("The model as the upstream names it; default: as it is named here"),
+  weight: weight.prefault("1").describe("Its share among targets of the same priority"),
+  priority: wholeNumber(1, 100).prefault("1").describe("Lower ones are tried first"),
+  cost: price.optional().describe("What the operator pays there; default: the published price, where one is known"),
 });
 
+const UPSTREAMS_ARE = "Where models are served, by names of your own";
+const MODELS_ARE = "What callers may ask for, by the names that they send";
+const ACCOUNTS_ARE = "Who pays, by id; made where they do not exist, and left as they are where they do";
+const KEYS_ARE = "Keys that are made where they do not exist; what stands here of one that does is in force at once";
+const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
-
-const kind = reading("must be chat, completion or embedding", (value) => MODEL_KINDS.find((known) => known === value));
 
 const day = reading("must be a day such as 2027-01-31", (value) => {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
@@ -58,26 +76,35 @@ const day = reading("must be a day such as 2027-01-31", (value) => {
 const model = block({
   targets: z
     .array(target, { error: (issue) => (issue.input === undefined ? `is missing: ${TARGETS_RULE}` : TARGETS_RULE) })
-    .min(1, TARGETS_RULE),
-  kind: kind.optional(),
-  context_tokens: wholeNumber(1, TOKENS_MAX).optional(),
-  output_tokens_max: wholeNumber(1, TOKENS_MAX).optional(),
-  price: price.optional(),
-  facts: facts.optional(),
-  retires: day.optional(),
+    .min(1, TARGETS_RULE)
+    .describe("Where its requests go"),
+  kind: oneOf(MODEL_KINDS, "must be chat, completion or embedding")
+    .optional()
+    .describe("What it is asked for; default: what its family says of it"),
+  context_tokens: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of a request and its answer"),
+  output_tokens_max: wholeNumber(1, TOKENS_MAX).optional().describe("The most tokens of an answer"),
+  price: price.optional().describe("What its callers pay: `free`, or a block; default: the published price"),
+  facts: facts.optional().describe("What it can, over what is known of it by its name"),
+  retires: day.optional().describe("The last day on which it is served"),
 });
 
-const amount = usd.default(0n);
-const limits = { requests_per_minute: limit, tokens_per_minute: limit, concurrency: limit };
+const amount = usd.prefault("0");
+const limits = {
+  requests_per_minute: limit.describe("The most requests of all its keys in any 60 seconds; 0: no limit"),
+  tokens_per_minute: limit.describe("The most tokens of all its keys in any 60 seconds; 0: no limit"),
+  concurrency: limit.describe("The most requests of all its keys at once; 0: no limit"),
+};
 const account = block({
-  name: text(256).optional(),
-  credit: amount,
-  budget_day: amount,
-  budget_month: amount,
-  budget_total: amount,
-  request_cost_max: amount,
+  name: text(256).optional().describe("What people call it; default: its id"),
+  credit: amount.describe("Given once, when the account is made"),
+  budget_day: amount.describe("The most that all its keys may spend in a UTC day; 0: no limit"),
+  budget_month: amount.describe("The same in a UTC month; 0: no limit"),
+  budget_total: amount.describe("The same ever; 0: no limit"),
+  request_cost_max: amount.describe("The most that one request may cost; 0: no limit"),
   ...limits,
-  models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)),
+  models: named(/^.{1,256}$/, "must be named by a model or a glob such as gpt-*", block(limits)).describe(
+    "Limits of single models, or of all that a glob matches together",
+  ),
 });
 
 /** Each is a few series in whatever reads the metrics. */
@@ -87,27 +114,31 @@ const accountId = reading("must be 1 to 64 of a-z, 0-9, _, . and -", (value) =>
   ACCOUNT_ID.test(value) ? value : undefined,
 );
 const metrics = block({
-  accounts: z.array(accountId, METRIC_ACCOUNTS_RULE).max(METRIC_ACCOUNTS_MAX, METRIC_ACCOUNTS_RULE).default([]),
+  accounts: z
+    .array(accountId, METRIC_ACCOUNTS_RULE)
+    .max(METRIC_ACCOUNTS_MAX, METRIC_ACCOUNTS_RULE)
+    .default([])
+    .describe("Accounts whose balances and budgets metrics tell, by their ids"),
 });
 
 /** The whole file. */
 export const settingsSchema = block({
-  upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream).transform((blocks) =>
-    Object.entries(blocks).map(([id, value]): UpstreamSettings => ({
-      id,
-      family: value.family,
-      apiKey: value.api_key,
-      baseUrl: value.base_url,
-      unknownMembers: value.unknown_members,
-    })),
-  ),
-  models: named(
-    MODEL_ID,
-    "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters",
-    model,
-  ).transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value))),
-  accounts: named(ACCOUNT_ID, "must be named by 1 to 64 of a-z, 0-9, _, . and -", orEmpty(account)).transform(
-    (blocks) =>
+  upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream)
+    .transform((blocks) =>
+      Object.entries(blocks).map(([id, value]): UpstreamSettings => ({
+        id,
+        family: value.family,
+        apiKey: value.api_key,
+        baseUrl: value.base_url,
+        unknownMembers: value.unknown_members,
+      })),
+    )
+    .describe(UPSTREAMS_ARE),
+  models: named(MODEL_ID, "must be named by 1 to 128 of a-z, 0-9, ., _, :, /, @ and -, in small letters", model)
+    .transform((blocks) => Object.entries(blocks).map(([id, value]) => asModel(id, value)))
+    .describe(MODELS_ARE),
+  accounts: named(ACCOUNT_ID, "must be named by 1 to 64 of a-z, 0-9, _, . and -", orEmpty(account))
+    .transform((blocks) =>
       Object.entries(blocks).map(([id, value]): AccountSeed => ({
         id,
         name: value.name ?? id,
@@ -123,9 +154,12 @@ export const settingsSchema = block({
           modelLimits: Object.entries(value.models).map(([model, said]) => asModelLimits(model, said)),
         },
       })),
-  ),
-  keys: z.preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys")),
-  metrics: orEmpty(metrics),
+    )
+    .describe(ACCOUNTS_ARE),
+  keys: z
+    .preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys"))
+    .meta({ ...MAY_BE_LEFT_OUT, description: KEYS_ARE }),
+  metrics: orEmpty(metrics).describe(METRICS_ARE),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

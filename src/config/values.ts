@@ -3,10 +3,21 @@ import { z } from "zod";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
 import { suggest } from "./suggestion.js";
 
-/** A value read from its text; `parse` returns undefined where it is wrong, and `rule` says what is right. */
-export function reading<Value>(rule: string, parse: (value: string) => Value | undefined) {
+/** What an editor takes for a value, in a JSON Schema: it knows a number from a text, and we read both. */
+export type EditorForm = Readonly<Record<string, unknown>>;
+
+/**
+ * A value read from its text; `parse` returns undefined where it is wrong, and `rule` says what is right. `form` is
+ * what editors take for it, text by default.
+ */
+export function reading<Value>(
+  rule: string,
+  parse: (value: string) => Value | undefined,
+  form: EditorForm = { type: "string" },
+) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? `is missing: ${rule}` : rule) })
+    .meta({ rule, form })
     .transform((value, context): Value => {
       const parsed = parse(value);
       if (parsed !== undefined) return parsed;
@@ -15,32 +26,68 @@ export function reading<Value>(rule: string, parse: (value: string) => Value | u
     });
 }
 
+/** A value that the environment gives is known when the file is read, and not before. */
+const VARIABLE = "\\$\\{";
+
+/** A number, written as one or as text. */
+function numberForm(pattern: string, bounds: EditorForm): EditorForm {
+  return {
+    anyOf: [
+      { type: "number", ...bounds },
+      { type: "string", pattern: `${pattern}|${VARIABLE}` },
+    ],
+  };
+}
+
+/** A decimal of at least 0. */
+export const decimalForm = numberForm("^\\d+(\\.\\d+)?$", { minimum: 0 });
+
 /** Text of 1 to `lengthMax` characters without control characters. */
 export function text(lengthMax: number) {
-  return reading(`must be text of 1 to ${lengthMax} characters`, (value) =>
-    // oxlint-disable-next-line no-control-regex -- Control characters are what it refuses.
-    value.length >= 1 && value.length <= lengthMax && !/[\u0000-\u001f\u007f]/.test(value) ? value : undefined,
+  return reading(
+    `must be text of 1 to ${lengthMax} characters`,
+    (value) =>
+      // oxlint-disable-next-line no-control-regex -- Control characters are what it refuses.
+      value.length >= 1 && value.length <= lengthMax && !/[\u0000-\u001f\u007f]/.test(value) ? value : undefined,
+    { type: ["string", "number", "boolean"], minLength: 1 },
   );
 }
 
 /** A whole number in a range, both ends included. */
 export function wholeNumber(least: number, most: number) {
-  return reading(`must be a whole number from ${least} to ${most}`, (value) => {
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : -1;
-    return number >= least && number <= most ? number : undefined;
+  return reading(
+    `must be a whole number from ${least} to ${most}`,
+    (value) => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : -1;
+      return number >= least && number <= most ? number : undefined;
+    },
+    numberForm("^\\d{1,15}$", { multipleOf: 1, minimum: least, maximum: most }),
+  );
+}
+
+/** A word of a few. */
+export function oneOf<Word extends string>(words: readonly Word[], rule = `must be one of ${words.join(", ")}`) {
+  return reading(rule, (value) => words.find((word) => word === value), {
+    anyOf: [{ enum: words }, { type: "string", pattern: VARIABLE }],
   });
 }
 
 /** `true` or `false`. */
-export const truth = reading("must be true or false", (value) =>
-  value === "true" || value === "false" ? value === "true" : undefined,
+export const truth = reading(
+  "must be true or false",
+  (value) => (value === "true" || value === "false" ? value === "true" : undefined),
+  { anyOf: [{ type: "boolean" }, { enum: ["true", "false"] }, { type: "string", pattern: VARIABLE }] },
 );
 
 /** USD, read as nano-USD. */
-export const usd = reading('must be USD such as "25.00", with at most nine places', (value) => {
-  const nanos = parseUsd(value);
-  return nanos === undefined || nanos > AMOUNT_NANOS_MAX ? undefined : nanos;
-});
+export const usd = reading(
+  'must be USD such as "25.00", with at most nine places',
+  (value) => {
+    const nanos = parseUsd(value);
+    return nanos === undefined || nanos > AMOUNT_NANOS_MAX ? undefined : nanos;
+  },
+  decimalForm,
+);
 
 /**
  * A block with these fields and no others. Its message for unknown fields is a line each, in the order of `issue.keys`.
@@ -54,9 +101,12 @@ export function block<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
+/** What preprocessing hides from whoever asks which values a block needs. */
+export const MAY_BE_LEFT_OUT = { mayBeLeftOut: true };
+
 /** A block left empty counts as one without fields. */
 export function orEmpty<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((value) => (value === undefined ? {} : value), schema);
+  return z.preprocess((value) => (value === undefined ? {} : value), schema).meta(MAY_BE_LEFT_OUT);
 }
 
 /** A block of blocks, each under its own name; left out, it is empty. */

@@ -1,0 +1,106 @@
+/** What a stranger looks for at the root of a repository is there, and says the same as the rest. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const read = (path: string): string => readFileSync(path, "utf8");
+const MANIFEST = z
+  .object({
+    license: z.string(),
+    engines: z.object({ node: z.string() }),
+    files: z.array(z.string()),
+    scripts: z.record(z.string(), z.string()),
+    dependencies: z.record(z.string(), z.string()),
+    devDependencies: z.record(z.string(), z.string()),
+  })
+  .loose()
+  .parse(JSON.parse(read("package.json")));
+
+test.each([
+  "LICENSE",
+  "NOTICE",
+  "SECURITY.md",
+  "CONTRIBUTING.md",
+  "CODE_OF_CONDUCT.md",
+  "CHANGELOG.md",
+  ".editorconfig",
+  ".nvmrc",
+  ".github/ISSUE_TEMPLATE/bug.yml",
+  ".github/ISSUE_TEMPLATE/feature.yml",
+  ".github/pull_request_template.md",
+  ".github/dependabot.yml",
+  ".devcontainer/devcontainer.json",
+])("%s is there", (path) => {
+  expect(read(path).trim().length).toBeGreaterThan(0);
+});
+
+test("the licence is the whole Apache License 2.0, and the package names it and has it", () => {
+  const words = read("LICENSE").replaceAll(/\s+/g, " ").trim();
+  expect(words).toMatch(/^Apache License Version 2.0, January 2004 .* limitations under the License.$/);
+  const terms = words.slice(0, words.indexOf("END OF TERMS AND CONDITIONS"));
+  // Of the terms as the Apache Software Foundation publishes them, with one space between words.
+  expect(createHash("sha256").update(terms).digest("hex").slice(0, 16)).toBe("d5e4c8942091934e");
+  expect(MANIFEST.license).toBe("Apache-2.0");
+  expect(MANIFEST.files).toContain("NOTICE");
+});
+
+test("the notice names the licence of each package that the console's bundle holds", () => {
+  const notice = read("NOTICE").replaceAll(/\s+/g, " ");
+  const sources = readdirSync("src/console", { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.tsx?$/.test(name),
+  );
+  const imported = sources.flatMap((name) =>
+    [...read(`src/console/${name}`).matchAll(/^(?:import|\}).* from "(@[^/"]+\/[^/"]+|[^."@][^/"]*)/gm)].map(
+      ([, from]) => from ?? "",
+    ),
+  );
+  const bundled = [...new Set(imported)].filter((name) => name in MANIFEST.devDependencies);
+  expect(bundled).toContain("react");
+  for (const name of bundled) {
+    const { license } = z.object({ license: z.string() }).parse(JSON.parse(read(`node_modules/${name}/package.json`)));
+    const maker = name.startsWith("@tanstack/")
+      ? "TanStack"
+      : name.replace(/^react-aria.*/, "React Aria").replace(/^react(-dom)?$/, "React");
+    expect(notice).toMatch(new RegExp(`${maker}[^()]* \\(${license}\\)|${maker} \\(${license}\\)`));
+  }
+});
+
+test("one major version of Node develops, checks and ships it, and the engines allow it", () => {
+  const version = read(".nvmrc").trim();
+  expect(read("Dockerfile")).toContain(`FROM node:${version}-bookworm-slim`);
+  expect(read(".github/workflows/check.yml")).toContain(`container: node:${version}-bookworm\n`);
+  expect(JSON.parse(read(".devcontainer/devcontainer.json")).image).toBe(`node:${version}-bookworm`);
+  const [, least] = /^>=(\d+)/.exec(MANIFEST.engines.node) ?? [];
+  expect(Number(version)).toBeGreaterThanOrEqual(Number(least));
+});
+
+test("the forge's workflow runs .ci/run and no check of its own", () => {
+  const workflow = z
+    .object({
+      permissions: z.object({ contents: z.literal("read") }),
+      jobs: z.record(
+        z.string(),
+        z.object({ steps: z.array(z.object({ uses: z.string().optional(), run: z.string().optional() })) }).loose(),
+      ),
+    })
+    .loose()
+    .parse(parse(read(".github/workflows/check.yml")));
+  const steps = Object.values(workflow.jobs).flatMap(({ steps }) => steps);
+  expect(steps.map(({ run }) => run).filter((run) => run !== undefined && !run.startsWith("git config"))).toEqual([
+    ".ci/run",
+  ]);
+  expect(existsSync(".ci/run")).toBe(true);
+});
+
+test("npm commands that the root's pages name exist", () => {
+  for (const page of ["CONTRIBUTING.md", "SECURITY.md", ".github/pull_request_template.md"])
+    for (const [, name = ""] of read(page).matchAll(/`npm run ([a-z:-]+)/g))
+      expect(Object.keys(MANIFEST.scripts), page).toContain(name);
+});
+
+test("versions of packages are exact, so that a build of today is a build of tomorrow", () => {
+  const ranges = Object.entries({ ...MANIFEST.dependencies, ...MANIFEST.devDependencies });
+  expect(ranges.filter(([, version]) => !/^(npm:[@\w/-]+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
