@@ -254,6 +254,57 @@ export const listRequests: Method<ListRequestsRequest, ListRequestsResponse> = {
   output: ListRequestsResponse,
 };
 
+export interface WatchRequestsRequest {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly state: RequestState;
+  readonly reason: string;
+  readonly httpStatus: number;
+  readonly minCostNanos?: bigint | undefined;
+  readonly maxCostNanos?: bigint | undefined;
+  readonly minTotalMs?: number | undefined;
+  readonly maxTotalMs?: number | undefined;
+  readonly endUser: string;
+  readonly tag: string;
+  readonly query: string;
+}
+export const WatchRequestsRequest: Shape = {
+  account_id: "s",
+  key_id: "s",
+  model: "s",
+  upstream: "s",
+  state: "s",
+  reason: "s",
+  http_status: "i",
+  min_cost_nanos: ["?", "n"],
+  max_cost_nanos: ["?", "n"],
+  min_total_ms: ["?", "i"],
+  max_total_ms: ["?", "i"],
+  end_user: "s",
+  tag: "s",
+  query: "s",
+};
+
+export interface WatchRequestsResponse {
+  readonly requests: readonly (RequestRecord)[];
+  readonly missedCount: bigint;
+}
+export const WatchRequestsResponse: Shape = {
+  requests: ["[]", () => RequestRecord],
+  missed_count: "n",
+};
+
+export const watchRequests: Method<WatchRequestsRequest, WatchRequestsResponse> = {
+  name: "WatchRequests",
+  verb: "GET",
+  path: "/api/v1/requests:watch",
+  streams: true,
+  input: WatchRequestsRequest,
+  output: WatchRequestsResponse,
+};
+
 export interface QueryUsageRequest {
   readonly accountId: string;
   readonly groupBy: readonly (UsageDimension)[];

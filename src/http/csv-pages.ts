@@ -38,7 +38,7 @@ export function csvAnswer<Request extends PagedRequest, Response extends { reado
 }
 
 /** Whether CSV is wanted, and the query without its `format`, which is not the method's. */
-function formOf(request: FastifyRequest): { readonly csv: boolean; readonly query: unknown } {
+export function formOf(request: FastifyRequest): { readonly csv: boolean; readonly query: unknown } {
   if (!isRecord(request.query)) return { csv: false, query: request.query };
   const { format, ...query } = request.query;
   if (format !== undefined && format !== "csv" && format !== "json") refuse("format", "must be csv or json");

@@ -11,9 +11,12 @@ import { type ManagementAnswer, type ManagementRoute, orRefuseCaller } from "./m
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
-import { eventBytes, identifiedEvent } from "../wire/event-writer.js";
+import { eventBytes, eventText, identifiedEvent } from "../wire/event-writer.js";
 
 const HEARTBEAT = Buffer.from(": \n\n");
+/** The name of an event that tells what a message says beside its list, and what says nothing. */
+const NOTICE = "notice";
+const EMPTY: ReadonlySet<unknown> = new Set(["", "0", 0, false, null]);
 /** The field of a request by which a client goes on, which the header Last-Event-ID means too. */
 const AFTER = "after_id";
 
@@ -43,10 +46,15 @@ function resumed(request: FastifyRequest, input: HttpInput, { desc }: Management
   return { ...input, query: { ...(isRecord(query) ? query : {}), [AFTER]: last } };
 }
 
-/** What a message lists: it has one list, and may have more beside. */
-function listedIn(answer: unknown): readonly unknown[] {
-  const list: unknown = isRecord(answer) ? Object.values(answer).find(Array.isArray) : undefined;
-  return Array.isArray(list) ? list : [answer];
+/** What a message lists, each as an event; what it says beside its list is an event by another name. */
+function eventsOf(answer: unknown): string {
+  const members = isRecord(answer) ? Object.entries(answer) : [];
+  const list = members.find(([, value]) => Array.isArray(value));
+  if (list === undefined) return eventOf(answer);
+  const beside = members.filter((member) => member !== list && !EMPTY.has(member[1]));
+  const notice = beside.length === 0 ? "" : eventText(NOTICE, JSON.stringify(Object.fromEntries(beside)));
+  const [, items] = list;
+  return (Array.isArray(items) ? items : []).map(eventOf).join("") + notice;
 }
 
 function eventOf(item: unknown): string {
@@ -106,7 +114,7 @@ class EventStream implements Sink<unknown>, RunningRequest {
   data(message: unknown): boolean {
     const { desc, method } = this.route;
     const answer = answerBytesToJson(desc, method.responseSerialize(message));
-    return this.#stream.write(Buffer.from(listedIn(answer).map(eventOf).join("")));
+    return this.#stream.write(Buffer.from(eventsOf(answer)));
   }
 
   onDrain(callback: () => void): void {

@@ -2,7 +2,12 @@
 import type { FastifyInstance } from "fastify";
 import { type HttpRule, type MethodDescription, methods } from "../api/descriptors.js";
 import { serviceMethod } from "../api/methods.js";
-import { AccountServiceService, AuditServiceService, InferenceServiceService } from "../api/index.js";
+import {
+  AccountServiceService,
+  AuditServiceService,
+  InferenceServiceService,
+  UsageServiceService,
+} from "../api/index.js";
 import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import { type EventStreamParts, streamedAnswerOf } from "./event-stream.js";
 import type { Front } from "./front.js";
@@ -11,12 +16,14 @@ import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./manageme
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
 import { answerAudit, answerStatement } from "./statement.js";
+import { answerUsage } from "./usage-answer.js";
 
 /** The methods that HTTP also asks or answers in a form that is not their message, by their path. */
 const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AccountServiceService.getStatement.path, answerStatement],
   [AuditServiceService.listAuditEvents.path, answerAudit],
   [InferenceServiceService.estimateCost.path, answerEstimate],
+  [UsageServiceService.queryUsage.path, answerUsage],
 ]);
 
 export function addManagementRoutes(

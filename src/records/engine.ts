@@ -15,7 +15,8 @@ import { FLAG, type RecordRow } from "./columns.js";
 import { type RecordFilter, stateAt, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
-import { type Dimension, type UsageGroup, UsageScan } from "./usage-scan.js";
+import type { Dimension } from "./usage-codes.js";
+import { UsageScan, type UsageTable } from "./usage-scan.js";
 
 /** A chunk that many, and as many tails, are put together. */
 const SEALED_ROWS = 16_384;
@@ -91,13 +92,13 @@ export class Engine {
     return found.map(({ row }) => row);
   }
 
-  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
+  async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<UsageTable> {
     const scan = new UsageScan(dimensions, filter);
     for (const mark of await this.store.within(filter.fromMs, filter.toMs)) {
       const chunk = await this.#chunk(mark, filter.id !== undefined);
       if (chunk !== undefined) scan.add(chunk);
     }
-    return scan.result();
+    return scan.table();
   }
 
   async find(id: string): Promise<RecordRow | undefined> {

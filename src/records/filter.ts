@@ -1,6 +1,6 @@
 /** Which records a question is about. */
 import { type Chunk, columnOf, type Part, textAt, valueAt } from "./chunk.js";
-import { FLAG, type NameColumn, storedTime } from "./columns.js";
+import { FLAG, type NameColumn, type RecordRow, storedTime } from "./columns.js";
 
 /** How a request ended, as the protocol's states name it. */
 export type RecordState = "finished" | "failed" | "refused";
@@ -62,8 +62,11 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
     const { texts } = chunk;
     tests.push((row) => ID_COLUMNS.some((name) => textAt(texts, name, row).includes(id)));
   }
-  return (row) => tests.every((test) => test(row));
+  const [first = everyRow, ...others] = tests;
+  return others.length === 0 ? first : (row) => first(row) && others.every((test) => test(row));
 }
+
+const everyRow: Test = () => true;
 
 const ID_COLUMNS = ["id", "clientRequestId", "session"] as const;
 
@@ -71,5 +74,24 @@ const ID_COLUMNS = ["id", "clientRequestId", "session"] as const;
 export function stateAt(facts: Part, row: number): RecordState {
   const flags = valueAt(columnOf(facts, "flags"), row);
   if (valueAt(columnOf(facts, "reason"), row) === 0 || (flags & FLAG.adopted) !== 0) return "finished";
+  return (flags & FLAG.answered) === 0 ? "refused" : "failed";
+}
+
+/** The same of one record that is in no chunk yet. */
+export function rowPasses(row: RecordRow, filter: RecordFilter): boolean {
+  const { names, tag, status, costMinNanos = 0, costMaxNanos = Infinity, totalMinMs, totalMaxMs, id } = filter;
+  for (const [name, wanted] of Object.entries(names) as [NameColumn, string][]) if (row[name] !== wanted) return false;
+  if (row.endTimeMs < filter.fromMs || row.endTimeMs > filter.toMs) return false;
+  if (tag !== undefined && !row.tags.split("\n").includes(tag)) return false;
+  if (status !== undefined && row.status !== status) return false;
+  if (row.costNanos < costMinNanos || row.costNanos > costMaxNanos) return false;
+  if (totalMinMs !== undefined && row.total < storedTime(totalMinMs)) return false;
+  if (totalMaxMs !== undefined && (row.total === 0 || row.total > storedTime(totalMaxMs))) return false;
+  if (filter.state !== undefined && stateOfRow(row) !== filter.state) return false;
+  return id === undefined || ID_COLUMNS.some((name) => row[name].includes(id));
+}
+
+function stateOfRow({ flags, reason }: RecordRow): RecordState {
+  if (reason === "" || (flags & FLAG.adopted) !== 0) return "finished";
   return (flags & FLAG.answered) === 0 ? "refused" : "failed";
 }

@@ -6,7 +6,9 @@ import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
 import type { RequestStore, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";
 import type { RecordFilter } from "./filter.js";
-import { type Dimension, SUMS, type SumName, type UsageGroup } from "./usage-scan.js";
+import type { Dimension } from "./usage-codes.js";
+import type { UsageGroup } from "./usage-groups.js";
+import { SUMS, type SumName } from "./usage-scan.js";
 
 const PAGE_ROWS = 1_000;
 const SPLIT = "\u0000";

@@ -3,13 +3,14 @@ import type { RecordRow } from "./columns.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
 import type { RowBatch } from "./row-batch.js";
-import type { Dimension, UsageGroup } from "./usage-scan.js";
+import type { Dimension } from "./usage-codes.js";
+import type { UsageTable } from "./usage-scan.js";
 
 export interface RecordCalls {
   append(batch: RowBatch): void;
   list(filter: RecordFilter, count: number, after: ListCursor | undefined): readonly RecordRow[];
   /** Undefined where the question makes too many groups. */
-  usage(dimensions: readonly Dimension[], filter: RecordFilter): readonly UsageGroup[] | undefined;
+  usage(dimensions: readonly Dimension[], filter: RecordFilter): UsageTable | undefined;
   find(id: string): RecordRow | undefined;
   adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): number;
   erase(account: string | undefined, endUser: string): number;

@@ -11,7 +11,9 @@ import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
 import { BatchBuilder } from "./row-batch.js";
-import { type Dimension, GROUPS_MAX, type UsageGroup } from "./usage-scan.js";
+import type { Dimension } from "./usage-codes.js";
+import { groupsOf, type UsageGroup } from "./usage-groups.js";
+import { GROUPS_MAX } from "./usage-scan.js";
 
 /** How often what ended goes to the thread, and what waits for that at most. */
 const FLUSH_MS = 500;
@@ -70,9 +72,10 @@ export class Records {
     return this.#ask(() => this.thread.call("list", filter, count, after));
   }
 
+  /** In the order of their values. */
   async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
-    const groups = await this.#ask(() => this.thread.call("usage", dimensions, filter));
-    if (groups !== undefined) return groups;
+    const table = await this.#ask(() => this.thread.call("usage", dimensions, filter));
+    if (table !== undefined) return groupsOf(table);
     const problem = `makes more than ${GROUPS_MAX} groups; ask for a shorter time, or filter`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "group_by", problem });
   }

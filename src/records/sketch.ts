@@ -22,16 +22,18 @@ function bucketByLogarithm(tenths: number): number {
   return 1 + Math.floor(Math.log(Math.min(tenths, TENTHS_MAX)) / LOG_GROWTH);
 }
 
-/** In milliseconds; undefined where nothing was counted. `share` is 0 to 1. */
-export function percentile(counts: Uint32Array, share: number): number | undefined {
+/** In milliseconds, one for each share from 0 to 1, the lowest first; NaN where nothing was counted. */
+export function percentiles(counts: Uint32Array, shares: readonly number[]): number[] {
   let total = 0;
-  for (const count of counts) total += count;
-  if (total === 0) return undefined;
-  const rank = Math.max(1, Math.ceil(share * total));
+  for (let bucket = 0; bucket < counts.length; bucket++) total += counts[bucket] ?? 0;
+  const found = shares.map(() => Number.NaN);
+  if (total === 0) return found;
   let seen = 0;
-  for (let bucket = 0; bucket < counts.length; bucket++) {
+  let next = 0;
+  for (let bucket = 0; bucket < counts.length && next < shares.length; bucket++) {
     seen += counts[bucket] ?? 0;
-    if (seen >= rank) return bucket === 0 ? 0.05 : GROWTH ** (bucket - 0.5) / 10;
+    for (; next < shares.length && seen >= Math.max(1, Math.ceil((shares[next] ?? 1) * total)); next++)
+      found[next] = bucket === 0 ? 0.05 : GROWTH ** (bucket - 0.5) / 10;
   }
-  return undefined;
+  return found;
 }

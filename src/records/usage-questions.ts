@@ -4,7 +4,9 @@ import { adoptRequests } from "./adoption.js";
 import type { RecordFilter } from "./filter.js";
 import { dayTimes, groupOf, ledgerDay, type LedgerFilter, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
 import type { Records } from "./records.js";
-import { type Dimension, SUMS, type SumName, type UsageGroup } from "./usage-scan.js";
+import type { Dimension } from "./usage-codes.js";
+import type { UsageGroup } from "./usage-groups.js";
+import { SUMS, type SumName } from "./usage-scan.js";
 
 const VERIFIED_MAX = 10_000;
 /** How long nobody looks again for requests without a record, where some could not be given one. */
@@ -30,8 +32,9 @@ export class UsageQuestions {
     let rests = await this.#rests(filter);
     if (rests.some(({ group }) => group.requestCount > 0) && (await this.#adopt(rests)))
       rests = await this.#rests(filter);
-    const groups = new Map<string, UsageGroup>();
-    for (const group of await records.usage(dimensions, filter)) groups.set(group.values.join(SPLIT), group);
+    const found = await records.usage(dimensions, filter);
+    if (rests.length === 0) return found;
+    const groups = new Map(found.map((group) => [group.values.join(SPLIT), group]));
     for (const rest of rests) {
       const group = groupOf(rest, dimensions);
       const id = group.values.join(SPLIT);

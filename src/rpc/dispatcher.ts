@@ -1,7 +1,7 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
 import type { CallMetadata, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
-import { EventServiceService, FrontServiceService } from "../api/index.js";
+import { EventServiceService, FrontServiceService, UsageServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -29,6 +29,7 @@ import { boundedError } from "./status.js";
 const ENDLESS: ReadonlySet<string> = new Set([
   FrontServiceService.watchCaller.path,
   EventServiceService.watchEvents.path,
+  UsageServiceService.watchRequests.path,
 ]);
 /** How long handlers that were told to stop are waited for. */
 const CUT_GRACE_MS = 2_000;

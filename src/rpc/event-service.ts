@@ -1,13 +1,13 @@
 /** EventService: what happened that people should know. */
-import type { EventServiceService, WatchEventsResponse } from "../api/index.js";
+import type { EventServiceService } from "../api/index.js";
 import type { Alerts } from "../alerts/alerts.js";
 import { eventOf } from "../alerts/envelope.js";
 import { placeAfter } from "../alerts/events.js";
-import type { Sink } from "../api/channel.js";
 import { invalid, required, unknown } from "../api/check.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { steadily } from "./steady-sink.js";
 
 export function eventService({ events }: Pick<Alerts, "events">): Handlers<typeof EventServiceService> {
   return {
@@ -31,18 +31,8 @@ export function eventService({ events }: Pick<Alerts, "events">): Handlers<typeo
       const { afterId } = request;
       const after = afterId === "" ? undefined : placeAfter(await events.find(afterId), afterId, owner);
       sink.head({});
-      const push = steadily(sink);
+      const push = steadily(sink, signal);
       await events.watch(owner, request, after, signal, (rows) => push({ events: rows.map(eventOf) }));
     },
-  };
-}
-
-/** Pushes one message after the other, and waits where the receiver is behind. */
-function steadily(sink: Sink<WatchEventsResponse>): (message: WatchEventsResponse) => Promise<void> | undefined {
-  let goOn: (() => void) | undefined;
-  sink.onDrain(() => goOn?.());
-  return (message) => {
-    if (sink.data(message)) return undefined;
-    return new Promise<void>((resolve) => (goOn = resolve));
   };
 }

@@ -2,24 +2,20 @@
 import { type ListRequestsRequest, type RequestRecord, RequestState } from "../api/index.js";
 import { FLAG, type RecordRow } from "../records/columns.js";
 import type { ListCursor } from "../records/engine.js";
-import type { RecordFilter, RecordState } from "../records/filter.js";
+import type { RecordFilter } from "../records/filter.js";
 import type { Records } from "../records/records.js";
 import type { Caller } from "../keys/caller.js";
 import { decodeToken, encodeToken, TIME_CURSOR } from "../store/page.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
-import { invalid } from "../api/check.js";
 import { accountFilter, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
+import { ALL_MS, filterOf, timesOf } from "./request-filter.js";
 import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
 
 /** Among so many of the ledger's newest are those that run, and those that have no record yet. */
 const NEWEST_ROWS = 1_000;
-const ALL_MS = Number.MAX_SAFE_INTEGER;
 /** The name of the list in its tokens: the ledger has another one of its requests. */
 const LIST = "records of requests";
-const RECORD_STATES: Readonly<Partial<Record<RequestState, RecordState>>> = {
-  [RequestState.REQUEST_STATE_UNCHARGED]: "refused",
-};
 
 interface Parts {
   readonly requests: RequestStore;
@@ -39,7 +35,7 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
     const running = (await newestOf(account, parts)).filter(isRunning).slice(0, size);
     return { requests: running.map((row) => messageOfLedger(row, isOperator(caller), undefined)), nextPageToken: "" };
   }
-  const filter = filterOf(asked, account);
+  const filter = filterOf(asked, account, timesOf(asked));
   const after = decodeToken(LIST, token, TIME_CURSOR);
   const recorded = await matching(filter, asked.state, size + 1, after, parts);
   const newest = isUnfiltered(asked) ? await newestOf(account, parts) : [];
@@ -139,42 +135,6 @@ async function newestOf(account: string | undefined, { requests }: Parts): Promi
 
 function isRunning({ state }: RequestRow): boolean {
   return state === "held";
-}
-
-function filterOf(asked: ListRequestsRequest, account: string | undefined): RecordFilter {
-  const names: Record<string, string> = {};
-  const named = {
-    account: account ?? "",
-    key: asked.keyId,
-    model: asked.model,
-    upstream: asked.upstream,
-    reason: asked.reason,
-    endUser: asked.endUser,
-  };
-  for (const [name, value] of Object.entries(named)) if (value !== "") names[name] = value;
-  const number = (value: bigint | undefined): number | undefined => (value === undefined ? undefined : Number(value));
-  return {
-    ...timesOf(asked),
-    names,
-    tag: asked.tag || undefined,
-    state: RECORD_STATES[asked.state],
-    status: asked.httpStatus || undefined,
-    costMinNanos: number(asked.minCostNanos),
-    costMaxNanos: number(asked.maxCostNanos),
-    totalMinMs: asked.minTotalMs,
-    totalMaxMs: asked.maxTotalMs,
-    id: asked.query || undefined,
-  };
-}
-
-/** A time that ends before `end_time`, as milliseconds with both ends in it. */
-export function timesOf({ startTime, endTime }: { startTime?: Date | undefined; endTime?: Date | undefined }): {
-  readonly fromMs: number;
-  readonly toMs: number;
-} {
-  const times = { fromMs: startTime?.getTime() ?? 0, toMs: endTime === undefined ? ALL_MS : endTime.getTime() - 1 };
-  if (times.fromMs > times.toMs) throw invalid("start_time", "must come before end_time");
-  return times;
 }
 
 function isUnfiltered({

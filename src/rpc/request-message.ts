@@ -46,9 +46,14 @@ export function messageOfLedger(row: RequestRow, forOperator: boolean, record: R
   };
 }
 
-/** One that the ledger does not know: no money was set aside for it. */
-export function messageOfRecord(row: RecordRow): RequestRecord {
+/** What its record says of one that the ledger does not know, or was not asked for. */
+export function messageOfRecord(row: RecordRow, forOperator = false): RequestRecord {
+  const isCostKnown = forOperator && (row.flags & FLAG.costKnown) !== 0;
+  const [costNanos, chargedNanos] = [BigInt(row.costNanos), BigInt(row.chargedNanos)];
+  const operatorCostNanos = isCostKnown ? BigInt(row.operatorCostNanos) : undefined;
   return {
+    operatorCostNanos,
+    marginNanos: operatorCostNanos === undefined ? undefined : chargedNanos - operatorCostNanos,
     id: row.id,
     accountId: row.account,
     keyId: row.key,
@@ -56,14 +61,14 @@ export function messageOfRecord(row: RecordRow): RequestRecord {
     upstream: row.upstream,
     state: RequestState.REQUEST_STATE_UNCHARGED,
     holdNanos: 0n,
-    costNanos: 0n,
+    costNanos,
     usage: usageFrom((field) => BigInt(row[field])),
-    usageSource: UsageSource.USAGE_SOURCE_NONE,
+    usageSource: row.usageSource || UsageSource.USAGE_SOURCE_NONE,
     attempts: row.attempts,
     price: undefined,
     priceVersion: "",
-    chargedNanos: 0n,
-    overageNanos: 0n,
+    chargedNanos,
+    overageNanos: costNanos - chargedNanos,
     refundedNanos: 0n,
     attemptLog: [],
     served: undefined,

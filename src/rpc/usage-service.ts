@@ -1,26 +1,28 @@
 /** UsageService: what requests used and cost. */
-import type { UsageSummary, UsageServiceService } from "../api/index.js";
+import type { UsageServiceService } from "../api/index.js";
 import { eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
+import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
-import type { UsageSummaryRow } from "../store/store.js";
 import { invalid, required, unknown } from "../api/check.js";
+import { mapInTurns } from "../api/turns.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
 import { accountFilter, checkOwner, isOperator } from "./ownership.js";
 import { pageOf } from "./page.js";
-import { DAY_MS, dayOf } from "../api/day.js";
-import { checkDay } from "./period.js";
 import { listRequests } from "./request-list.js";
 import { messageOfLedger, messageOfRecord } from "./request-message.js";
+import { watchRequests } from "./request-watch.js";
 import { askedUsage, sumMessage } from "./usage-query.js";
+import { summarizeUsage } from "./usage-summary.js";
 
-const DAYS_DEFAULT = 30;
-type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger" | "records">;
+type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger" | "records" | "requests">;
 
-export function usageService({ store, nowMs, ledger, records }: Parts): Handlers<typeof UsageServiceService> {
+export function usageService(parts: Parts): Handlers<typeof UsageServiceService> {
+  const { store, nowMs, ledger, records, requests: feed } = parts;
+  const watch = new RequestWatch(feed);
   const questions = records && new UsageQuestions({ records, requests: store.requests, nowMs });
   return {
     async getRequest({ id }, { caller }) {
@@ -43,7 +45,7 @@ export function usageService({ store, nowMs, ledger, records }: Parts): Handlers
       const { dimensions, filter } = askedUsage(request, caller, nowMs());
       if (questions === undefined) throw noRecords();
       const groups = await questions.ask(dimensions, filter);
-      return { sums: groups.map((group) => sumMessage(group, caller)) };
+      return { sums: await mapInTurns(groups, (group) => sumMessage(group, caller)) };
     },
     async eraseEndUser({ endUser, accountId }, { act }) {
       const erased = required("end_user", endUser);
@@ -79,26 +81,11 @@ export function usageService({ store, nowMs, ledger, records }: Parts): Handlers
       const shown = rows.map((row) => messageOfLedger(row, isOperator(caller), undefined));
       return { requests: shown, nextPageToken };
     },
-    async summarizeUsage(request, { caller }) {
-      const { accountId, fromDay, toDay } = request;
-      const account = accountFilter(caller, accountId);
-      const to = toDay === "" ? dayOf(nowMs()) : checkDay("to_day", toDay);
-      const from = fromDay === "" ? dayOf(nowMs() - DAYS_DEFAULT * DAY_MS) : checkDay("from_day", fromDay);
-      if (from > to) throw invalid("from_day", "must not come after to_day");
-      const days = { fromDay: from, toDay: to };
-      const { rows, nextPageToken, total } = await store.requests.summarize(account, days, pageOf(request));
-      const whole = { ...total, day: "", accountId: account ?? "", keyId: "", model: "" };
-      const seen = isOperator(caller);
-      return { summaries: rows.map((row) => summaryOf(row, seen)), nextPageToken, total: summaryOf(whole, seen) };
+    async watchRequests(request, call, sink) {
+      await watchRequests(request, call, sink, watch);
     },
+    summarizeUsage: (request, { caller }) => summarizeUsage(request, caller, store.requests, nowMs()),
   };
-}
-
-/** What the operator pays, and what is left for it, is nobody else's business. */
-function summaryOf(row: UsageSummaryRow, forOperator: boolean): UsageSummary {
-  const { operatorCostNanos, marginNanos, ...shown } = row;
-  const summary = { ...shown, requestCount: BigInt(row.requestCount) };
-  return forOperator ? { ...summary, operatorCostNanos, marginNanos } : summary;
 }
 
 function noRecords(): GatewayError {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
+import { OPERATOR_KEY } from "../support/gateway-process.js";
 import { startWorld, type World } from "../support/world.js";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -145,6 +146,63 @@ test("the sums of every grouping are what the ledger moved", async () => {
     expect([pair, String(cost)]).toEqual([pair, total["cost_nanos"]]);
   }
 });
+
+test("sums come as CSV too, which no spreadsheet takes for formulas, and whole or not at all", async () => {
+  const headers = { authorization: `Bearer ${OPERATOR_KEY}`, accept: "text/csv" };
+  await readAll(await postChat(world.front, world.secret, chat("x", { user: '=cmd|"a",b' })));
+  const ask = (query: string, more = headers): Promise<Response> =>
+    fetch(`${world.front.url}/api/v1/usage:query?${query}`, { headers: more });
+  const response = await ask("group_by=user&group_by=reason");
+  expect(response.headers.get("content-type")).toContain("text/csv");
+  const [head = "", ...lines] = (await response.text()).trimEnd().split("\r\n");
+  expect(head).toMatch(/^user,reason,request_count,admitted_count,error_count,errors,input_tokens,.*,cost_usd,/);
+  expect(lines.some((line) => line.startsWith(`"'=cmd|""a"",b",,1,1,0,,`))).toBe(true);
+  expect(lines).toHaveLength((await usage("group_by=user&group_by=reason")).length);
+  const named = await ask("group_by=model&format=csv", { ...headers, accept: "*/*" });
+  expect(await named.text()).toMatch(/^model,request_count/);
+  expect((await ask("group_by=colour")).status).toBe(400);
+  expect((await ask("format=pdf")).status).toBe(400);
+});
+
+test("whoever watches is told of requests as they end, of its own account alone", async () => {
+  const [own, foreign] = [watchOf(OPERATOR_KEY, "end_user=eve&state=settled"), watchOf(keys["other"]!, "")];
+  await Promise.all([own.begun, foreign.begun]);
+  await readAll(await postChat(world.front, world.secret, chat("x", { user: "eve" })));
+  await readAll(await postChat(world.front, world.secret, chat("x", { user: "bob" })));
+  await readAll(await postChat(world.front, keys["other"]!, chat("x", { user: "mine" })));
+  await expect.poll(() => foreign.told).toHaveLength(1);
+  await expect.poll(() => own.told).toHaveLength(1);
+  expect(foreign.told[0]).toMatchObject({ account_id: "other", detail: { end_user: "mine" } });
+  expect(own.told[0]).toMatchObject({
+    state: "settled",
+    model: "fake-1",
+    upstream: "fake",
+    detail: { end_user: "eve" },
+  });
+  const [listed] = await list({ query: String(own.told[0]!["id"]) });
+  expect(own.told[0]!["cost"]).toBe(listed!["cost"]);
+  own.leave();
+  foreign.leave();
+  const denied = await world.management.call("GET", "/requests:watch?state=held");
+  expect(denied.status).toBe(400);
+});
+
+function watchOf(key: string, query: string): { told: Json[]; begun: Promise<unknown>; leave(): void } {
+  const aborting = new AbortController();
+  const told: Json[] = [];
+  const headers = { authorization: `Bearer ${key}` };
+  const asked = fetch(`${world.front.url}/api/v1/requests:watch?${query}`, { headers, signal: aborting.signal });
+  const read = async (): Promise<void> => {
+    let text = "";
+    for await (const chunk of (await asked).body ?? []) {
+      text += Buffer.from(chunk).toString("utf8");
+      told.length = 0;
+      for (const [, data = "{}"] of text.matchAll(/^data: (.*)\n\n/gm)) told.push(JSON.parse(data) as Json);
+    }
+  };
+  read().catch(() => undefined);
+  return { told, begun: asked, leave: () => aborting.abort() };
+}
 
 test("a person is erased from records, and what was paid stays", async () => {
   const before = await usage("group_by=model");

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallMetadata } from "../../src/api/channel.js";
 import { methods } from "../../src/api/descriptors.js";
-import { EventServiceService, FrontServiceService, KeyServiceService } from "../../src/api/index.js";
+import {
+  EventServiceService,
+  FrontServiceService,
+  KeyServiceService,
+  UsageServiceService,
+} from "../../src/api/index.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { createDispatcher } from "../../src/rpc/dispatch.js";
@@ -43,6 +48,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "AccountService/VerifyLedger": "operator",
   "UsageService/GetRequest": "usage",
   "UsageService/ListRequests": "usage",
+  "UsageService/WatchRequests": "usage",
   "UsageService/SummarizeUsage": "usage",
   "UsageService/QueryUsage": "usage",
   "UsageService/EraseEndUser": "operator",
@@ -95,6 +101,7 @@ const TABLE: Readonly<Record<string, string>> = {
 const ENDLESS: ReadonlySet<string> = new Set([
   FrontServiceService.watchCaller.path,
   EventServiceService.watchEvents.path,
+  UsageServiceService.watchRequests.path,
 ]);
 /** Methods that ask for the front token in place of a key. The dispatcher never runs them. */
 const FRONT_PATHS = ["/tollgate.internal.v1.TunnelService/Tunnel"];

@@ -11,7 +11,9 @@ import type {
   ChannelCredentials,
   Client,
   ClientOptions,
+  ClientReadableStream,
   ClientUnaryCall,
+  handleServerStreamingCall,
   handleUnaryCall,
   Metadata,
   ServiceError,
@@ -444,6 +446,62 @@ export interface ListRequestsRequest {
   tag: string;
   /** Only requests of which this is a part of the id, of the client's own id, or of the session. Empty: all. */
   query: string;
+}
+
+/** WatchRequestsRequest is what WatchRequests is asked. */
+export interface WatchRequestsRequest {
+  /** The account whose requests are meant. Empty: the caller's own, or all for an operator's key. */
+  accountId: string;
+  /** Only requests of the key with this id. Empty: of all. */
+  keyId: string;
+  /** Only requests to this model. Empty: to all. */
+  model: string;
+  /** Only requests that this upstream answered, or where it was tried last. Empty: any. */
+  upstream: string;
+  /** Only requests in this state, which is SETTLED, VOIDED or UNCHARGED. UNSPECIFIED: in any. */
+  state: RequestState;
+  /** Only requests that failed with this reason, such as RATE_LIMITED. Empty: all. */
+  reason: string;
+  /** Only requests that were answered with this HTTP status, or would have been. 0: all. */
+  httpStatus: number;
+  /** Only requests that cost at least this, in nano-USD. Absent: all. */
+  minCostNanos?:
+    | bigint
+    | undefined;
+  /** min_cost_nanos in USD. */
+  minCost?:
+    | Money
+    | undefined;
+  /** Only requests that cost at most this, in nano-USD. Absent: all. */
+  maxCostNanos?:
+    | bigint
+    | undefined;
+  /** max_cost_nanos in USD. */
+  maxCost?:
+    | Money
+    | undefined;
+  /** Only requests that took at least this, in milliseconds. Absent: all. */
+  minTotalMs?:
+    | number
+    | undefined;
+  /** Only requests that took at most this, in milliseconds. Absent: all. */
+  maxTotalMs?:
+    | number
+    | undefined;
+  /** Only requests for this end user. Empty: for all. */
+  endUser: string;
+  /** Only requests with this tag. Empty: all. */
+  tag: string;
+  /** Only requests of which this is a part of the id, of the client's own id, or of the session. Empty: all. */
+  query: string;
+}
+
+/** WatchRequestsResponse is one request or several. */
+export interface WatchRequestsResponse {
+  /** The requests, in the order in which they ended. GetRequest shows the rest of each, such as its price. */
+  requests: RequestRecord[];
+  /** The number of requests that ended meanwhile and were left out, because the caller read too slowly. */
+  missedCount: bigint;
 }
 
 /** QueryUsageRequest is what QueryUsage is asked. */
@@ -2292,6 +2350,300 @@ export const ListRequestsRequest: MessageFns<ListRequestsRequest> = {
   },
 };
 
+function createBaseWatchRequestsRequest(): WatchRequestsRequest {
+  return {
+    accountId: "",
+    keyId: "",
+    model: "",
+    upstream: "",
+    state: 0,
+    reason: "",
+    httpStatus: 0,
+    minCostNanos: undefined,
+    minCost: undefined,
+    maxCostNanos: undefined,
+    maxCost: undefined,
+    minTotalMs: undefined,
+    maxTotalMs: undefined,
+    endUser: "",
+    tag: "",
+    query: "",
+  };
+}
+
+export const WatchRequestsRequest: MessageFns<WatchRequestsRequest> = {
+  encode(message: WatchRequestsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.keyId !== "") {
+      writer.uint32(18).string(message.keyId);
+    }
+    if (message.model !== "") {
+      writer.uint32(26).string(message.model);
+    }
+    if (message.upstream !== "") {
+      writer.uint32(34).string(message.upstream);
+    }
+    if (message.state !== 0) {
+      writer.uint32(40).int32(message.state);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(56).uint32(message.httpStatus);
+    }
+    if (message.minCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.minCostNanos) !== message.minCostNanos) {
+        throw new globalThis.Error("value provided for field message.minCostNanos of type int64 too large");
+      }
+      writer.uint32(64).int64(message.minCostNanos);
+    }
+    if (message.minCost !== undefined) {
+      Money.encode(message.minCost, writer.uint32(122).fork()).join();
+    }
+    if (message.maxCostNanos !== undefined) {
+      if (BigInt.asIntN(64, message.maxCostNanos) !== message.maxCostNanos) {
+        throw new globalThis.Error("value provided for field message.maxCostNanos of type int64 too large");
+      }
+      writer.uint32(72).int64(message.maxCostNanos);
+    }
+    if (message.maxCost !== undefined) {
+      Money.encode(message.maxCost, writer.uint32(130).fork()).join();
+    }
+    if (message.minTotalMs !== undefined) {
+      writer.uint32(81).double(message.minTotalMs);
+    }
+    if (message.maxTotalMs !== undefined) {
+      writer.uint32(89).double(message.maxTotalMs);
+    }
+    if (message.endUser !== "") {
+      writer.uint32(98).string(message.endUser);
+    }
+    if (message.tag !== "") {
+      writer.uint32(106).string(message.tag);
+    }
+    if (message.query !== "") {
+      writer.uint32(114).string(message.query);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchRequestsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchRequestsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.keyId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.upstream = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.minCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.minCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.maxCostNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.maxCost = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 81) {
+              break;
+            }
+
+            message.minTotalMs = reader.double();
+            continue;
+          }
+          case 11: {
+            if (tag !== 89) {
+              break;
+            }
+
+            message.maxTotalMs = reader.double();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.endUser = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.tag = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.query = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWatchRequestsResponse(): WatchRequestsResponse {
+  return { requests: [], missedCount: 0n };
+}
+
+export const WatchRequestsResponse: MessageFns<WatchRequestsResponse> = {
+  encode(message: WatchRequestsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.requests) {
+      RequestRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.missedCount !== 0n) {
+      if (BigInt.asIntN(64, message.missedCount) !== message.missedCount) {
+        throw new globalThis.Error("value provided for field message.missedCount of type int64 too large");
+      }
+      writer.uint32(16).int64(message.missedCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchRequestsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchRequestsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requests.push(RequestRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.missedCount = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseQueryUsageRequest(): QueryUsageRequest {
   return {
     accountId: "",
@@ -3255,6 +3607,23 @@ export const UsageServiceService = {
     responseDeserialize: (value: Buffer): ListRequestsResponse => ListRequestsResponse.decode(value),
   },
   /**
+   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   *
+   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
+   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
+   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   */
+  watchRequests: {
+    path: "/tollgate.v1.UsageService/WatchRequests" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchRequestsRequest): Buffer => Buffer.from(WatchRequestsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchRequestsRequest => WatchRequestsRequest.decode(value),
+    responseSerialize: (value: WatchRequestsResponse): Buffer =>
+      Buffer.from(WatchRequestsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchRequestsResponse => WatchRequestsResponse.decode(value),
+  },
+  /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
    * The answer is complete. Costs and tokens are the ledger's: what a crash lost of a request stands under `unknown`.
@@ -3331,6 +3700,14 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
    * where the records of requests cannot be read.
    */
   listRequests: handleUnaryCall<ListRequestsRequest, ListRequestsResponse>;
+  /**
+   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   *
+   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
+   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
+   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   */
+  watchRequests: handleServerStreamingCall<WatchRequestsRequest, WatchRequestsResponse>;
   /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *
@@ -3423,6 +3800,22 @@ export interface UsageServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListRequestsResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * WatchRequests sends requests as they end, refused ones too, until the caller leaves or the gateway stops.
+   *
+   * It tells those that end on the node that it is called at. Over HTTP they come as server-sent events, and what a
+   * slow caller missed as events named `notice`. Refuses with PARAMETER_INVALID where a filter is none, with
+   * RESOURCE_UNKNOWN where the account is not the caller's, and with OVERLOADED where 100 callers watch already.
+   */
+  watchRequests(
+    request: WatchRequestsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchRequestsResponse>;
+  watchRequests(
+    request: WatchRequestsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchRequestsResponse>;
   /**
    * QueryUsage adds up requests, refused ones too, by up to two of their properties.
    *

@@ -1,0 +1,120 @@
+/** Requests as they end, for those who watch: each watcher has a bounded queue, and is told how many it missed. */
+import type { CancelSignal } from "../api/cancellation.js";
+import { GatewayError } from "../errors.js";
+import { FLAG, type RecordRow } from "./columns.js";
+import { type RecordFilter, rowPasses } from "./filter.js";
+import { rowOfEnded } from "./record-row.js";
+import type { EndedRequest, RequestFeed } from "./request-record.js";
+
+const WATCHERS_MAX = 100;
+/** What waits for a watcher who is slow. */
+const QUEUE_ROWS_MAX = 1_000;
+/** One message of a watcher: what ended within so long, and at most so many. */
+const GATHER_MS = 50;
+const MESSAGE_ROWS_MAX = 100;
+
+/** How a watched request ended, for the ledger's own state is not asked. */
+export type WatchedState = "settled" | "voided" | "uncharged";
+
+/** May make the watcher wait. */
+export type PushRows = (rows: readonly RecordRow[], missedCount: number) => Promise<void> | undefined;
+
+export class RequestWatch {
+  readonly #watchers = new Set<Watcher>();
+  #unsubscribe: (() => void) | undefined;
+
+  /** Without a feed nothing ever ends. */
+  constructor(private readonly feed: Pick<RequestFeed, "subscribe"> | undefined) {}
+
+  /** Hands over requests as they end until the signal aborts it. Rejects with OVERLOADED where too many watch. */
+  async watch(
+    filter: RecordFilter,
+    state: WatchedState | undefined,
+    signal: CancelSignal,
+    push: PushRows,
+  ): Promise<void> {
+    if (this.#watchers.size >= WATCHERS_MAX) {
+      const problem = `${WATCHERS_MAX} callers watch requests already`;
+      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem });
+    }
+    const watcher = new Watcher(filter, state);
+    this.#add(watcher);
+    try {
+      for (;;) {
+        await watcher.gathered(signal);
+        signal.throwIfAborted();
+        const { rows, missedCount } = watcher.take();
+        await push(rows, missedCount);
+      }
+    } finally {
+      this.#remove(watcher);
+    }
+  }
+
+  #add(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+    this.#unsubscribe ??= this.feed?.subscribe((request) => this.#tell(request));
+  }
+
+  #remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    if (this.#watchers.size > 0) return;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  #tell(request: EndedRequest): void {
+    const row = rowOfEnded(request);
+    for (const watcher of this.#watchers) watcher.offer(row);
+  }
+}
+
+class Watcher {
+  #rows: RecordRow[] = [];
+  #missed = 0;
+  /** Called once there is something to tell. */
+  #wake: (() => void) | undefined;
+
+  constructor(
+    private readonly filter: RecordFilter,
+    private readonly state: WatchedState | undefined,
+  ) {}
+
+  offer(row: RecordRow): void {
+    if (!rowPasses(row, this.filter) || (this.state !== undefined && watchedState(row) !== this.state)) return;
+    if (this.#rows.length >= QUEUE_ROWS_MAX) this.#missed += 1;
+    else this.#rows.push(row);
+    this.#wake?.();
+  }
+
+  /** What waits is told together. Resolves also where the signal aborts. */
+  gathered(signal: CancelSignal): Promise<void> {
+    if (signal.aborted || this.#rows.length > MESSAGE_ROWS_MAX) return Promise.resolve();
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#wake = () => (timer ??= setTimeout(done, GATHER_MS));
+      signal.addEventListener("abort", done, { once: true });
+      if (this.#rows.length > 0 || this.#missed > 0) this.#wake();
+    });
+  }
+
+  take(): { readonly rows: readonly RecordRow[]; readonly missedCount: number } {
+    const rows = this.#rows.splice(0, MESSAGE_ROWS_MAX);
+    // What was missed came behind all that waits, and is told behind it.
+    const missedCount = this.#rows.length === 0 ? this.#missed : 0;
+    if (missedCount > 0) this.#missed = 0;
+    return { rows, missedCount };
+  }
+}
+
+/** What failed and cost nothing was given back whole. */
+export function watchedState({ flags, reason, costNanos }: RecordRow): WatchedState {
+  if ((flags & FLAG.answered) === 0) return "uncharged";
+  return reason !== "" && costNanos === 0 ? "voided" : "settled";
+}

@@ -1,0 +1,54 @@
+/** What a list of requests, or a watch of them, is narrowed to. */
+import { type ListRequestsRequest, RequestState, type WatchRequestsRequest } from "../api/index.js";
+import { invalid } from "../api/check.js";
+import type { RecordFilter, RecordState } from "../records/filter.js";
+
+/** Later than any record. */
+export const ALL_MS = Number.MAX_SAFE_INTEGER;
+const RECORD_STATES: Readonly<Partial<Record<RequestState, RecordState>>> = {
+  [RequestState.REQUEST_STATE_UNCHARGED]: "refused",
+};
+
+/** Both ends are in it. */
+export interface Times {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** `account` is the one that the caller may see; undefined is all of them. */
+export function filterOf(
+  asked: ListRequestsRequest | WatchRequestsRequest,
+  account: string | undefined,
+  times: Times,
+): RecordFilter {
+  const names: Record<string, string> = {};
+  const named = {
+    account: account ?? "",
+    key: asked.keyId,
+    model: asked.model,
+    upstream: asked.upstream,
+    reason: asked.reason,
+    endUser: asked.endUser,
+  };
+  for (const [name, value] of Object.entries(named)) if (value !== "") names[name] = value;
+  const number = (value: bigint | undefined): number | undefined => (value === undefined ? undefined : Number(value));
+  return {
+    ...times,
+    names,
+    tag: asked.tag || undefined,
+    state: RECORD_STATES[asked.state],
+    status: asked.httpStatus || undefined,
+    costMinNanos: number(asked.minCostNanos),
+    costMaxNanos: number(asked.maxCostNanos),
+    totalMinMs: asked.minTotalMs,
+    totalMaxMs: asked.maxTotalMs,
+    id: asked.query || undefined,
+  };
+}
+
+/** A time that ends before `end_time`, as milliseconds with both ends in it. */
+export function timesOf({ startTime, endTime }: { startTime?: Date | undefined; endTime?: Date | undefined }): Times {
+  const times = { fromMs: startTime?.getTime() ?? 0, toMs: endTime === undefined ? ALL_MS : endTime.getTime() - 1 };
+  if (times.fromMs > times.toMs) throw invalid("start_time", "must come before end_time");
+  return times;
+}

@@ -1,0 +1,113 @@
+/** Sums over chunks are those that adding up one row after the other gives, for every grouping and filter. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ChunkBuilder, decodePart, encodeChunk } from "../../src/records/chunk.js";
+import { FLAG, type RecordRow, storedTime } from "../../src/records/columns.js";
+import { type RecordFilter, rowPasses } from "../../src/records/filter.js";
+import { BatchBuilder } from "../../src/records/row-batch.js";
+import { type Dimension, DIMENSIONS, periodName } from "../../src/records/usage-codes.js";
+import { groupsOf } from "../../src/records/usage-groups.js";
+import { SUMS, UsageScan } from "../../src/records/usage-scan.js";
+import { rowWith } from "./row.js";
+
+const DAY = 1_795_219_200_000;
+const ALL: RecordFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, names: {} };
+
+const rows = fc.array(
+  fc.record({
+    endTimeMs: fc.integer({ min: DAY - 7_200_000, max: DAY + 7_200_000 }),
+    flags: fc.constantFrom(0, FLAG.answered, FLAG.answered | FLAG.costKnown, FLAG.answered | FLAG.adopted),
+    account: fc.constantFrom("acme", "other"),
+    key: fc.constantFrom("k1", "k2", "k3"),
+    model: fc.constantFrom("m1", "m2"),
+    upstream: fc.constantFrom("", "u1"),
+    endUser: fc.constantFrom("", "ann", "=bob"),
+    tags: fc.constantFrom("", "a=1", "a=1\nb=2"),
+    reason: fc.constantFrom("", "RATE_LIMITED", "UPSTREAM_FAILED"),
+    // Many of these together are above what a double holds exactly.
+    costNanos: fc.constantFrom(0, 7, 4_000_000_000_000_003),
+    chargedNanos: fc.constantFrom(0, 7, 4_000_000_000_000_001),
+    inputTokens: fc.nat(1_000_000),
+    total: fc.constantFrom(0, storedTime(1) ?? 0, storedTime(250) ?? 0),
+  }),
+  { maxLength: 60 },
+);
+
+test("of any rows in any chunks are those of the rows", async () => {
+  const dimensions = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 2 });
+  const filter = fc.constantFrom<Partial<RecordFilter>>(
+    {},
+    { names: { model: "m1" } },
+    { tag: "b=2" },
+    { fromMs: DAY },
+  );
+  await fc.assert(
+    fc.asyncProperty(rows, fc.nat(20), dimensions, filter, async (some, cut, by, narrowed) => {
+      const known = some.map((row) => Object.assign(rowWith(row), { operatorCostNanos: isKnown(row) ? 5 : 0 }));
+      const asked = { ...ALL, ...narrowed };
+      const scan = new UsageScan(by, asked);
+      for (const part of [known.slice(0, cut), known.slice(cut)]) if (part.length > 0) scan.add(chunkOf(part));
+      const found = await groupsOf(scan.table());
+      const told = found.map(({ values, requestCount, answeredCount, errors, sums }) => ({
+        values,
+        requestCount,
+        answeredCount,
+        errors,
+        sums,
+      }));
+      expect(told).toEqual(
+        addedUp(
+          known.filter((row) => rowPasses(row, asked)),
+          by,
+        ),
+      );
+    }),
+    { numRuns: 150 },
+  );
+});
+
+function isKnown({ flags }: Pick<RecordRow, "flags">): boolean {
+  return (flags & FLAG.costKnown) !== 0;
+}
+
+function chunkOf(part: readonly RecordRow[]): ReturnType<ChunkBuilder["build"]> {
+  const batch = new BatchBuilder();
+  for (const row of part) batch.push(row);
+  const builder = new ChunkBuilder(part.length);
+  builder.pushBatch(batch.take());
+  const chunk = builder.build();
+  const bytes = encodeChunk(chunk);
+  return { ...chunk, facts: decodePart(bytes.facts), texts: decodePart(bytes.texts) };
+}
+
+function addedUp(all: readonly RecordRow[], by: readonly Dimension[]): unknown[] {
+  const groups = new Map<string, { values: string[]; rows: RecordRow[] }>();
+  for (const row of all) {
+    const values = by.map((each) => valueOf(row, each));
+    const id = values.join("\u0000");
+    groups.set(id, { values, rows: [...(groups.get(id)?.rows ?? []), row] });
+  }
+  const sorted = [...groups.keys()].toSorted().flatMap((id) => groups.get(id) ?? []);
+  return sorted.map(({ values, rows: of }) => {
+    const errors: Record<string, number> = {};
+    for (const { reason, flags } of of)
+      if (reason !== "" && (flags & FLAG.adopted) === 0) errors[reason] = (errors[reason] ?? 0) + 1;
+    const sums = Object.fromEntries(SUMS.map((name) => [name, of.reduce((sum, row) => sum + sumOf(row, name), 0n)]));
+    const answeredCount = of.filter(({ flags }) => (flags & FLAG.answered) !== 0).length;
+    return { values, requestCount: of.length, answeredCount, errors, sums };
+  });
+}
+
+function sumOf(row: RecordRow, name: (typeof SUMS)[number]): bigint {
+  if (name !== "marginNanos") return BigInt(row[name]);
+  return isKnown(row) ? BigInt(row.chargedNanos) - BigInt(row.operatorCostNanos) : 0n;
+}
+
+function valueOf(row: RecordRow, dimension: Dimension): string {
+  const periods: Partial<Record<Dimension, number>> = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
+  const periodMs = periods[dimension];
+  if (periodMs !== undefined) return periodName(Math.floor(row.endTimeMs / periodMs) * periodMs, dimension);
+  if (dimension === "tag") return row.tags.replaceAll("\n", ", ");
+  const column = dimension === "user" ? "endUser" : (dimension as "account" | "key" | "model" | "upstream" | "reason");
+  return row[column];
+}
