@@ -47,6 +47,21 @@ export function formatPricePerMillion(picos: bigint): string {
   return formatDecimal(picos, 6);
 }
 
+/** About so many USD, for graphs and traces: a floating-point number, never what anybody is charged. */
+export function approximateUsd(nanos: bigint | number): number {
+  return Number(nanos) / Number(NANOS_PER_USD);
+}
+
+/** The lesser of two amounts; Math.min takes no bigint. */
+export function lesser(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+/** The greater of two amounts. */
+export function greater(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
 /** Rounds pico-USD up to nano-USD: the one rounding of a request. */
 export function picosToNanos(picos: bigint): bigint {
   return (picos + 999n) / 1000n;

@@ -1,7 +1,7 @@
 /** Readings of accounts: balances, budgets and spending, a page of accounts at a time. */
 import { dayNumber } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
-import { formatUsd } from "../money.js";
+import { formatUsd, lesser } from "../money.js";
 import type { Reading } from "./judge.js";
 import { type AlertRow, type Columns, nanos, text } from "./rows.js";
 
@@ -56,7 +56,7 @@ function daysReading({ settings: { days } }: AlertRow, row: Columns, nowMs: numb
   const available = nanos(row, "available_nanos");
   const paceNanos = nanos(row, "week_nanos") / daysOfWeek(row, nowMs);
   // Below a pace of nothing it lasts for ever.
-  const left = paceNanos <= 0n ? DAYS_MAX : min(available / paceNanos, DAYS_MAX);
+  const left = paceNanos <= 0n ? DAYS_MAX : lesser(available / paceNanos, DAYS_MAX);
   return {
     ...accountOf(row),
     isMet: left < BigInt(days),
@@ -147,8 +147,4 @@ function daysOfWeek(row: Columns, nowMs: number): bigint {
   const first = Date.parse(`${text(row, "week_first_day")}T00:00:00Z`);
   if (Number.isNaN(first)) return 7n;
   return BigInt(Math.min(7, Math.max(1, dayNumber(nowMs) - dayNumber(first))));
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

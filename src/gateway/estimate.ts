@@ -17,6 +17,7 @@ import { kindOf } from "./kind.js";
 import { ownInput, toldInput } from "./known-input.js";
 import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
+import { lesser } from "../money.js";
 
 /** How far back the answers of an account say how long its next one will be. */
 const HISTORY_DAYS = 30;
@@ -64,7 +65,7 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     inputTokensMax: BigInt(plan.inputTokensMax),
     outputTokensMax: BigInt(outputTokensMax),
     leastCostNanos: leastNanos(inputTokens, model.price),
-    expectedCostNanos: least(costNanos(expectedUsage, model.price), mostNanos),
+    expectedCostNanos: lesser(costNanos(expectedUsage, model.price), mostNanos),
     expectedOutputTokens: BigInt(expected.tokens),
     expectedRequestCount: BigInt(expected.requestCount),
     mostCostNanos: mostNanos,
@@ -147,9 +148,5 @@ async function expectedOutput(
 
 function leastNanos(inputTokens: bigint, price: Price): bigint {
   const uncached = costNanos({ ...NO_USAGE, inputTokens }, price);
-  return least(uncached, costNanos({ ...NO_USAGE, cacheReadTokens: inputTokens }, price));
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
+  return lesser(uncached, costNanos({ ...NO_USAGE, cacheReadTokens: inputTokens }, price));
 }

@@ -6,13 +6,13 @@ import type { AttemptTrace, RequestTrace } from "../observe/tracing.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";
+import { approximateUsd } from "../money.js";
 
 const OPERATIONS: Readonly<Record<ModelKind, string>> = {
   chat: "chat",
   completion: "text_completion",
   embedding: "embeddings",
 };
-const NANOS_PER_USD = 1e9;
 
 /** Says what a request asks for and who asks, once it was admitted. */
 export function describeRequest(
@@ -88,7 +88,7 @@ export function traceOutcome(
   if (!trace.isKept) return;
   const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens, reasoningTokens } = usage;
   const written = cacheWriteTokens + cacheWrite1hTokens;
-  const cost = { "tollgate.charged_usd": Number(chargedNanos) / NANOS_PER_USD };
+  const cost = { "tollgate.charged_usd": approximateUsd(chargedNanos) };
   trace.event("settlement", cost);
   trace.setAttributes({
     "gen_ai.usage.input_tokens": Number(inputTokens + cacheReadTokens + written),

@@ -3,6 +3,7 @@ import assert from "node:assert";
 import { type HoldOperation, isHeldByOthers, type LeaseOperation, type Shortage } from "./operation.js";
 import { available } from "./rows.js";
 import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
+import { lesser } from "../money.js";
 
 /**
  * What the balance and the budgets leave of an amount, or what leaves too little: first of all what running calls alone
@@ -11,7 +12,7 @@ import type { Account, BudgetOwner, BudgetRow, Period } from "./rows.js";
 export function grantOf(account: Account, operation: HoldOperation, counters: readonly BudgetRow[]): bigint | Shortage {
   const { leastNanos: neededNanos, amountNanos: wantedNanos, budgets } = operation;
   const availableNanos = available(account);
-  let amountNanos = least(wantedNanos, availableNanos);
+  let amountNanos = lesser(wantedNanos, availableNanos);
   let passing: Shortage | undefined;
   if (availableNanos < neededNanos) {
     const heldNanos = account.debitsPending;
@@ -28,11 +29,11 @@ export function grantOf(account: Account, operation: HoldOperation, counters: re
       if (!isHeldByOthers(shortage)) return shortage;
       passing ??= shortage;
     }
-    amountNanos = least(amountNanos, remainingNanos);
+    amountNanos = lesser(amountNanos, remainingNanos);
   }
   if (mostNanos > 0n && mostNanos < neededNanos)
     return budgetShortage("account", "request", mostNanos, { pendingNanos: 0n, spentNanos: 0n }, neededNanos);
-  if (mostNanos > 0n) amountNanos = least(amountNanos, mostNanos);
+  if (mostNanos > 0n) amountNanos = lesser(amountNanos, mostNanos);
   for (const { period, limitNanos } of account.budgets) {
     const used = usedByAccount(account, counters, period);
     const remainingNanos = left(limitNanos, used);
@@ -41,7 +42,7 @@ export function grantOf(account: Account, operation: HoldOperation, counters: re
       if (!isHeldByOthers(shortage)) return shortage;
       passing ??= shortage;
     }
-    amountNanos = least(amountNanos, remainingNanos);
+    amountNanos = lesser(amountNanos, remainingNanos);
   }
   return passing ?? amountNanos;
 }
@@ -73,10 +74,6 @@ function left(limitNanos: bigint, { pendingNanos, spentNanos }: Used): bigint {
   return freeNanos > 0n ? freeNanos : 0n;
 }
 
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
-}
-
 /** What is free of the balance and of all budgets, whatever one request may cost. */
 export function freeOf(
   account: Account,
@@ -85,9 +82,9 @@ export function freeOf(
 ): bigint {
   let freeNanos = available(account);
   for (const { period, limitNanos, makerId } of budgets)
-    freeNanos = least(freeNanos, left(limitNanos, counterOf(counters, "key", makerId ?? keyId, period)));
+    freeNanos = lesser(freeNanos, left(limitNanos, counterOf(counters, "key", makerId ?? keyId, period)));
   for (const { period, limitNanos } of account.budgets)
-    freeNanos = least(freeNanos, left(limitNanos, usedByAccount(account, counters, period)));
+    freeNanos = lesser(freeNanos, left(limitNanos, usedByAccount(account, counters, period)));
   return freeNanos;
 }
 

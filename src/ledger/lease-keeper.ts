@@ -6,6 +6,7 @@ import { dayNumber } from "../api/day.js";
 import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
 import { type Draw, type Moment, type NodeLease, NodeLeases } from "./node-leases.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
+import { lesser, greater } from "../money.js";
 
 /** How far a node runs ahead of what is durable at most: beyond it, requests wait for their hold. */
 const AHEAD_MS_MAX = 50;
@@ -117,7 +118,7 @@ export class LeaseKeeper {
     const lastedMs = monotonicMs - demand.grantMs;
     if (lastedMs < BRIEF_MS) demand.sizeNanos *= 2n;
     else if (lastedMs > LONG_MS) demand.sizeNanos /= 2n;
-    demand.sizeNanos = least(most(demand.sizeNanos, amountNanos * REQUESTS_FIRST), leaseNanosMax);
+    demand.sizeNanos = lesser(greater(demand.sizeNanos, amountNanos * REQUESTS_FIRST), leaseNanosMax);
     // What is larger than any lease is held exactly.
     if (demand.sizeNanos < amountNanos) return;
     demand.isAsking = true;
@@ -280,12 +281,4 @@ export class LeaseKeeper {
       this.#looking = false;
     }
   }
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
-}
-
-function most(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
 }

@@ -8,6 +8,7 @@ import { freeOf } from "./grant.js";
 import type { HoldOperation, LeaseName, LeaseOperation, LedgerResult, RecallOperation } from "./operation.js";
 import { type Account, type BudgetRow, type LeaseRow } from "./rows.js";
 import { leaseRecord } from "./transfer.js";
+import { lesser } from "../money.js";
 
 /**
  * An account is in shortage where what is free is less than so many requests ask for, and stays so until it is twice as
@@ -36,7 +37,7 @@ export function lease(book: Book, operation: LeaseOperation): LedgerResult {
     return { kind: "lease_refused" };
   }
   book.setShort(account, false);
-  const amountNanos = least(operation.amountNanos, freeNanos / SHARE);
+  const amountNanos = lesser(operation.amountNanos, freeNanos / SHARE);
   const row: LeaseRow = {
     id: leaseId,
     nodeId,
@@ -126,8 +127,4 @@ function move(book: Book, row: LeaseRow, kind: "lease" | "return", pendingNanos:
   const { sequence } = book.transfer(said, leaseRecord(row));
   book.leaseMoves.push({ sequence, lease: row });
   book.count(row, pendingNanos, 0n);
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -5,6 +5,7 @@ import { openHold } from "./holding.js";
 import type { LedgerResult, SettleOperation } from "./operation.js";
 import { type HoldRow, SOURCE_NONE, type UsageRow, available } from "./rows.js";
 import { type TransferContent, usageRecord } from "./transfer.js";
+import { lesser } from "../money.js";
 
 type Charge = Omit<SettleOperation, "kind" | "requestId" | "attemptLog" | "terms"> & Pick<UsageRow, "attemptLog">;
 
@@ -35,7 +36,7 @@ function settleLate(book: Book, operation: SettleOperation): LedgerResult {
   const counters = book.counters(keyId, accountId, createTimeMs);
   const freeNanos = freeOf(account, terms, counters);
   const charged = operation.usageSource !== SOURCE_NONE;
-  const amountNanos = charged ? least(least(costNanos, mostNanos), freeNanos) : 0n;
+  const amountNanos = charged ? lesser(lesser(costNanos, mostNanos), freeNanos) : 0n;
   const asked = { requestId, accountId, keyId, model, nodeId, price, budgets, expireTimeMs } as const;
   const said = { ...asked, kind: "hold", amountNanos: mostNanos, leastNanos: 0n, nowMs: createTimeMs } as const;
   const hold = openHold(book, said, counters, amountNanos);
@@ -62,9 +63,9 @@ export function charge(book: Book, hold: HoldRow, operation: Charge, mostNanos?:
   const held = hold.state === "held";
   const heldNanos = held ? hold.amountNanos : 0n;
   const account = book.account(hold.accountId);
-  const chargedNanos = least(operation.costNanos, mostNanos ?? available(account) + heldNanos);
+  const chargedNanos = lesser(operation.costNanos, mostNanos ?? available(account) + heldNanos);
   // No more than the operator's total still takes, so that a settlement never fails for its sake.
-  const overageNanos = least(operation.costNanos - chargedNanos, book.roomFor("overage"));
+  const overageNanos = lesser(operation.costNanos - chargedNanos, book.roomFor("overage"));
   if (held) book.closedHolds.push(hold);
   end(book, hold, operation, { kind: "settle", pendingNanos: -heldNanos, chargedNanos, overageNanos });
   if (overageNanos > 0n) {
@@ -133,8 +134,4 @@ function end(book: Book, hold: HoldRow, operation: Charge, ending: End): void {
 
 function causeOf(hold: HoldRow): Pick<TransferContent, "accountId" | "causeId" | "holdSequence"> {
   return { accountId: hold.accountId, causeId: hold.requestId, holdSequence: hold.sequence };
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

@@ -3,8 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import { SECONDS_BOUNDS, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
 import { NodeMetrics } from "./node-metrics.js";
 import { Tally, Timing } from "./tally.js";
-
-const NANOS_PER_USD = 1e9;
+import { approximateUsd } from "../money.js";
 
 /** What is counted of one model. */
 export class ModelCounts {
@@ -196,10 +195,8 @@ export class Metrics {
       () => this.readCoordination()?.nodeCount ?? 1,
     );
     this.#gauge("tollgate_leases", "Leases of money that this node has.", () => this.readLeases().count);
-    this.#gauge(
-      "tollgate_leased_usd",
-      "What is left of them, in USD.",
-      () => Number(this.readLeases().restNanos) / NANOS_PER_USD,
+    this.#gauge("tollgate_leased_usd", "What is left of them, in USD.", () =>
+      approximateUsd(this.readLeases().restNanos),
     );
     this.#gauge("tollgate_generations_running", "Requests to models that run now.", () => this.running);
     this.#read("tollgate_generations_total", "Requests to models.", "reason", (counts) => counts.ends);
@@ -228,7 +225,7 @@ export class Metrics {
       registers: [this.registry],
       collect() {
         counter.reset();
-        for (const [model, { costNanos }] of models) counter.inc({ model }, costNanos / NANOS_PER_USD);
+        for (const [model, { costNanos }] of models) counter.inc({ model }, approximateUsd(costNanos));
       },
     });
   }

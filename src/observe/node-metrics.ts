@@ -3,9 +3,9 @@ import { performance } from "node:perf_hooks";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../api/distribution.js";
 import { Timing } from "./tally.js";
+import { approximateUsd } from "../money.js";
 
 const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-const NANOS_PER_USD = 1e9;
 
 /** How an upstream stands. */
 export interface UpstreamGauges {
@@ -159,10 +159,13 @@ export class NodeMetrics {
     // Metrics are collected in the order of their registration.
     const read = (): Promise<readonly AccountGauges[]> => (reading = this.#readings.accounts());
     this.#gauge("tollgate_account_available_usd", `Money ${ofMetrics} that nothing holds.`, ["account"], async () =>
-      (await read()).map(({ account, availableNanos }) => ({ labels: { account }, value: usd(availableNanos) })),
+      (await read()).map(({ account, availableNanos }) => ({
+        labels: { account },
+        value: approximateUsd(availableNanos),
+      })),
     );
     this.#gauge("tollgate_account_held_usd", `Money ${ofMetrics} that running requests hold.`, ["account"], async () =>
-      (await reading).map(({ account, heldNanos }) => ({ labels: { account }, value: usd(heldNanos) })),
+      (await reading).map(({ account, heldNanos }) => ({ labels: { account }, value: approximateUsd(heldNanos) })),
     );
     const shares = `How much of a budget ${ofMetrics} is used, from 0 to 1.`;
     this.#gauge("tollgate_account_budget_used_ratio", shares, ["account", "period"], async () =>
@@ -193,8 +196,4 @@ export class NodeMetrics {
       },
     });
   }
-}
-
-function usd(nanos: bigint): number {
-  return Number(nanos) / NANOS_PER_USD;
 }

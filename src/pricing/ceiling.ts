@@ -1,7 +1,7 @@
 /** The most that a request can cost, and the longest answer that an amount can pay. Pure. */
 import type { Price, ToolUse } from "../api/index.js";
-import { picosToNanos } from "../money.js";
-import { type Bracket, max, ratesOf } from "./rates.js";
+import { greater, picosToNanos } from "../money.js";
+import { type Bracket, ratesOf } from "./rates.js";
 
 /** The most that a request can use. Whole numbers of at least 0. */
 export interface RequestBounds {
@@ -26,7 +26,7 @@ export function ceilingNanos(bounds: RequestBounds, price: Price): bigint {
   const outputTokens = BigInt(bounds.outputTokensMax) * BigInt(bounds.candidateCount);
   let most = mostPicos(bounds, outputTokens, ordinary);
   const asked = bounds.serviceTier ? serviceTiers.get(bounds.serviceTier) : undefined;
-  if (asked !== undefined) most = max(most, mostPicos(bounds, outputTokens, asked));
+  if (asked !== undefined) most = greater(most, mostPicos(bounds, outputTokens, asked));
   return picosToNanos(most + toolPicos(bounds, price));
 }
 

@@ -1,7 +1,8 @@
 /** The dearest of the prices of all targets that may answer for one model. Pure. */
 import assert from "node:assert/strict";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
-import { type Bracket, bracketFor, max, ratesOf } from "./rates.js";
+import { type Bracket, bracketFor, ratesOf } from "./rates.js";
+import { greater } from "../money.js";
 
 /**
  * Component by component and tier by tier, so that it covers each of the prices. A service tier or a tool that one of
@@ -23,7 +24,7 @@ function dearer(a: Price, b: Price): Price {
   const tools: ToolPrice[] = [];
   for (const [name, callPicos] of ratesA.tools) {
     const other = ratesB.tools.get(name);
-    if (other !== undefined) tools.push({ name, callPicos: max(callPicos, other) });
+    if (other !== undefined) tools.push({ name, callPicos: greater(callPicos, other) });
   }
   const { prices, tiers } = dearerBrackets(ratesA.ordinary, ratesB.ordinary);
   return { ...prices, tiers, serviceTiers, tools };
@@ -47,15 +48,15 @@ function dearerBrackets(
 
 function dearerPrices(a: TokenPrices, b: TokenPrices): TokenPrices {
   return {
-    inputPicos: max(a.inputPicos, b.inputPicos),
-    cacheReadPicos: max(a.cacheReadPicos, b.cacheReadPicos),
-    cacheWritePicos: max(a.cacheWritePicos, b.cacheWritePicos),
-    cacheWrite1hPicos: max(a.cacheWrite1hPicos, b.cacheWrite1hPicos),
-    outputPicos: max(a.outputPicos, b.outputPicos),
-    reasoningPicos: max(a.reasoningPicos, b.reasoningPicos),
-    imagePicos: max(a.imagePicos, b.imagePicos),
-    audioInputPicos: max(a.audioInputPicos, b.audioInputPicos),
-    audioOutputPicos: max(a.audioOutputPicos, b.audioOutputPicos),
-    requestPicos: max(a.requestPicos, b.requestPicos),
+    inputPicos: greater(a.inputPicos, b.inputPicos),
+    cacheReadPicos: greater(a.cacheReadPicos, b.cacheReadPicos),
+    cacheWritePicos: greater(a.cacheWritePicos, b.cacheWritePicos),
+    cacheWrite1hPicos: greater(a.cacheWrite1hPicos, b.cacheWrite1hPicos),
+    outputPicos: greater(a.outputPicos, b.outputPicos),
+    reasoningPicos: greater(a.reasoningPicos, b.reasoningPicos),
+    imagePicos: greater(a.imagePicos, b.imagePicos),
+    audioInputPicos: greater(a.audioInputPicos, b.audioInputPicos),
+    audioOutputPicos: greater(a.audioOutputPicos, b.audioOutputPicos),
+    requestPicos: greater(a.requestPicos, b.requestPicos),
   };
 }

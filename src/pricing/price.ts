@@ -1,8 +1,8 @@
 /** Usage times price, in whole units. */
 import { USAGE_FIELDS } from "../api/usage.js";
 import type { Price, TokenPrices, ToolUse, Usage } from "../api/index.js";
-import { picosToNanos } from "../money.js";
-import { type Bracket, bracketFor, max, ratesOf } from "./rates.js";
+import { greater, picosToNanos } from "../money.js";
+import { type Bracket, bracketFor, ratesOf } from "./rates.js";
 
 /** How an answer was served, where that changes its price. */
 export interface Served {
@@ -52,7 +52,7 @@ function roundPicos(usage: Usage, brackets: readonly Bracket[], rounds: Rounds |
     const { prices } = bracketFor(brackets, inputTokens(round));
     picos += tokenPicos(round, prices);
     // Asked once, however many rounds it took.
-    requestPicos = max(requestPicos, prices.requestPicos);
+    requestPicos = greater(requestPicos, prices.requestPicos);
   }
   return picos + requestPicos;
 }

@@ -1,6 +1,7 @@
 /** A price as it is computed with: what tokens cost by the length of the input, for each service tier. Pure. */
 import type { Price, PriceTier, TokenPrices } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
+import { greater } from "../money.js";
 
 /** What a request costs whose input has more than so many tokens, up to the next bracket's. */
 export interface Bracket {
@@ -71,13 +72,9 @@ function bracketOf(aboveInputTokens: bigint, prices: TokenPrices): Bracket {
     aboveInputTokens,
     prices,
     dearestInputPicos: [cacheReadPicos, cacheWritePicos, cacheWrite1hPicos, imagePicos, audioInputPicos].reduce(
-      max,
+      greater,
       prices.inputPicos,
     ),
-    dearestOutputPicos: max(max(prices.outputPicos, prices.reasoningPicos), prices.audioOutputPicos),
+    dearestOutputPicos: greater(greater(prices.outputPicos, prices.reasoningPicos), prices.audioOutputPicos),
   };
-}
-
-export function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }

@@ -3,19 +3,20 @@ import type { LedgerOptions, LostSettlement } from "../ledger/ledger.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
+import { approximateUsd } from "../money.js";
 
 type Events = "onOverage" | "onLate" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
 
 export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
   return {
     onOverage: telling(log, (requestId: string, overageNanos: bigint) => {
-      metrics.overageUsd.inc(Number(overageNanos) / 1e9);
+      metrics.overageUsd.inc(approximateUsd(overageNanos));
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request cost more than its account had");
     }),
     onLate: telling(log, (requestId: string, overageNanos: bigint) => {
       metrics.lateRecords.inc();
-      metrics.lateOverageUsd.inc(Number(overageNanos) / 1e9);
+      metrics.lateOverageUsd.inc(approximateUsd(overageNanos));
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request was settled whose hold had been lost on the way");
     }),
