@@ -13,12 +13,27 @@ import { MIGRATIONS } from "./postgres/schema.js";
 import { BLOCK_SEQUENCES } from "./postgres/book-reader.js";
 import { sql } from "./postgres/sql.js";
 import { verifyDatabase } from "./postgres/verify.js";
-import type { Sqlite } from "./sqlite/binding.js";
+import { Sqlite } from "./sqlite/binding.js";
 import { openSqliteFile } from "./sqlite/file.js";
 import type { VerifyReport } from "./store.js";
 
+interface CopiedTable {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** Where it lies beside the ledger's own: a file of the data directory, and the columns as PostgreSQL has them. */
+  readonly beside?: { readonly file: string; readonly rows: string };
+  /** How many of its rows go at once, where they are large. */
+  readonly rowsAtOnce?: number;
+}
+
+/** A claim of a node that is no more. */
+const ANSWERS = `(SELECT id, account_id, request_id, '' AS node_id, '1970-01-01T00:00:00Z' AS claim_time, print, record,
+  record_bytes, record_until_ms, until_ms FROM answer)`;
+const CHUNKS = `(SELECT id, row_count, from_ms, to_ms, sealed, stripped, facts, texts FROM chunk
+  JOIN chunk_part USING (id) JOIN chunk_text USING (id))`;
+
 /** What is copied, in the order of its keys. Nodes and their probe belong to a place, and no open hold is anybody's. */
-const TABLES: readonly { readonly table: string; readonly key: readonly string[] }[] = [
+const TABLES: readonly CopiedTable[] = [
   { table: "account", key: ["id"] },
   { table: "key", key: ["id"] },
   { table: "key_use", key: ["key_id"] },
@@ -44,6 +59,8 @@ const TABLES: readonly { readonly table: string; readonly key: readonly string[]
   { table: "event", key: ["sequence"] },
   { table: "delivery", key: ["id"] },
   { table: "delivery_attempt", key: ["delivery_id", "number"] },
+  { table: "answer", key: ["id"], beside: { file: "answers.db", rows: ANSWERS }, rowsAtOnce: 20 },
+  { table: "record_chunk", key: ["id"], beside: { file: "records.db", rows: CHUNKS }, rowsAtOnce: 4 },
 ];
 const ROWS_AT_ONCE = 500;
 
@@ -52,6 +69,8 @@ const COLUMNS = sql(`SELECT column_name FROM information_schema.columns
 const COPIED = sql(`SELECT table_name, rows, last_key FROM ${COPY_TABLE}`);
 const NOTE = sql(`INSERT INTO ${COPY_TABLE} (table_name, rows, last_key) VALUES ($1, $2, $3)
   ON CONFLICT (table_name) DO UPDATE SET rows = excluded.rows, last_key = excluded.last_key`);
+/** Those that come later have ids of their own. */
+const NEXT_CHUNK = sql(`SELECT setval(pg_get_serial_sequence('record_chunk', 'id'), max(id)) FROM record_chunk`);
 const ACCOUNTS = sql("SELECT count(*) AS count FROM account");
 
 export interface CopyOptions {
@@ -89,21 +108,76 @@ export async function copyStore({
     witnessPath,
     traces: [],
   });
+  const source = new Source(directory, file.database);
   try {
     const database = await Postgres.open(url);
     try {
       await migrate(database, MIGRATIONS, keyCheck === "" ? [] : [keyCheck], { isCopying: true });
       await begin(database);
       const copied = new Map((await database.rows<Progress>(COPIED)).map((row) => [row.table_name, row]));
-      for (const { table, key } of TABLES)
-        await copyTable(file.database, database, { table, key, from: copied.get(table), onProgress });
-      return await end(file.database, database, act);
+      for (const one of TABLES) await copyTable(source, database, { ...one, from: copied.get(one.table), onProgress });
+      return await end(source, database, act);
     } finally {
       await database.close();
     }
   } finally {
+    source.close();
     file.close();
   }
+}
+
+/** The rows of a data directory, over its files. */
+class Source {
+  readonly #files = new Map<string, Sqlite | undefined>();
+
+  constructor(
+    private readonly directory: string,
+    readonly ledger: Sqlite,
+  ) {}
+
+  count(table: CopiedTable): number {
+    const database = this.#of(table);
+    if (database === undefined) return 0;
+    return Number(
+      database
+        .prepare<[], bigint>(`SELECT count(*) FROM ${rowsOf(table)}`)
+        .pluck()
+        .get() ?? 0n,
+    );
+  }
+
+  /** The next rows behind a key; the first ones without. */
+  read(table: CopiedTable, columns: readonly string[], last: readonly unknown[] | undefined): Row[] {
+    const order = table.key.join(", ");
+    const after = last === undefined ? "" : `WHERE (${order}) > (${table.key.map(() => "?").join(", ")})`;
+    const limit = `ORDER BY ${order} LIMIT ${table.rowsAtOnce ?? ROWS_AT_ONCE}`;
+    const text = `SELECT ${columns.join(", ")} FROM ${rowsOf(table)} ${after} ${limit}`;
+    return (
+      this.#of(table)
+        ?.prepare<unknown[], Row>(text)
+        .all(...(last ?? [])) ?? []
+    );
+  }
+
+  close(): void {
+    for (const database of this.#files.values()) database?.close();
+  }
+
+  /** Undefined where there never was such a file. */
+  #of({ beside }: CopiedTable): Sqlite | undefined {
+    if (beside === undefined) return this.ledger;
+    if (!this.#files.has(beside.file)) {
+      const path = join(this.directory, beside.file);
+      this.#files.set(beside.file, existsSync(path) ? new Sqlite(path, { readonly: true, bigints: true }) : undefined);
+    }
+    return this.#files.get(beside.file);
+  }
+}
+
+type Row = Record<string, unknown>;
+
+function rowsOf({ table, beside }: CopiedTable): string {
+  return beside?.rows ?? table;
 }
 
 /** A database that somebody already serves from takes no copy. */
@@ -120,32 +194,19 @@ function begin(database: Postgres): Promise<void> {
   });
 }
 
-interface TableCopy {
-  readonly table: string;
-  readonly key: readonly string[];
+interface TableCopy extends CopiedTable {
   readonly from: Progress | undefined;
   readonly onProgress: CopyOptions["onProgress"];
 }
 
-async function copyTable(
-  source: Sqlite,
-  database: Postgres,
-  { table, key, from, onProgress }: TableCopy,
-): Promise<void> {
+async function copyTable(source: Source, database: Postgres, copy: TableCopy): Promise<void> {
+  const { table, key, from, onProgress } = copy;
   const columns = (await database.rows<{ column_name: string }>(COLUMNS, [table])).map((row) => row.column_name);
-  const total = countOf(source, table);
-  const order = key.join(", ");
-  const after = `(${order}) > (${key.map(() => "?").join(", ")})`;
-  const first = source.prepare<unknown[], Record<string, unknown>>(
-    `SELECT ${columns.join(", ")} FROM ${table} ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`,
-  );
-  const next = source.prepare<unknown[], Record<string, unknown>>(
-    `SELECT ${columns.join(", ")} FROM ${table} WHERE ${after} ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`,
-  );
+  const total = source.count(copy);
   let copied = Number(from?.rows ?? 0n);
   let last = from === undefined ? undefined : readKey(from.last_key);
   for (;;) {
-    const rows = last === undefined ? first.all() : next.all(...last);
+    const rows = source.read(copy, columns, last);
     const end = rows.at(-1);
     if (end === undefined) break;
     copied += rows.length;
@@ -164,35 +225,40 @@ async function insert(
   session: Session,
   table: string,
   columns: readonly string[],
-  rows: readonly Record<string, unknown>[],
+  rows: readonly Row[],
 ): Promise<void> {
   const values = rows.flatMap((row) => columns.map((column) => row[column]));
   const lines = rows.map(
     (_, row) => `(${columns.map((_column, column) => `$${row * columns.length + column + 1}`).join(", ")})`,
   );
   await session.run(
-    { text: `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${lines.join(", ")}`, name: "" },
+    {
+      text: `INSERT INTO ${table} (${columns.join(", ")}) OVERRIDING SYSTEM VALUE VALUES ${lines.join(", ")}`,
+      name: "",
+    },
     values,
   );
 }
 
 /** The same rows are there, and the whole ledger holds: only then may a node serve from it. */
-async function end(source: Sqlite, database: Postgres, act: Act): Promise<VerifyReport> {
+async function end(source: Source, database: Postgres, act: Act): Promise<VerifyReport> {
   const problems: string[] = [];
-  for (const { table } of TABLES) {
+  for (const copied of TABLES) {
+    const { table } = copied;
     const [found] = await database.rows<{ count: bigint }>({
       text: `SELECT count(*) AS count FROM ${table}`,
       name: "",
     });
-    const [want, have] = [countOf(source, table), Number(found?.count ?? 0n)];
+    const [want, have] = [source.count(copied), Number(found?.count ?? 0n)];
     if (want !== have) problems.push(`The table ${table} has ${have} rows of ${want}.`);
   }
   const newest = Number(
-    source.prepare<[], bigint>("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get() ?? 0n,
+    source.ledger.prepare<[], bigint>("SELECT coalesce(max(sequence), 0) FROM transfer").pluck().get() ?? 0n,
   );
-  const [head] = source.prepare<[], AuditHead>(AUDIT_HEAD).all();
+  const [head] = source.ledger.prepare<[], AuditHead>(AUDIT_HEAD).all();
   if (head !== undefined) await database.run(sql(MOVE_AUDIT_HEAD), [head.sequence, head.hash]);
   await database.rows(sql("SELECT setval('transfer_block', $1)"), [Math.floor(newest / BLOCK_SEQUENCES) + 1]);
+  await database.rows(NEXT_CHUNK);
   const report = await verifyDatabase(database);
   if (report.holds && problems.length === 0) {
     const event = eventOf(act, { resource: "store/postgres", accountId: "" });
@@ -202,18 +268,21 @@ async function end(source: Sqlite, database: Postgres, act: Act): Promise<Verify
   return { ...report, holds: report.holds && problems.length === 0, problems: [...problems, ...report.problems] };
 }
 
-function countOf(source: Sqlite, table: string): number {
-  return Number(source.prepare<[], bigint>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0n);
-}
-
-/** Keys are texts and whole numbers. */
+/** Keys are texts, whole numbers and bytes. */
 function writeKey(key: readonly unknown[]): string {
-  return JSON.stringify(key.map((part) => (typeof part === "bigint" ? { number: String(part) } : part)));
+  return JSON.stringify(
+    key.map((part) => {
+      if (part instanceof Uint8Array) return { bytes: Buffer.from(part).toString("hex") };
+      return typeof part === "bigint" ? { number: String(part) } : part;
+    }),
+  );
 }
 
 function readKey(text: string): unknown[] {
   const parts: unknown[] = JSON.parse(text);
-  return parts.map((part) =>
-    typeof part === "object" && part !== null && "number" in part ? BigInt(String(part.number)) : part,
-  );
+  return parts.map((part) => {
+    if (typeof part !== "object" || part === null) return part;
+    if ("bytes" in part) return Buffer.from(String(part.bytes), "hex");
+    return "number" in part ? BigInt(String(part.number)) : part;
+  });
 }

@@ -3,6 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { ChunkMark, NewChunk } from "../../src/records/chunk-store.js";
+import { openPostgresChunks } from "../../src/records/postgres-chunks.js";
+import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
+import type { AnswerRow } from "../../src/store/answer-rows.js";
+import { Answers } from "../../src/store/sqlite/answers.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
@@ -36,6 +41,40 @@ async function filled(directory: string): Promise<Store> {
     ]);
   }
   return store;
+}
+
+function answerOf(number: number): AnswerRow {
+  const untilMs = NOON_MS + 3_600_000;
+  return {
+    id: Buffer.from([255, number]),
+    accountId: "acme",
+    requestId: `req_${number}`,
+    print: Buffer.from([1]),
+    record: number === 50 ? null : Buffer.from([number]),
+    recordUntilMs: untilMs,
+    untilMs,
+  };
+}
+
+function chunkOf(ms: number): NewChunk {
+  const bytes = { facts: new Uint8Array([ms, 0]), texts: new Uint8Array([0, ms]) };
+  return { count: ms, fromMs: ms, toMs: ms, sealed: ms % 2 === 0, stripped: ms % 3 === 0, ...bytes };
+}
+
+function markOf(ms: number): ChunkMark {
+  const { facts: _facts, texts: _texts, ...mark } = chunkOf(ms);
+  return { ...mark, id: ms + 1 };
+}
+
+/** Kept answers and records of requests, which lie in files of their own. */
+async function fillBeside(directory: string): Promise<void> {
+  const nothing = (): void => undefined;
+  const answers = new Answers({ directory, nowMs: () => NOON_MS, onSwept: nothing, onError: nothing });
+  for (let number = 0; number <= 50; number += 1) await answers.put(answerOf(number));
+  await answers.close();
+  const chunks = openSqliteChunks(directory);
+  for (let ms = 0; ms < 10; ms += 1) await chunks.insert(chunkOf(ms));
+  await chunks.close();
 }
 
 describe("tollgate store", () => {
@@ -86,6 +125,7 @@ describe("tollgate store", () => {
         await source.ledger.entries("acme", { size: 1000, token: "" }),
       ];
       await source.close();
+      await fillBeside(join(home, "data"));
       const url = await makeDatabase();
       const env = { TOLLGATE_DATA: join(home, "data"), TOLLGATE_SECRET: SECRET, TOLLGATE_DATABASE_URL: url };
       const copy = ["store", "copy", "--from", "sqlite", "--to", "postgres"];
@@ -106,6 +146,21 @@ describe("tollgate store", () => {
         { kind: "settled" },
       ]);
       expect((await target.ledger.verify()).problems).toEqual([]);
+      const nothing = (): void => undefined;
+      const answers = target.answers({ nowMs: () => NOON_MS, onSwept: nothing, onError: nothing });
+      expect(await answers.find(answerOf(49).id)).toEqual({
+        requestId: "req_49",
+        print: new Uint8Array([1]),
+        record: new Uint8Array([49]),
+      });
+      // A key without an answer is a claim of the node that is no more.
+      await answers.put({ ...answerOf(50), requestId: "req_later" });
+      await answers.close();
+      const chunks = await openPostgresChunks(url);
+      expect(await chunks.within(0, 9)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((ms) => markOf(ms)));
+      expect(await chunks.texts(3)).toEqual(chunkOf(2).texts);
+      expect(await chunks.insert(chunkOf(10))).toBe(11);
+      await chunks.close();
       await target.close();
       expect((await tollgate(copy, env)).stderr).toContain("has accounts: copy to a new and empty one");
     },
