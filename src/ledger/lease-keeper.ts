@@ -4,7 +4,7 @@
  */
 import { dayNumber } from "../api/day.js";
 import type { LeaseName, LeaseOperation, LedgerResult } from "./operation.js";
-import { type Draw, type Moment, type NodeLease, NodeLeases } from "./node-leases.js";
+import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "./node-leases.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 import { lesser, greater } from "../money.js";
 
@@ -24,6 +24,10 @@ const LONG_MS = 2_000;
 
 /** Seven 200 ms looks of the others: after that nobody who holds a lease can be reached. */
 const RECALL_WAITS_MS = [0, 50, 100, 200, 300, 400, 400] as const;
+/** By then a lease that nobody gave back has lapsed: its node is silent, and another has found it so at a beat. */
+const LAPSED_MS = SILENCE_MS + 15_000;
+/** Of how many accounts it is remembered that a change of them is pending. */
+const PENDING_MAX = 10_000;
 
 export interface LeaseKeeperOptions {
   readonly writer: LedgerWriter;
@@ -65,8 +69,8 @@ export class LeaseKeeper {
   #unwritten: Unwritten[] = [];
   /** Leases whose return the database did not take yet. */
   #unreturned: string[] = [];
-  /** Accounts that were changed while nodes that could not be reached had leases of them. */
-  readonly #pending = new Set<string>();
+  /** Accounts that were changed while nodes that could not be reached had leases of them, and until when at most. */
+  readonly #pending = new Map<string, number>();
   #asks = 0;
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
@@ -203,30 +207,51 @@ export class LeaseKeeper {
   }
 
   /**
-   * After a change of an account: asks all nodes for the leases that were granted before it, and waits for those of
-   * others, as `untilBack` does. Rejects with LEDGER_UNAVAILABLE.
+   * After a change of an account, which asked all nodes for the leases that were granted before it: ends those of this
+   * node, and waits for those of others, as `untilBack` does. What is not back then is pending. Never rejects: the
+   * change is durable, and so is what it asked for.
    */
   async recall(accountId: string): Promise<void> {
+    this.giveBackOf(accountId);
+    this.#pending.delete(accountId);
+    try {
+      if (await this.#areBack(accountId)) return;
+    } catch {
+      // The database is away, and nobody knows.
+    }
+    this.#expectLapse(accountId);
+  }
+
+  /** False where leases of other nodes are still out that were when it was first asked. */
+  async #areBack(accountId: string): Promise<boolean> {
     const { writer, nowMs, nodeId } = this.#options;
     let awaited: ReadonlySet<string> | undefined;
     for (const waitMs of RECALL_WAITS_MS) {
       const result = await writer.submit({ kind: "recall", accountId, nowMs: nowMs() });
-      if (result.kind !== "recalled") return;
-      // All of its own, also those that the database does not know any more.
+      if (result.kind !== "recalled") return true;
+      // All of its own once more: a grant may have been on its way.
       this.giveBackOf(accountId);
       const others = result.leases.filter((lease) => lease.nodeId !== nodeId()).map(({ leaseId }) => leaseId);
       // What is granted later is under the change.
       awaited ??= new Set(others);
-      this.#pending.delete(accountId);
-      if (!others.some((id) => awaited?.has(id))) return;
-      this.#pending.add(accountId);
+      if (!others.some((id) => awaited?.has(id))) return true;
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+    return false;
+  }
+
+  #expectLapse(accountId: string): void {
+    const nowMs = this.#options.monotonicMs();
+    this.#pending.set(accountId, nowMs + LAPSED_MS);
+    for (const [oldest, untilMs] of this.#pending) {
+      if (untilMs > nowMs && this.#pending.size <= PENDING_MAX) break;
+      this.#pending.delete(oldest);
     }
   }
 
-  /** True where leases that were granted before the last change of the account were still out when it was asked. */
+  /** True where leases that were granted before the last change of the account may still be out. */
   isPending(accountId: string): boolean {
-    return this.#pending.has(accountId);
+    return (this.#pending.get(accountId) ?? -Infinity) > this.#options.monotonicMs();
   }
 
   /** A beat was acknowledged that was sent at that moment. */

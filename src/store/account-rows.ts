@@ -26,6 +26,9 @@ export const UPDATE_ACCOUNT = `UPDATE account SET id = ?, name = ?, create_time_
   freeze_actor = ?, freeze_ends_streams = ?, requests_per_minute = ?, tokens_per_minute = ?, concurrency = ?,
   model_limits = ?, digest = ? WHERE id = ?`;
 
+/** Asks back what nodes were granted under what an account was before a change, in the change's own transaction. */
+export const RECALL_LEASES = "UPDATE lease SET recalled = 1 WHERE account_id = ? AND recalled = 0";
+
 export const CORRECTED = `SELECT kind, SUM(posted_nanos) AS nanos FROM transfer
   WHERE reason IS NOT NULL AND account_id = ? AND kind IN ('refund', 'receivable') GROUP BY kind`;
 

@@ -208,6 +208,19 @@ describe("a change takes hold", () => {
     expect(ledger.leases.isPending("acme")).toBe(false);
   });
 
+  test("is pending no longer than until such a lease has lapsed", async () => {
+    const { ledger, store, advance } = await leased();
+    const who = { leaseId: "far", nodeId: "node_2", accountId: "acme", keyId: "key_1", budgets: [] };
+    await store.ledger.commit([
+      { kind: "beat", nodeId: "node_2", nowMs: NOON_MS, isLast: false },
+      { kind: "lease", ...who, amountNanos: 100n, requestNanos: 10n, nowMs: NOON_MS },
+    ]);
+    await ledger.freeze("acme", { reason: "test", actor: "key_op", endsStreams: false }, TEST_ACT);
+    expect(ledger.leases.isPending("acme")).toBe(true);
+    advance(31_000);
+    expect(ledger.leases.isPending("acme")).toBe(false);
+  });
+
   test.each([
     { name: "a lower budget", settings: { budgetDayNanos: 5n } },
     { name: "a lower cost of one request", settings: { requestCostMaxNanos: 5n } },

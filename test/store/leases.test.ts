@@ -45,6 +45,28 @@ onEachStore((driver: StoreDriver) => {
     expect(await problemsOf(store)).toEqual([]);
   });
 
+  test.each([
+    { change: "other budgets", made: (store: Store) => store.accounts.setSettings("acme", {}, "", TEST_ACT) },
+    {
+      change: "a freeze",
+      made: (store: Store) =>
+        store.accounts.setFreeze("acme", { timeMs: 1, reason: "x", actor: "y", endsStreams: false }, TEST_ACT),
+    },
+  ])("$change of an account asks back its leases, also where its node dies at once", async ({ made }) => {
+    const place = await driver.place();
+    const store = await leased(place);
+    const marked = async (id: string): Promise<boolean> => {
+      // What is asked back already is not named again.
+      const [result] = await store.ledger.commit([holdOf({ requestId: id, amountNanos: 90n })]);
+      if (result?.kind === "account_frozen") return true;
+      return result?.kind === "recalling" && result.leases.length === 0;
+    };
+    await made(store);
+    expect(await marked("r2")).toBe(true);
+    if (store.ledger.recalled !== undefined) expect(await store.ledger.recalled("node_1")).toEqual(["l1"]);
+    expect(await problemsOf(store)).toEqual([]);
+  });
+
   test("a lease outlives its process, and ends with the first recovery after it", async () => {
     const place = await driver.place();
     await (await leased(place)).close();

@@ -69,9 +69,15 @@ export class Batches {
     session: Session,
     operations: readonly LedgerOperation[],
     events: readonly AuditEvent[] = [],
+    begun: Promise<void> = Promise.resolve(),
   ): Promise<readonly LedgerResult[]> {
-    const book = await this.#reader.lock(session, operations);
+    // Both are on their way; nothing is written before both have gone well, and neither goes on behind the other's end.
+    const [begin, reading] = await Promise.allSettled([begun, this.#reader.lock(session, operations)]);
+    if (begin.status === "rejected") throw begin.reason;
+    if (reading.status === "rejected") throw reading.reason;
+    const book = reading.value;
     const results = operations.map((operation) => decide(book, operation));
+    this.#reader.learn(book, operations);
     await writeBook(session, book, this.#shard);
     await appendAudit(session, [...events, ...book.events]);
     return results;
@@ -100,8 +106,7 @@ export class Batches {
       try {
         await this.#database.commit(async (session) => {
           written = undefined;
-          await this.#begin(session);
-          const results = await this.within(session, operations);
+          const results = await this.within(session, operations, [], this.#begin(session));
           failpoint("during_commit");
           written = results;
         });

@@ -2,35 +2,29 @@
  * Brings the rows of a batch from PostgreSQL into a book. What a batch changes is under the locks of its accounts,
  * taken in the order of their ids: whoever has them reads what the last one wrote, and no two wait for each other.
  */
+import assert from "node:assert";
 import { Book, type CounterSource } from "../../ledger/book.js";
-import type { LedgerOperation, RecoverOperation } from "../../ledger/operation.js";
-import { isGone, RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
+import type { LedgerOperation } from "../../ledger/operation.js";
+import { RECOVER_HOLDS_MAX } from "../../ledger/recovery.js";
 import type { BudgetRow, LeaseRow, TotalKind } from "../../ledger/rows.js";
 import { type BookAccountColumns, type LeaseColumns, toBookAccount, toLease } from "../book-rows.js";
 import { REQUESTS, type RequestColumns, TRANSFERS, type TransferColumns, toHold, toTransfer } from "../columns.js";
 import type { Session } from "./connection.js";
+import { type Owned, type Owner, Owners, toOwner } from "./owners.js";
 import { type Sql, sql } from "./sql.js";
 
 /** Keys make each other no longer lines than these; a longer one is not ours. */
 const MAKERS_MAX = 8;
 /** Whose makers are kept; they never change. */
 const KEYS_MAX = 50_000;
+/** How often it is asked whose the requests of a batch are: between the question and the locks another may come. */
+const ASKS_MAX = 3;
 
 const ACCOUNTS = `SELECT id, budget_day_nanos, budget_month_nanos, budget_total_nanos, request_cost_max_nanos,
   frozen_time_ms, debits_pending, debits_posted, credits_posted, debited_nanos, short, chain_sequence,
   chain_hash FROM account WHERE id = ANY($1::text[]) ORDER BY id COLLATE "C"`;
 
 const STATEMENTS = {
-  /** What never changes of a request: who it is of. */
-  owners: sql(`SELECT request_id, account_id, key_id, create_time_ms FROM hold WHERE request_id = ANY($1::text[])`),
-  orphans: sql(`SELECT request_id, hold.account_id, key_id, create_time_ms FROM open_hold
-    JOIN hold ON hold.sequence = hold_sequence WHERE open_hold.node_id = $1 AND NOT request_id = ANY($2::text[])
-    ORDER BY hold_sequence LIMIT ${RECOVER_HOLDS_MAX}`),
-  holders: sql("SELECT DISTINCT node_id FROM open_hold"),
-  /** What never changes of a lease: who it is of. */
-  lessees: sql("SELECT account_id FROM lease WHERE id = ANY($1::text[]) OR node_id = ANY($2::text[])"),
-  /** Of all nodes but these. */
-  otherLessees: sql("SELECT DISTINCT account_id FROM lease WHERE NOT node_id = ANY($1::text[])"),
   leases: sql(`SELECT * FROM lease WHERE account_id = ANY($1::text[])
     UNION ALL SELECT * FROM lease WHERE id = ANY($2::text[]) AND NOT account_id = ANY($1::text[])
     ORDER BY account_id, create_time_ms, id`),
@@ -59,34 +53,12 @@ export const BLOCK_SEQUENCES = 1024;
 /** The most transfers that one operation makes, beside the leases that it ends: a late settlement's. */
 const TRANSFERS_MAX = 3;
 
-interface OwnerColumns {
-  readonly request_id: string;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly create_time_ms: bigint;
-}
-
-/** A key's counters of one moment. */
-interface Counted {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly timeMs: number;
-}
-
-interface LesseeColumns {
-  readonly account_id: string;
-}
-
-interface Orphans {
-  readonly requests: OwnerColumns[];
-  readonly lessees: LesseeColumns[];
-}
-
 type BudgetColumns = Record<"owner" | "owner_id" | "period" | "bucket", string> &
   Record<"pending_nanos" | "spent_nanos", bigint>;
 
 export class BookReader {
   readonly #makers = new Map<string, readonly string[]>();
+  readonly #owners = new Owners();
 
   /** The book of a batch that will be written: all that it may change is locked. */
   async lock(session: Session, operations: readonly LedgerOperation[]): Promise<Book> {
@@ -98,75 +70,67 @@ export class BookReader {
     return this.#read(session, operations, false);
   }
 
+  /** After a batch was decided: what it opened need not be asked for. */
+  learn(book: Book, operations: readonly LedgerOperation[]): void {
+    this.#owners.learn(book, operations);
+  }
+
   async #read(session: Session, operations: readonly LedgerOperation[], locks: boolean): Promise<Book> {
+    const known = this.#owners.known(operations);
+    let book = known && (await this.#readOf(session, operations, known, locks));
+    for (let left = ASKS_MAX; book === undefined && left > 0; left -= 1)
+      book = await this.#readOf(session, operations, await this.#owners.ask(session, operations), locks);
+    assert(book !== undefined, "whose a request is never changes");
+    return book;
+  }
+
+  /**
+   * Undefined where a request is of somebody else than it was taken to be. All that the locks are for is sent behind
+   * them and with them, so that it sees what the last batch of these accounts wrote, and waits for no answer.
+   */
+  async #readOf(
+    session: Session,
+    operations: readonly LedgerOperation[],
+    owned: Owned,
+    locks: boolean,
+  ): Promise<Book | undefined> {
     const book = new Book();
-    const [owners, orphans, lessees] = await Promise.all([
-      this.#owners(session, requestIdsOf(operations)),
-      this.#orphans(session, operations),
-      lesseesOf(session, operations),
-    ]);
-    const requests = [...owners, ...orphans.requests];
-    const ending = [...lessees, ...orphans.lessees].map(({ account_id: accountId }) => accountId);
-    const accountIds = new Set([...accountIdsOf(operations), ...requests.map((owner) => owner.account_id), ...ending]);
-    const counted = countedOf(operations, requests);
-    const [accounts, leases] = await Promise.all([
+    const accountIds = new Set([...accountIdsOf(operations), ...owned.lessees, ...owned.ending]);
+    for (const { accountId } of owned.requests.values()) accountIds.add(accountId);
+    const counted = countedOf(operations, owned);
+    const isKnown = counted.every(({ keyId }) => this.#makers.has(keyId));
+    const isEnding = operations.some((operation) => operation.kind === "recover" || isLastBeat(operation));
+    const [accounts, leases, requests] = await Promise.all([
       session.rows<BookAccountColumns>(locks ? STATEMENTS.lockedAccounts : STATEMENTS.accounts, [[...accountIds]]),
-      // Sent behind the locks, so that it sees what the last batch of these accounts wrote.
-      leasesOf(session, operations, requests, ending),
-      this.#readMakers(session, counted),
-    ]);
-    for (const row of accounts) book.accounts.set(row.id, toBookAccount(row));
-    const leased = leases.map(countedOfLease);
-    await this.#readMakers(session, leased);
-    await Promise.all([
-      this.#readBudgets(session, book, [...counted, ...leased]),
-      this.#readRequests(session, book, requests),
+      leasesOf(session, operations, owned),
+      requestsOf(session, owned),
+      isKnown ? this.#readBudgets(session, book, counted) : this.#readMakers(session, counted),
       readNamed(session, book, operations),
       readTotals(session, book),
       readBeats(session, book, operations, locks),
-      locks ? readPlaces(session, book, operations, leases.length) : undefined,
+      locks && !isEnding ? readPlaces(session, book, operations, 0) : undefined,
     ]);
+    for (const row of accounts) book.accounts.set(row.id, toBookAccount(row));
+    const leased = leases.map(ownerOfLease);
+    await this.#readMakers(session, leased);
+    // Nearly always those of the operations, which are there by now.
+    await this.#readBudgets(session, book, isKnown ? leased : [...counted, ...leased]);
+    if (locks && isEnding) await readPlaces(session, book, operations, leases.length);
+    for (const row of requests) {
+      if (!isSame(owned.requests.get(row.request_id), toOwner(row))) return undefined;
+      book.holds.add(toHold(row, book.counters(row.key_id, row.account_id, Number(row.create_time_ms))));
+    }
     for (const row of leases) book.leases.set(row.id, this.#toLease(book, row));
     return book;
   }
 
   #toLease(book: Book, row: LeaseColumns): LeaseRow {
-    const { accountId, keyId, timeMs } = countedOfLease(row);
+    const { accountId, keyId, timeMs } = ownerOfLease(row);
     // Its counters were asked for with those of the operations.
     return toLease(row, book.counters(keyId, accountId, timeMs));
   }
 
-  #owners(session: Session, requestIds: readonly string[]): Promise<OwnerColumns[]> {
-    if (requestIds.length === 0) return Promise.resolve([]);
-    return session.rows<OwnerColumns>(STATEMENTS.owners, [requestIds]);
-  }
-
-  /**
-   * The holds that recoveries resolve, at most as many of each node as one does, and who the leases are of that they
-   * end. What changes before the accounts are locked is read again.
-   */
-  async #orphans(session: Session, operations: readonly LedgerOperation[]): Promise<Orphans> {
-    const found: Orphans = { requests: [], lessees: [] };
-    const recoveries = operations.filter((operation) => operation.kind === "recover");
-    if (recoveries.length === 0) return found;
-    const nodes = new Book();
-    const [beats, holders] = await Promise.all([
-      session.rows<{ id: string; beats: bigint }>(STATEMENTS.beats),
-      session.rows<{ node_id: string }>(STATEMENTS.holders),
-    ]);
-    for (const { id, beats: count } of beats) nodes.beats.set(id, Number(count));
-    for (const operation of recoveries) {
-      for (const { node_id: nodeId } of holders)
-        if (mayHaveOrphans(nodes, nodeId, operation))
-          found.requests.push(...(await orphansOf(session, nodeId, operation)));
-      const kept = beats.map(({ id }) => id).filter((id) => !isGone(nodes, id, operation));
-      const ended = await session.rows<LesseeColumns>(STATEMENTS.otherLessees, [[...kept, operation.nodeId]]);
-      found.lessees.push(...ended);
-    }
-    return found;
-  }
-
-  async #readMakers(session: Session, counted: readonly Counted[]): Promise<void> {
+  async #readMakers(session: Session, counted: readonly Owner[]): Promise<void> {
     if (this.#makers.size > KEYS_MAX) this.#makers.clear();
     const unknown = new Set(counted.map(({ keyId }) => keyId).filter((keyId) => !this.#makers.has(keyId)));
     if (unknown.size === 0) return;
@@ -181,7 +145,7 @@ export class BookReader {
     for (const [keyId, line] of lines) this.#makers.set(keyId, line);
   }
 
-  async #readBudgets(session: Session, book: Book, counted: readonly Counted[]): Promise<void> {
+  async #readBudgets(session: Session, book: Book, counted: readonly Owner[]): Promise<void> {
     const wanted = new Map<string, BudgetRow>();
     const source: CounterSource = {
       makersOf: (keyId) => this.#makers.get(keyId) ?? [],
@@ -202,22 +166,10 @@ export class BookReader {
       row.spentNanos = found.spent_nanos;
     }
   }
-
-  async #readRequests(session: Session, book: Book, owners: readonly OwnerColumns[]): Promise<void> {
-    if (owners.length === 0) return;
-    const ids = [...new Set(owners.map((owner) => owner.request_id))];
-    for (const row of await session.rows<RequestColumns>(STATEMENTS.requests, [ids]))
-      // Its counters were asked for when its owner was found.
-      book.holds.add(toHold(row, book.counters(row.key_id, row.account_id, Number(row.create_time_ms))));
-  }
 }
 
 function nameOf(...parts: readonly string[]): string {
   return parts.join(" ");
-}
-
-function requestIdsOf(operations: readonly LedgerOperation[]): string[] {
-  return [...new Set(operations.flatMap((operation) => ("requestId" in operation ? [operation.requestId] : [])))];
 }
 
 function accountIdsOf(operations: readonly LedgerOperation[]): string[] {
@@ -227,12 +179,9 @@ function accountIdsOf(operations: readonly LedgerOperation[]): string[] {
   });
 }
 
-function countedOf(operations: readonly LedgerOperation[], requests: readonly OwnerColumns[]): Counted[] {
-  const counted: Counted[] = requests.map((row) => ({
-    keyId: row.key_id,
-    accountId: row.account_id,
-    timeMs: Number(row.create_time_ms),
-  }));
+/** Whose counters the operations may change: also of what is not there, where it was taken to be. */
+function countedOf(operations: readonly LedgerOperation[], { requests }: Owned): Owner[] {
+  const counted = [...requests.values()];
   for (const operation of operations) {
     if (operation.kind === "hold" || operation.kind === "lease")
       counted.push({ keyId: operation.keyId, accountId: operation.accountId, timeMs: operation.nowMs });
@@ -242,20 +191,21 @@ function countedOf(operations: readonly LedgerOperation[], requests: readonly Ow
   return counted;
 }
 
-function countedOfLease(row: LeaseColumns): Counted {
+function ownerOfLease(row: LeaseColumns): Owner {
   return { keyId: row.key_id, accountId: row.account_id, timeMs: Number(row.create_time_ms) };
 }
 
-/** Who the leases are of that operations end by their ids, or with their node's last beat. */
-function lesseesOf(session: Session, operations: readonly LedgerOperation[]): Promise<LesseeColumns[]> {
-  const leaseIds: string[] = [];
-  const nodeIds: string[] = [];
-  for (const operation of operations) {
-    if (operation.kind === "return") leaseIds.push(operation.leaseId);
-    else if (operation.kind === "beat" && operation.isLast) nodeIds.push(operation.nodeId);
-  }
-  if (leaseIds.length === 0 && nodeIds.length === 0) return Promise.resolve([]);
-  return session.rows<LesseeColumns>(STATEMENTS.lessees, [leaseIds, nodeIds]);
+function isSame(one: Owner | undefined, other: Owner): boolean {
+  return one?.accountId === other.accountId && one.keyId === other.keyId && one.timeMs === other.timeMs;
+}
+
+function isLastBeat(operation: LedgerOperation): boolean {
+  return operation.kind === "beat" && operation.isLast;
+}
+
+function requestsOf(session: Session, { requests }: Owned): Promise<RequestColumns[]> {
+  if (requests.size === 0) return Promise.resolve([]);
+  return session.rows<RequestColumns>(STATEMENTS.requests, [[...requests.keys()]]);
 }
 
 /**
@@ -265,8 +215,7 @@ function lesseesOf(session: Session, operations: readonly LedgerOperation[]): Pr
 function leasesOf(
   session: Session,
   operations: readonly LedgerOperation[],
-  requests: readonly OwnerColumns[],
-  ending: readonly string[],
+  { requests, ending }: Owned,
 ): Promise<LeaseColumns[]> {
   const accountIds = new Set(ending);
   const leaseIds: string[] = [];
@@ -274,21 +223,12 @@ function leasesOf(
     if ("leaseId" in operation && operation.leaseId !== undefined) leaseIds.push(operation.leaseId);
     else if ("accountId" in operation) accountIds.add(operation.accountId);
     else if (operation.kind === "refund") {
-      const owner = requests.find(({ request_id: requestId }) => requestId === operation.requestId);
-      if (owner !== undefined) accountIds.add(owner.account_id);
+      const owner = requests.get(operation.requestId);
+      if (owner !== undefined) accountIds.add(owner.accountId);
     }
   }
   if (accountIds.size === 0 && leaseIds.length === 0) return Promise.resolve([]);
   return session.rows<LeaseColumns>(STATEMENTS.leases, [[...accountIds], leaseIds]);
-}
-
-function mayHaveOrphans(nodes: Book, nodeId: string, operation: RecoverOperation): boolean {
-  return nodeId === operation.nodeId ? operation.live !== undefined : isGone(nodes, nodeId, operation);
-}
-
-function orphansOf(session: Session, nodeId: string, operation: RecoverOperation): Promise<OwnerColumns[]> {
-  const answeredFor = nodeId === operation.nodeId ? [...(operation.live ?? [])] : [];
-  return session.rows<OwnerColumns>(STATEMENTS.orphans, [nodeId, answeredFor]);
 }
 
 /** Credits, refunds, debits and receivables, by the ids that operators gave them. */

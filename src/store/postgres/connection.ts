@@ -88,9 +88,10 @@ export class Postgres implements Session {
           lock_timeout: LOCK_MS,
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
         };
-    const pooled = { ...config, ...session, idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, verify };
     // Statements that do not wait for each other's rows go out together.
-    this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX, pipeline: true });
+    const client = { ...config, ...session, pipeline: true };
+    const pooled = { ...client, idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S, verify };
+    this.#writers = new pg.Pool({ ...pooled, max: WRITERS_MAX });
     this.#readers = new pg.Pool({ ...pooled, max: READERS_MAX });
     // A connection that broke while nobody used it is gone from its pool; whoever asks next makes another.
     for (const pool of [this.#writers, this.#readers]) {
@@ -196,11 +197,22 @@ export class Postgres implements Session {
 }
 
 class ClientSession implements Session {
+  /** What must have gone well before an answer to this session counts. */
+  #begun: Promise<unknown> | undefined;
+
   constructor(
     private readonly client: pg.ClientBase,
     private readonly isPooled: boolean,
     private readonly statementMs = STATEMENT_MS,
   ) {}
+
+  /** Begins a transaction. The first statements go out behind it, and do not wait for its answer. */
+  begin(text: string): Promise<unknown> {
+    this.#begun = this.client.query(text);
+    // Where it fails, each statement behind it says so.
+    this.#begun.catch(() => undefined);
+    return this.#begun;
+  }
 
   async rows<Found extends Row>(statement: Sql, values: readonly unknown[] = []): Promise<Found[]> {
     return (await this.#ask<Found>(statement, values)).rows;
@@ -215,28 +227,32 @@ class ClientSession implements Session {
     await this.client.query(config);
   }
 
-  #ask<Found extends Row>({ text, name }: Sql, values: readonly unknown[]): Promise<pg.QueryResult<Found>> {
+  async #ask<Found extends Row>({ text, name }: Sql, values: readonly unknown[]): Promise<pg.QueryResult<Found>> {
     // Behind a pooler the next transaction may be on a session that never heard of the name.
     const named = this.isPooled || name === "" ? {} : { name };
     const config = { ...named, text, values: values.map(written), query_timeout: this.statementMs + ANSWER_MS };
-    return this.client.query<Found>(config);
+    const asked = this.client.query<Found>(config);
+    if (this.#begun === undefined) return asked;
+    const [found] = await Promise.all([asked, this.#begun]);
+    return found;
   }
 }
 
 /** The bounds hold for the transaction alone, so that they hold behind a pooler as well. */
 async function inTransaction<Result>(
   client: pg.ClientBase,
-  session: Session,
+  session: ClientSession,
   work: (session: Session) => Promise<Result>,
   { snapshot = false, statementMs = STATEMENT_MS }: TransactionOptions,
 ): Promise<Result> {
-  await client.query(
+  const begun = session.begin(
     `BEGIN ISOLATION LEVEL ${snapshot ? "REPEATABLE READ READ ONLY" : "READ COMMITTED"};` +
       `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${Math.max(LOCK_MS, statementMs / 2)};` +
       `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
   );
   try {
     const result = await work(session);
+    await begun;
     await client.query("COMMIT");
     return result;
   } catch (error) {

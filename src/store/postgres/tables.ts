@@ -10,6 +10,7 @@ import {
   CORRECTED,
   type CorrectedColumns,
   INSERT_ACCOUNT,
+  RECALL_LEASES,
   newAccountValues,
   toAccount,
   toListedAccount,
@@ -72,6 +73,7 @@ const accounts = {
   // Its settings and its sums do not change at once: a batch of the ledger has its row meanwhile.
   locked: sql(`${ACCOUNT} FOR UPDATE`),
   corrected: sql(CORRECTED),
+  recall: sql(RECALL_LEASES),
 };
 const keys = {
   insert: sql(INSERT_KEY),
@@ -158,6 +160,7 @@ function changeAccount<Changed extends AccountRow | "stale">(
     const changed = change(before);
     if (changed === "stale") return changed;
     await session.run(accounts.update, [...accountValues(changed), id]);
+    await session.run(accounts.recall, [id]);
     await appendAudit(session, [accountEvent(act, before, changed)]);
     return changed;
   });

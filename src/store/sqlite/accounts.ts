@@ -7,6 +7,7 @@ import {
   CORRECTED,
   type CorrectedColumns,
   INSERT_ACCOUNT,
+  RECALL_LEASES,
   newAccountValues,
   toAccount,
   toListedAccount,
@@ -32,6 +33,7 @@ import type { AccountBudgets, AccountLimits, AccountRow, BalanceRow, Freeze, New
 export class SqliteAccounts {
   readonly #insert;
   readonly #update;
+  readonly #recall;
   readonly #get;
   /** One for each combination of order and filters, of which there are few. */
   readonly #lists = new Map<string, Statement<[AccountQuery["values"]], ListedAccount>>();
@@ -44,6 +46,7 @@ export class SqliteAccounts {
   ) {
     this.#insert = database.prepare(INSERT_ACCOUNT);
     this.#update = database.prepare(UPDATE_ACCOUNT);
+    this.#recall = database.prepare(RECALL_LEASES);
     this.#corrected = database.prepare<[string], CorrectedColumns>(CORRECTED);
     this.#get = database.prepare<[string], AccountColumns>(ACCOUNT);
     this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
@@ -95,6 +98,7 @@ export class SqliteAccounts {
 
   #change(before: AccountRow, account: AccountRow, act: Act): AccountRow {
     this.#update.run(...accountValues(account), account.id);
+    this.#recall.run(account.id);
     this.audit.append(accountEvent(act, before, account));
     return account;
   }

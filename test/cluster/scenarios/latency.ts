@@ -1,13 +1,20 @@
-/** What a gateway adds to one caller's calls where its PostgreSQL is 2 ms away. */
+/**
+ * What a gateway adds to one caller's calls where its PostgreSQL is 2 ms away, and how much of that is the distance:
+ * the same calls are made with the database as near as it can be, and through a bare pass-through, in turns.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
 import net, { type AddressInfo } from "node:net";
-import { Cluster } from "../cluster.js";
-import { CALL_NANOS } from "../cluster.js";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { BUILD, CALL_NANOS, Cluster } from "../cluster.js";
 import { percentile } from "../load.js";
-import type { Scenario } from "../scenario.js";
+import type { Run, Scenario } from "../scenario.js";
 
 const AWAY_MS = 2;
 const ADDED_MS_MAX = 0.4;
 const WARM_UP = 300;
+/** So many calls are made at one distance before the other. */
+const TURN_CALLS = 50;
 
 export const latency: Scenario = {
   name: "latency",
@@ -15,54 +22,84 @@ export const latency: Scenario = {
   small: 500,
   full: 3_000,
   run: async (calls, run) => {
-    const proxies: net.Server[] = [];
+    const proxies: SlowProxy[] = [];
     const databaseUrl = async (url: string): Promise<string> => {
-      const { proxy, address } = await startSlowProxy(url);
+      const proxy = await startSlowProxy(url);
       proxies.push(proxy);
-      return address;
+      return proxy.url;
     };
     const cluster = await Cluster.open({ nodes: 1, databaseUrl });
+    const passThrough = await startPassThrough(new URL(cluster.upstream.url).origin);
     try {
-      await cluster.makeAccount("acme", CALL_NANOS * 1_000_000n);
-      const { secret } = await cluster.makeKey("acme");
-      const direct = new URL(cluster.upstream.url).origin;
-      const time = async (url: string, name: string): Promise<number> => {
-        const startMs = performance.now();
-        const { status } = await cluster.callers.chat(url, secret, name);
-        if (status !== 200) run.fail(`a call was answered ${status}`);
-        return performance.now() - startMs;
-      };
-      const through: number[] = [];
-      const past: number[] = [];
-      // In turns, so that both are measured in the same weather.
-      for (let call = -WARM_UP; call < calls; call += 1) {
-        const [one, other] = [await time(cluster.node(0).url, `through-${call}`), await time(direct, `past-${call}`)];
-        if (call >= 0) {
-          through.push(one);
-          past.push(other);
-        }
-      }
-      const [with50, without50] = [percentile(through, 0.5), percentile(past, 0.5)];
-      const added = with50 - without50;
-      run.say(
-        `p50 ${with50.toFixed(2)} ms through, ${without50.toFixed(2)} ms past: ${added.toFixed(2)} ms added` +
-          ` (p99 ${percentile(through, 0.99).toFixed(2)} and ${percentile(past, 0.99).toFixed(2)})`,
-      );
-      if (added > ADDED_MS_MAX) run.fail(`${added.toFixed(2)} ms are added, more than ${ADDED_MS_MAX}`);
+      await measure(cluster, passThrough.url, { calls, setAwayMs: (ms) => proxies.forEach((one) => one.set(ms)) }, run);
     } finally {
+      passThrough.child.kill();
       await cluster.close();
       for (const proxy of proxies) proxy.close();
     }
   },
 };
 
+async function measure(
+  cluster: Cluster,
+  passThroughUrl: string,
+  { calls, setAwayMs }: { readonly calls: number; readonly setAwayMs: (ms: number) => void },
+  run: Run,
+): Promise<void> {
+  await cluster.makeAccount("acme", CALL_NANOS * 1_000_000n);
+  const { secret } = await cluster.makeKey("acme");
+  const time = async (url: string, name: string): Promise<number> => {
+    const startMs = performance.now();
+    const { status } = await cluster.callers.chat(url, secret, name);
+    if (status !== 200) run.fail(`a call was answered ${status}`);
+    return performance.now() - startMs;
+  };
+  const [far, near, bare, past]: [number[], number[], number[], number[]] = [[], [], [], []];
+  for (let call = -WARM_UP; call < 2 * calls; call += 1) {
+    const isFar = Math.floor(call / TURN_CALLS) % 2 === 0;
+    setAwayMs(isFar ? AWAY_MS : 0);
+    // In turns, so that all are measured in the same weather.
+    const through = await time(cluster.node(0).url, `through-${call}`);
+    const times = [
+      await time(passThroughUrl, `bare-${call}`),
+      await time(new URL(cluster.upstream.url).origin, `past-${call}`),
+    ];
+    if (call < 0) continue;
+    (isFar ? far : near).push(through);
+    bare.push(times[0] ?? NaN);
+    past.push(times[1] ?? NaN);
+  }
+  const p50 = (ms: readonly number[]): number => percentile(ms, 0.5);
+  const added = p50(far) - p50(past);
+  const told = (ms: number): string => ms.toFixed(2);
+  run.say(
+    `p50 ${told(p50(far))} ms through, ${told(p50(past))} ms past: ${told(added)} ms added (p99` +
+      ` ${told(percentile(far, 0.99))} and ${told(percentile(past, 0.99))}); of it ${told(p50(far) - p50(near))} ms by` +
+      ` the distance of the database, and ${told(p50(bare) - p50(past))} ms are those of a bare pass-through`,
+  );
+  if (added > ADDED_MS_MAX) run.fail(`${told(added)} ms are added, more than ${ADDED_MS_MAX}`);
+}
+
+interface SlowProxy {
+  readonly url: string;
+  set(awayMs: number): void;
+  close(): void;
+}
+
 /** Each piece of an answer comes so much later. */
-async function startSlowProxy(url: string): Promise<{ readonly proxy: net.Server; readonly address: string }> {
+async function startSlowProxy(url: string): Promise<SlowProxy> {
   const { port, hostname: host } = new URL(url);
+  let awayMs = AWAY_MS;
   const proxy = net.createServer({ noDelay: true }, (client) => {
     const server = net.connect({ port: Number(port), host, noDelay: true });
+    let lastMs = 0;
     client.on("data", (bytes) => server.write(bytes));
-    server.on("data", (bytes) => setTimeout(() => client.write(bytes), AWAY_MS));
+    server.on("data", (bytes) => {
+      // No piece overtakes another where the distance changes.
+      const nowMs = performance.now();
+      lastMs = Math.max(lastMs, nowMs + awayMs);
+      setTimeout(() => client.write(bytes), lastMs - nowMs);
+    });
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -75,5 +112,16 @@ async function startSlowProxy(url: string): Promise<{ readonly proxy: net.Server
   const address = new URL(url);
   address.port = String((proxy.address() as AddressInfo).port);
   address.hostname = "127.0.0.1";
-  return { proxy, address: address.href };
+  return { url: address.href, set: (ms) => void (awayMs = ms), close: () => void proxy.close() };
+}
+
+/** The least that a gateway can be, in a process of its own as the gateway is. */
+async function startPassThrough(upstream: string): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+  const program = join(BUILD, "test/bench/baseline-pass-through.mjs");
+  const child = spawn(process.execPath, [program, upstream], { stdio: ["pipe", "pipe", "inherit"] });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`the pass-through ended with ${code}`)));
+    createInterface({ input: child.stdout }).once("line", (line) => resolve(Number(/\d+/.exec(line)?.[0])));
+  });
+  return { url: `http://127.0.0.1:${port}`, child };
 }
