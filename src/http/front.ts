@@ -197,13 +197,16 @@ export class Front {
   }
 
   /** Tells of a refusal that the service never saw. */
+  tell(refusal: FrontRefusal): void {
+    this.#parts.onRefused?.(refusal);
+  }
+
   #told(error: GatewayError, requestId: string, request: FastifyRequest): void {
-    const { onRefused } = this.#parts;
-    if (onRefused === undefined) return;
+    if (this.#parts.onRefused === undefined) return;
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
     // A session that was refused is nobody's: its caller is told as a stranger.
     const metadata = request.callMetadata ?? this.#metadata(request, "without session");
-    onRefused({ error, requestId, route, metadata, admission: request.admission });
+    this.tell({ error, requestId, route, metadata, admission: request.admission });
   }
 
   /** The route's own format; elsewhere the one that knows its client by the headers. */

@@ -63,6 +63,7 @@ export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: S
     blockedMsMax,
     turns: new ByteBudget(TURN_BYTES_MAX),
     newRequestId: () => front.newRequestId(),
+    onRefused: (refusal) => front.tell(refusal),
     onAnswered: (status, durationMs) => metrics.observe({ route: path, status, durationMs }),
     socketsMax: limits.socketsMax ?? SOCKETS_MAX,
     socketsPerKeyMax: limits.socketsPerKeyMax ?? SOCKETS_PER_KEY_MAX,

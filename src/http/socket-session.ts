@@ -3,13 +3,14 @@ import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { ByteBudget } from "../api/byte-budget.js";
 import { Cancellation } from "../api/cancellation.js";
-import type { CallMetadata, Channel } from "../api/channel.js";
+import type { Admission, CallMetadata, Channel } from "../api/channel.js";
 import { FrontServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatSocket, SocketTurn } from "../formats/format.js";
 import { tooLarge } from "./body-check.js";
 import { stopping } from "./drain.js";
 import { errorHeaders } from "./errors.js";
+import type { FrontRefusal } from "./front.js";
 import { answerHeaders } from "./headers.js";
 import type { Pulse, Pulsed } from "./pulse.js";
 import type { Running } from "./running.js";
@@ -50,6 +51,8 @@ export interface SocketParts extends SocketRules {
   readonly turns: ByteBudget;
   readonly pulse: Pulse;
   readonly newRequestId: () => string;
+  /** Hears of what is refused here, which the service never saw. */
+  readonly onRefused: (refusal: FrontRefusal) => void;
   /** One message was answered, with the status that it would have had over HTTP. */
   readonly onAnswered: (status: number, durationMs: number) => void;
 }
@@ -60,6 +63,7 @@ export interface SocketOpening {
   readonly socket: FormatSocket;
   /** Names one key. */
   readonly holder: string;
+  readonly admission: Admission;
   readonly metadata: CallMetadata;
   readonly clamp: boolean | undefined;
 }
@@ -249,10 +253,12 @@ export class SocketSession implements Pulsed {
 
   #refuse(error: GatewayError, head: CallMetadata): void {
     this.#status = error.http;
-    const id = error.metadata["request_id"] ?? head["x-request-id"];
-    const named = id === undefined ? {} : { "x-request-id": id };
-    const headers = { ...answerHeaders(head), ...errorHeaders(error), ...named };
-    this.#writer.send([this.#opening.socket.encodeRefusal(error, headers)]);
+    const { socket, metadata, admission } = this.#opening;
+    const given = error.metadata["request_id"] ?? head["x-request-id"];
+    const requestId = given ?? this.#parts.newRequestId();
+    if (given === undefined) this.#parts.onRefused({ error, requestId, route: socket.path, metadata, admission });
+    const headers = { ...answerHeaders(head), ...errorHeaders(error), "x-request-id": requestId };
+    this.#writer.send([socket.encodeRefusal(error, headers)]);
   }
 
   /** Takes no more messages, and closes once nothing is answered any more. */

@@ -115,7 +115,12 @@ export class Upgrades {
       onAnswered(101, 0);
       const clamp = askedClamp(request.headers);
       const metadata = front.callerMetadata(request.headers, stream);
-      const session = new SocketSession(webSocket, stream, { format, socket, holder, metadata, clamp }, this.#parts);
+      const session = new SocketSession(
+        webSocket,
+        stream,
+        { format, socket, holder, admission, metadata, clamp },
+        this.#parts,
+      );
       this.#sessions.add(session);
       this.#byHolder.set(holder, this.#countOf(holder) + 1);
       session.onClosed(() => {

@@ -70,6 +70,9 @@ const upstream = {
   reason: "UPSTREAM_FAILED",
 };
 
+/** A retry waits for what the upstream asks, which keeps the suite quick. */
+const AT_ONCE = { "retry-after-ms": "1" };
+
 const refusal = (code: string): string =>
   JSON.stringify({ error: { message: "Told.", type: code, param: null, code } });
 
@@ -81,6 +84,9 @@ const CONTEXT = JSON.stringify({
     code: "context_length_exceeded",
   },
 });
+
+/** The one row that needs an upstream that was set aside before. */
+export const NO_HEALTHY_UPSTREAM = "no healthy upstream";
 
 export const ROWS: readonly Row[] = [
   {
@@ -192,6 +198,14 @@ export const ROWS: readonly Row[] = [
     reason: "MODEL_NOT_ALLOWED",
   },
   {
+    name: "a frozen account",
+    ...forbidden,
+    body: chat("x"),
+    key: "frozen",
+    code: "account_frozen",
+    reason: "ACCOUNT_FROZEN",
+  },
+  {
     name: "an unknown model",
     http: 404,
     type: "invalid_request_error",
@@ -209,14 +223,14 @@ export const ROWS: readonly Row[] = [
     name: "the upstream's own limit",
     ...tooMany,
     type: "requests",
-    body: chat(script({ status: 429, headers: { "retry-after-ms": "1" } })),
+    body: chat(script({ status: 429, headers: AT_ONCE })),
     reason: "UPSTREAM_RATE_LIMITED",
   },
-  { name: "an upstream that fails", ...upstream, body: chat(script({ status: 500 })) },
+  { name: "an upstream that fails", ...upstream, body: chat(script({ status: 500, headers: AT_ONCE })) },
   {
     name: "an upstream that answers HTML",
     ...upstream,
-    body: chat(script({ status: 500, body: "<html>sk-upstream-secret-0123456789</html>" })),
+    body: chat(script({ status: 500, headers: AT_ONCE, body: "<html>sk-upstream-secret-0123456789</html>" })),
   },
   { name: "an upstream that cannot be reached", ...upstream, body: chat("x", { model: "gone-1" }) },
   {
@@ -225,7 +239,7 @@ export const ROWS: readonly Row[] = [
     http: 503,
     code: "upstream_unavailable",
     grpc: status.UNAVAILABLE,
-    body: chat(script({ status: 503 })),
+    body: chat(script({ status: 503, headers: AT_ONCE })),
     reason: "UPSTREAM_UNAVAILABLE",
   },
   {
@@ -234,7 +248,7 @@ export const ROWS: readonly Row[] = [
     http: 504,
     code: "upstream_timeout",
     grpc: status.DEADLINE_EXCEEDED,
-    body: chat(script({ status: 504 })),
+    body: chat(script({ status: 504, headers: AT_ONCE })),
     reason: "UPSTREAM_TIMEOUT",
   },
   {
@@ -268,7 +282,7 @@ export const ROWS: readonly Row[] = [
   },
   // The rows before it set that upstream aside.
   {
-    name: "no healthy upstream",
+    name: NO_HEALTHY_UPSTREAM,
     ...serverError,
     http: 503,
     code: "upstream_unavailable",

@@ -5,8 +5,9 @@ import OpenAI from "openai";
 import { script } from "../support/fake-upstream.js";
 import { generateOverGrpc } from "../support/grpc-refusal.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
-import { chat, type Row, ROWS } from "./error-rows.js";
-import { says, settingsFor, startWorld, type World } from "../support/world.js";
+import { openCallers, resetUpstreams } from "./error-callers.js";
+import { chat, NO_HEALTHY_UPSTREAM, type Row, ROWS } from "./error-rows.js";
+import { settingsFor, startWorld, type World } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 let world: World;
@@ -15,39 +16,7 @@ const keys: Record<string, string> = {};
 
 beforeAll(async () => {
   world = await startWorld();
-  const { management } = world;
-  await management.account("poorhouse", 1n);
-  const key = async (name: string, settings: object, account = "acme"): Promise<string> => {
-    const made = await management.makeKey(account, { name, ...settings });
-    keys[name] = made.secret;
-    return made.id;
-  };
-  await key("poor", {}, "poorhouse");
-  await key("expired", { expire_time: "2020-01-01T00:00:00Z" });
-  await management.call("DELETE", `/keys/${await key("revoked", {})}`);
-  await key("budgeted", { budget_day_nanos: "1" });
-  for (const [id, name] of [
-    ["frugal", "budget_day_nanos"],
-    ["careful", "request_cost_max_nanos"],
-  ] as const) {
-    await management.account(id, 10_000_000_000n);
-    await management.call("PATCH", `/accounts/${id}`, { settings: { [name]: "1" } });
-    await key(id, {}, id);
-  }
-  await key("thrifty", { request_cost_max_nanos: "1" });
-  await key("scopeless", { scopes: ["models"] });
-  await key("elsewhere", { addresses: ["203.0.113.0/24"] });
-  await key("narrow", { models: ["other-*"] });
-  await key("hasty", { requests_per_minute: "1" });
-  await key("wordy", { tokens_per_minute: "1000" });
-  // The limits are used up by one good call each.
-  for (const name of ["hasty", "wordy"]) {
-    const used = await world.client({ apiKey: keys[name]! }).chat.completions.create({
-      model: "fake-1",
-      messages: says(name === "wordy" ? script({ usageIs: { prompt_tokens: 100, completion_tokens: 900 } }) : "x"),
-    });
-    expect(used.choices).toHaveLength(1);
-  }
+  await openCallers(world, keys);
   grpc = new InferenceServiceClient(world.core.grpc, credentials.createInsecure());
 });
 afterAll(async () => {
@@ -60,8 +29,8 @@ const secretOf = (row: Row): string => keys[row.key ?? ""] ?? row.key ?? world.s
 describe.each(ROWS)("$name", (row) => {
   beforeEach(async () => {
     // Every row meets a healthy upstream, but for the one that is about an unhealthy one.
-    await resetUpstreams();
-    if (row.name !== "no healthy upstream") return;
+    await resetUpstreams(world);
+    if (row.name !== NO_HEALTHY_UPSTREAM) return;
     // It fails until it is set aside, and is probed once; for a second or two nobody asks it then.
     const ask = async (): Promise<number> => (await post(row.body, world.secret)).status;
     await expect.poll(ask, { interval: 5, timeout: 20_000 }).toBe(503);
@@ -91,7 +60,7 @@ describe.each(ROWS)("$name", (row) => {
 
   test(`is thrown as its class by the official client, streamed as well`, async () => {
     for (const stream of [false, true]) {
-      if (row.name !== "no healthy upstream") await resetUpstreams();
+      if (row.name !== NO_HEALTHY_UPSTREAM) await resetUpstreams(world);
       const client = world.client({ apiKey: secretOf(row) || "sk-" });
       const asked = client.chat.completions.create({
         ...(row.body as OpenAI.ChatCompletionCreateParamsStreaming),
@@ -214,10 +183,6 @@ describe("rows that stand apart", () => {
     expect(await stopped).toBe(0);
   });
 });
-
-async function resetUpstreams(): Promise<void> {
-  for (const id of ["fake", "gone"]) await world.management.call("POST", `/upstreams/${id}:reset`, {});
-}
 
 function post(body: unknown, secret: string): Promise<Response> {
   return fetch(`${world.front.url}/v1/chat/completions`, {

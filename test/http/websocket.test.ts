@@ -5,6 +5,7 @@ import { ByteBudget } from "../../src/api/byte-budget.js";
 import { type Event, UsageSource } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { openaiResponses } from "../../src/formats/openai-responses.js";
+import type { FrontRefusal } from "../../src/http/front.js";
 import type { HttpServerOptions } from "../../src/http/server.js";
 import { startServer, type TestServer, until } from "../support/http-server.js";
 import { RawClient } from "../support/raw-http.js";
@@ -76,7 +77,8 @@ test("all have so many together", async () => {
 });
 
 test("an old one says so in the way that clients know, and closes; what runs ends well first", async () => {
-  await start({ socketAgeMsMax: 60, heartbeatMs: 400 });
+  const refusals: FrontRefusal[] = [];
+  await start({ socketAgeMsMax: 60, heartbeatMs: 400, onRefused: (refusal) => refusals.push(refusal) });
   const steps = { go: () => undefined };
   answerIn(steps);
   const client = await open();
@@ -88,6 +90,10 @@ test("an old one says so in the way that clients know, and closes; what runs end
   expect((await client.answer()).at(-1)).toMatchObject({ type: "response.completed" });
   const [told] = await client.answer();
   expect(told).toMatchObject({ type: "error", error: { code: "websocket_connection_limit_reached" } });
+  // The service saw no request, so the front end tells of it.
+  const [refusal] = refusals;
+  expect(refusal).toMatchObject({ error: { reason: "ERROR_REASON_CONNECTION_TOO_OLD" }, route: "/v1/responses" });
+  expect(told?.["headers"]).toMatchObject({ "x-request-id": refusal?.requestId });
   expect(await client.end()).toMatchObject({ code: 1000 });
 });
 

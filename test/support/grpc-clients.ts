@@ -16,11 +16,13 @@ export function clientOf<Client>(
 
 export type AccountServiceClient = api.AccountServiceClient;
 export type InferenceServiceClient = api.InferenceServiceClient;
+export type KeyServiceClient = api.KeyServiceClient;
 export type UsageServiceClient = api.UsageServiceClient;
 export const AccountServiceClient = clientOf<api.AccountServiceClient>(api.AccountServiceService, "AccountService");
 export const InferenceServiceClient = clientOf<api.InferenceServiceClient>(
   api.InferenceServiceService,
   "InferenceService",
 );
+export const KeyServiceClient = clientOf<api.KeyServiceClient>(api.KeyServiceService, "KeyService");
 export const UsageServiceClient = clientOf<api.UsageServiceClient>(api.UsageServiceService, "UsageService");
 export const HealthClient = clientOf<Health>(HealthService, "Health");

@@ -10,6 +10,8 @@ export interface GrpcFailure {
   readonly domain: string;
   readonly facts: Readonly<Record<string, string>>;
   readonly retryInfo: boolean;
+  /** Empty where none was told. */
+  readonly requestId: string;
 }
 
 /** Asks with a body of a wire that generates, and expects a refusal. */
@@ -31,7 +33,8 @@ export function embedOverGrpc(client: InferenceServiceClient, body: Buffer, secr
   return failureOf(secret, (metadata, done) => client.embed(asked, metadata, done));
 }
 
-async function failureOf(
+/** Calls any method with a key, and expects a refusal. */
+export async function failureOf(
   secret: string,
   ask: (metadata: Metadata, done: (error: ServiceError | null) => void) => unknown,
 ): Promise<GrpcFailure> {
@@ -43,5 +46,6 @@ async function failureOf(
   const info = details.find((detail) => detail.typeUrl.endsWith("google.rpc.ErrorInfo"));
   const { reason, domain, metadata: facts } = ErrorInfo.decode(info?.value ?? new Uint8Array());
   const retryInfo = details.some((detail) => detail.typeUrl.endsWith("google.rpc.RetryInfo"));
-  return { code: error?.code, reason, domain, facts, retryInfo };
+  const requestId = String(error?.metadata.get("x-request-id")[0] ?? "");
+  return { code: error?.code, reason, domain, facts, retryInfo, requestId };
 }

@@ -43,10 +43,15 @@ export function settingsFor(upstreamUrl: string, outputTokensMax = 1_000): strin
   ].join("\n");
 }
 
-export async function startWorld(topology: Topology = "one process", outputTokensMax?: number): Promise<World> {
+/** `moreModels` are lines of the settings file below `models:`. */
+export async function startWorld(
+  topology: Topology = "one process",
+  outputTokensMax?: number,
+  moreModels = "",
+): Promise<World> {
   const upstream = await startFakeUpstream();
   const core = await startGateway({
-    settings: settingsFor(upstream.url, outputTokensMax),
+    settings: settingsFor(upstream.url, outputTokensMax) + moreModels,
     env: { TOLLGATE_SECRET: SECRET },
   });
   const front =
