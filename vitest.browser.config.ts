@@ -1,11 +1,11 @@
-/** How the tests run that drive the console in a real browser. */
+/** How the tests run that drive the console in a real browser: all of them with one gateway and one browser. */
 import { defineConfig } from "vitest/config";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 
 export default defineConfig({
   test: {
     include: ["test/console/browser/**/*.test.ts"],
-    globalSetup: ["test/support/build.ts"],
+    globalSetup: ["test/support/build.ts", "test/console/browser/setup.ts"],
     reporters: ["default", new NotRunReporter()],
     testTimeout: 120_000,
     hookTimeout: 120_000,

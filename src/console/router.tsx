@@ -9,12 +9,10 @@ import {
 import { words } from "./copy/en.ts";
 import { Overview } from "./overview/overview.tsx";
 import { Problem } from "./parts/problem.tsx";
-import { daysIn, present, textIn, wordIn } from "./search.ts";
-import { DOC_PAGES, REQUEST_STATES, USAGE_GROUPS } from "./states.ts";
+import { type AlertSearch, auditSearch, daysIn, type Given, present, requestSearch, textIn, wordIn } from "./search.ts";
+import { DOC_PAGES, USAGE_GROUPS } from "./states.ts";
 import { Gate } from "./shell/gate.tsx";
 import { NotFound } from "./shell/not-found.tsx";
-
-type Given = Readonly<Record<string, unknown>>;
 
 const root = createRootRoute({
   component: Gate,
@@ -58,13 +56,7 @@ const requests = createRoute({
   getParentRoute: () => root,
   path: "/requests",
   component: lazyRouteComponent(() => import("./requests/requests.tsx"), "Requests"),
-  validateSearch: (given: Given) =>
-    present({
-      state: wordIn(given, "state", REQUEST_STATES),
-      model: textIn(given, "model"),
-      key: textIn(given, "key"),
-      page: textIn(given, "page"),
-    }),
+  validateSearch: requestSearch,
 });
 
 const request = createRoute({
@@ -151,6 +143,61 @@ const nodes = createRoute({
   component: lazyRouteComponent(() => import("./admin/nodes.tsx"), "Nodes"),
 });
 
+const members = createRoute({
+  getParentRoute: () => root,
+  path: "/members",
+  component: lazyRouteComponent(() => import("./members/members.tsx"), "Members"),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("./members/accept.tsx"), "Accept"),
+});
+
+const password = createRoute({
+  getParentRoute: () => root,
+  path: "/password",
+  component: lazyRouteComponent(() => import("./members/new-password.tsx"), "NewPassword"),
+});
+
+const alertSearch = (given: Given): AlertSearch =>
+  present({ show: wordIn(given, "show", ["webhooks", "deliveries"]), page: textIn(given, "page") });
+
+const alerts = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts",
+  component: lazyRouteComponent(() => import("./alerts/alerts.tsx"), "Alerts"),
+  validateSearch: alertSearch,
+});
+
+const operatorAlerts = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/alerts",
+  component: lazyRouteComponent(() => import("./alerts/alerts.tsx"), "OperatorAlerts"),
+  validateSearch: alertSearch,
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("./audit/audit.tsx"), "Audit"),
+  validateSearch: auditSearch,
+});
+
+const operatorAudit = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/audit",
+  component: lazyRouteComponent(() => import("./audit/audit.tsx"), "OperatorAudit"),
+  validateSearch: auditSearch,
+});
+
+const people = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/people",
+  component: lazyRouteComponent(() => import("./members/people.tsx"), "People"),
+});
+
 const tree = root.addChildren([
   overview,
   welcome,
@@ -169,6 +216,14 @@ const tree = root.addChildren([
   upstreams,
   ledger,
   nodes,
+  members,
+  invitation,
+  password,
+  alerts,
+  operatorAlerts,
+  audit,
+  operatorAudit,
+  people,
 ]);
 
 export const router = createRouter({

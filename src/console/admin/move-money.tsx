@@ -44,7 +44,7 @@ export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
           value={amount}
           autoFocus
           required
-          wrong={amount !== "" && amountNanos === undefined ? words.keys.wrongMoney : undefined}
+          wrong={amount !== "" && amountNanos === undefined ? words.form.wrongMoney : undefined}
           onChange={({ currentTarget: { value } }) => setAmount(value)}
         />
         <Field

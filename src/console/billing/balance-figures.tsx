@@ -1,15 +1,15 @@
 /** What is on an account, in figures. */
 import type { ReactNode } from "react";
 import type { GetBalanceResponse } from "../../../gen/console/account_service.js";
-import { words } from "../copy/en.ts";
+import { billingWords } from "../copy/en-billing.ts";
 import { Money } from "../parts/money.tsx";
 
 export function BalanceFigures({ balance }: { readonly balance: GetBalanceResponse }): ReactNode {
   const figures = [
-    [words.billing.available, balance.availableNanos],
-    [words.billing.held, balance.heldNanos],
-    [words.billing.spent, balance.spentNanos],
-    [words.billing.granted, balance.grantedNanos],
+    [billingWords.available, balance.availableNanos],
+    [billingWords.held, balance.heldNanos],
+    [billingWords.spent, balance.spentNanos],
+    [billingWords.granted, balance.grantedNanos],
   ] as const;
   return (
     <dl className="figures">

@@ -6,6 +6,7 @@ import { getBalance, getStatement, type GetStatementResponse } from "../../../ge
 import { fileAddress } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { billingWords } from "../copy/en-billing.ts";
 import { dayText } from "../format.ts";
 import { download } from "../parts/download.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -24,7 +25,7 @@ export function Billing(): ReactNode {
   const { account } = useSignedIn();
   const balance = useQuery(ask(getBalance, { id: account }, account));
   return (
-    <Page title={words.pages.billing} about={words.billing.about}>
+    <Page title={words.pages.billing} about={billingWords.about}>
       {balance.error !== null ? (
         <Problem
           error={balance.error}
@@ -56,10 +57,10 @@ function Statement(): ReactNode {
   return (
     <section className="stack">
       <div className="page-head">
-        <h2>{words.billing.statement}</h2>
+        <h2>{billingWords.statement}</h2>
         <div className="row end">
           <Field
-            label={words.billing.month}
+            label={billingWords.month}
             type="month"
             value={month}
             onChange={({ currentTarget: { value } }) =>
@@ -67,16 +68,16 @@ function Statement(): ReactNode {
             }
           />
           <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
-            {words.billing.csv}
+            {billingWords.csv}
           </button>
           <button className="button" type="button" onClick={() => window.print()}>
-            {words.billing.print}
+            {billingWords.print}
           </button>
         </div>
       </div>
-      {save.error !== null && <Problem error={save.error} what={words.errors.load(words.billing.statement)} />}
+      {save.error !== null && <Problem error={save.error} what={words.errors.load(billingWords.statement)} />}
       {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.billing.statement)} onAgain={() => void refetch()} />
+        <Problem error={error} what={words.errors.load(billingWords.statement)} onAgain={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting height={320} />
       ) : (
@@ -90,14 +91,14 @@ function Booked({ statement }: { readonly statement: GetStatementResponse }): Re
   const { page } = useSearch({ from: "/billing" });
   const { entries, opening, closing, nextPageToken } = statement;
   if (entries.length === 0 && page === undefined)
-    return <Empty title={words.billing.emptyTitle} about={words.billing.emptyAbout} />;
+    return <Empty title={billingWords.emptyTitle} about={billingWords.emptyAbout} />;
   return (
     <>
       <p>
-        {words.billing.opening}: <Money nanos={opening?.availableNanos ?? 0n} />
+        {billingWords.opening}: <Money nanos={opening?.availableNanos ?? 0n} />
       </p>
       <Entries
-        label={words.billing.statement}
+        label={billingWords.statement}
         hasBalance
         lines={entries.map(({ entry, balance }) => ({
           id: entry?.id ?? "",
@@ -111,17 +112,17 @@ function Booked({ statement }: { readonly statement: GetStatementResponse }): Re
         }))}
       />
       <p>
-        {words.billing.closing}: <Money nanos={closing?.availableNanos ?? 0n} />
+        {billingWords.closing}: <Money nanos={closing?.availableNanos ?? 0n} />
       </p>
       <span className="row">
         {page !== undefined && (
           <Link to="/billing" search={(before) => ({ ...before, page: undefined })} className="button">
-            {words.billing.first}
+            {billingWords.first}
           </Link>
         )}
         {nextPageToken !== "" && (
           <Link to="/billing" search={(before) => ({ ...before, page: nextPageToken })} className="button">
-            {words.billing.older}
+            {billingWords.older}
           </Link>
         )}
       </span>

@@ -2,9 +2,11 @@
 export const docs = {
   about: "How to call this gateway, with its own address and models in every example.",
   pages: { start: "Quick start", errors: "Errors", limits: "Limits and headers", grpc: "gRPC", api: "API reference" },
-  client: "Client",
   model: "Model",
-  secretNote: "Put the secret of a key in place of KEY.",
+  key: "Key",
+  anyKey: "any",
+  secretNote: (place: string) => `Put the secret of the key in place of ${place}.`,
+  hintNote: "Secrets are shown once, when a key is made; the gateway does not have them any more.",
   makeKey: "Make a key",
   status: "Status",
   when: "When",

@@ -6,7 +6,7 @@ import { Code } from "../parts/code.tsx";
 import { snippet } from "../parts/snippets.ts";
 
 export function Grpc(): ReactNode {
-  const text = snippet("grpc", { origin: window.location.origin, secret: words.playground.key, model: "MODEL" });
+  const text = snippet("grpc", { origin: window.location.origin, secret: words.secretPlace, model: "MODEL" });
   return (
     <>
       <p>{docs.grpcAbout}</p>

@@ -5,6 +5,7 @@ import { getKey, type Key, listKeys, updateKey } from "../../../gen/console/key_
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -35,13 +36,13 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
     if (isRight(typed)) change.mutate();
   };
   return (
-    <Dialog title={words.keys.changeTitle} onClose={onClose}>
-      <p className="soft">{words.keys.changeWill}</p>
+    <Dialog title={keyWords.changeTitle} onClose={onClose}>
+      <p className="soft">{keyWords.changeWill}</p>
       <form onSubmit={submit}>
         <NameField typed={typed} onType={setTyped} />
         <ScopeFields typed={typed} onType={setTyped} />
         <LimitFields typed={typed} onType={setTyped} />
-        {change.error !== null && <Problem error={change.error} what={words.keys.changeFailed} />}
+        {change.error !== null && <Problem error={change.error} what={keyWords.changeFailed} />}
         <div className="foot">
           <button className="button" type="button" onClick={onClose}>
             {words.form.cancel}

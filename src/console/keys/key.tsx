@@ -6,6 +6,7 @@ import { getKey, type Key } from "../../../gen/console/key_service.js";
 import { summarizeUsage } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { dateTime, money, roughMoney, shortUtcDay } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
 import { Page } from "../parts/page.tsx";
@@ -14,6 +15,7 @@ import { seriesOf, utcDays } from "../parts/series.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeKey } from "./change-key.tsx";
+import { Fullnesses } from "./fullness.tsx";
 import { limitWords } from "./limit-words.ts";
 import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
@@ -36,13 +38,14 @@ function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {
   const canChange = !isReader && revokeTime === undefined;
   return (
     <Page
-      title={settings?.name || words.keys.unnamed}
-      about={<Link to="/keys">← {words.keys.back}</Link>}
+      title={settings?.name || keyWords.unnamed}
+      about={<Link to="/keys">← {keyWords.back}</Link>}
       actions={canChange ? <Actions keyShown={keyShown} /> : undefined}
     >
-      {revokeTime !== undefined && <p className="notice warn">{words.keys.revokedOn(dateTime(revokeTime))}</p>}
+      {revokeTime !== undefined && <p className="notice warn">{keyWords.revokedOn(dateTime(revokeTime))}</p>}
       <div className="columns">
         <Facts keyShown={keyShown} />
+        <Fullnesses shownKey={keyShown} />
         <Spend id={keyShown.id} />
       </div>
     </Page>
@@ -55,13 +58,13 @@ function Actions({ keyShown }: { readonly keyShown: Key }): ReactNode {
   return (
     <>
       <button className="button" type="button" onClick={() => setDoing("change")}>
-        {words.keys.change}
+        {keyWords.change}
       </button>
       <button className="button" type="button" onClick={() => setDoing("rotate")}>
-        {words.keys.rotate}
+        {keyWords.rotate}
       </button>
       <button className="button danger" type="button" onClick={() => setDoing("revoke")}>
-        {words.keys.revoke}
+        {keyWords.revoke}
       </button>
       {doing === "change" && <ChangeKey keyShown={keyShown} onClose={close} />}
       {doing === "rotate" && <RotateKey keyShown={keyShown} onClose={close} />}
@@ -71,24 +74,29 @@ function Actions({ keyShown }: { readonly keyShown: Key }): ReactNode {
 }
 
 function Facts({ keyShown }: { readonly keyShown: Key }): ReactNode {
-  const { id, hint, settings, createTime, makerId } = keyShown;
+  const { id, hint, settings, createTime, makerId, makerUserId, figures } = keyShown;
   const scopes = settings?.scopes.map((scope) => scopeName(scope)).join(", ");
   const facts: readonly (readonly [string, ReactNode])[] = [
-    [words.keys.id, <code>{id}</code>],
-    [words.keys.hint, <code>{hint}</code>],
-    [words.keys.scopes, scopes || words.form.none],
-    [words.keys.limits, limitWords(settings).join(", ") || words.form.none],
-    [words.keys.models, settings?.models.join(", ") || words.form.noLimit],
-    [words.keys.addresses, settings?.addresses.join(", ") || words.form.noLimit],
-    [words.keys.created, createTime === undefined ? "" : dateTime(createTime)],
-    ...(makerId === "" ? [] : [[words.keys.maker, <code>{makerId}</code>] as const]),
+    [keyWords.id, <code>{id}</code>],
+    [keyWords.hint, <code>{hint}</code>],
+    [keyWords.scopes, scopes || words.form.none],
+    [keyWords.limits, limitWords(settings).join(", ") || words.form.none],
+    [keyWords.models, settings?.models.join(", ") || words.form.noLimit],
+    [keyWords.addresses, settings?.addresses.join(", ") || words.form.noLimit],
+    [keyWords.created, createTime === undefined ? "" : dateTime(createTime)],
+    [keyWords.lastUse, figures?.lastUseTime === undefined ? keyWords.neverUsed : dateTime(figures.lastUseTime)],
+    [keyWords.spentDay, money(figures?.spentDayNanos ?? 0n)],
+    [keyWords.spentMonth, money(figures?.spentMonthNanos ?? 0n)],
+    [keyWords.spentTotal, money(figures?.spentTotalNanos ?? 0n)],
+    ...(makerUserId === "" ? [] : [[keyWords.makerUser, <code>{makerUserId}</code>] as const]),
+    ...(makerId === "" ? [] : [[keyWords.maker, <code>{makerId}</code>] as const]),
   ];
   return (
     <section className="card">
       <div className="card-head">
-        <h2>{words.keys.facts}</h2>
+        <h2>{keyWords.facts}</h2>
         <Link to="/requests" search={{ key: id }}>
-          {words.keys.seeRequests}
+          {keyWords.seeRequests}
         </Link>
       </div>
       <dl className="facts">
@@ -104,7 +112,7 @@ function Facts({ keyShown }: { readonly keyShown: Key }): ReactNode {
 }
 
 function scopeName(scope: string): string {
-  const names: Readonly<Record<string, string>> = words.keys.scopeNames;
+  const names: Readonly<Record<string, string>> = keyWords.scopeNames;
   return names[scope] ?? scope;
 }
 
@@ -115,10 +123,10 @@ function Spend({ id }: { readonly id: string }): ReactNode {
   const rows = usage.data?.summaries.filter(({ keyId }) => keyId === id) ?? [];
   return (
     <section className="card">
-      <h2 className="card-head">{words.keys.spend}</h2>
+      <h2 className="card-head">{keyWords.spend}</h2>
       {usage.error === null ? (
         <Bars
-          title={words.keys.spend}
+          title={keyWords.spend}
           places={days}
           placeName={words.overview.day}
           short={shortUtcDay}
@@ -132,7 +140,7 @@ function Spend({ id }: { readonly id: string }): ReactNode {
           rough={roughMoney}
         />
       ) : (
-        <Problem error={usage.error} what={words.errors.load(words.keys.spend)} />
+        <Problem error={usage.error} what={words.errors.load(keyWords.spend)} />
       )}
     </section>
   );

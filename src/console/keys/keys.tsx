@@ -5,13 +5,15 @@ import { type ReactNode, useDeferredValue } from "react";
 import { type Key, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
-import { clockTime } from "../format.ts";
+import { keyWords } from "../copy/en-keys.ts";
+import { clockTime, fromNow } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { Fullest } from "./fullness.tsx";
 import { limitWords } from "./limit-words.ts";
 import { MakeKey } from "./make-key.tsx";
 
@@ -25,11 +27,11 @@ export function Keys(): ReactNode {
     void navigate({ search: (before) => ({ ...before, make: isOpen ? "key" : undefined }), replace: !isOpen });
   const button = (
     <button className="button main" type="button" onClick={() => open(true)}>
-      {words.keys.make}
+      {keyWords.make}
     </button>
   );
   return (
-    <Page title={words.pages.keys} about={words.keys.about} actions={isReader ? undefined : button}>
+    <Page title={words.pages.keys} about={keyWords.about} actions={isReader ? undefined : button}>
       <List />
       {make === "key" && <MakeKey onClose={() => open(false)} />}
     </Page>
@@ -42,7 +44,7 @@ function List(): ReactNode {
   const keys = useKeys(account);
   const wanted = useDeferredValue(find.toLowerCase());
   if (keys.error !== null)
-    return <Problem error={keys.error} what={words.keys.loadFailed} onAgain={() => void keys.refetch()} />;
+    return <Problem error={keys.error} what={keyWords.loadFailed} onAgain={() => void keys.refetch()} />;
   if (keys.data === undefined) return <Waiting height={320} />;
   const all = keys.data.pages.flatMap(({ keys }) => keys);
   const rows = all
@@ -64,7 +66,7 @@ function List(): ReactNode {
             disabled={keys.isFetchingNextPage}
             onClick={() => void keys.fetchNextPage()}
           >
-            {words.keys.more}
+            {keyWords.more}
           </button>
         </span>
       )}
@@ -97,34 +99,34 @@ function Filters({ count }: { readonly count: number }): ReactNode {
             aria-current={show === each ? "true" : undefined}
             activeProps={{ "aria-current": undefined }}
           >
-            {words.keys[each ?? "active"]}
+            {keyWords[each ?? "active"]}
           </Link>
         ))}
       </nav>
       <input
         className="input finder"
         type="search"
-        aria-label={words.keys.find}
-        placeholder={words.keys.find}
+        aria-label={keyWords.find}
+        placeholder={keyWords.find}
         value={find}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, find: value || undefined }), replace: true })
         }
       />
       <span className="soft" role="status">
-        {words.keys.shown(count)}
+        {keyWords.shown(count)}
       </span>
     </div>
   );
 }
 
 function NoKeys({ isFiltered, isRevoked }: { readonly isFiltered: boolean; readonly isRevoked: boolean }): ReactNode {
-  if (isFiltered) return <p className="soft">{words.keys.noneFound}</p>;
-  if (isRevoked) return <p className="soft">{words.keys.emptyRevoked}</p>;
+  if (isFiltered) return <p className="soft">{keyWords.noneFound}</p>;
+  if (isRevoked) return <p className="soft">{keyWords.emptyRevoked}</p>;
   return (
-    <Empty title={words.keys.emptyTitle} about={words.keys.emptyAbout}>
+    <Empty title={keyWords.emptyTitle} about={keyWords.emptyAbout}>
       <Link to="/keys" search={{ make: "key" }} className="button main">
-        {words.keys.make}
+        {keyWords.make}
       </Link>
     </Empty>
   );
@@ -132,21 +134,29 @@ function NoKeys({ isFiltered, isRevoked }: { readonly isFiltered: boolean; reado
 
 const COLUMNS: readonly Column<Key>[] = [
   {
-    name: words.keys.name,
+    name: keyWords.name,
     cell: ({ id, settings }) => (
       <Link to="/keys/$id" params={{ id }}>
-        {settings?.name || words.keys.unnamed}
+        {settings?.name || keyWords.unnamed}
       </Link>
     ),
   },
-  { name: words.keys.hint, cell: ({ hint }) => <code>{hint}</code> },
+  { name: keyWords.hint, cell: ({ hint }) => <code>{hint}</code> },
   {
-    name: words.keys.limits,
+    name: keyWords.limits,
     cell: ({ settings }) => limitWords(settings).join(", ") || words.form.none,
     isExtra: true,
   },
   {
-    name: words.keys.created,
+    name: keyWords.lastUse,
+    cell: ({ figures }) =>
+      figures?.lastUseTime === undefined ? keyWords.neverUsed : fromNow(figures.lastUseTime, new Date()),
+    isNumber: true,
+    isExtra: true,
+  },
+  { name: keyWords.fullest, cell: (key) => <Fullest shownKey={key} /> },
+  {
+    name: keyWords.created,
     cell: ({ createTime, revokeTime }) => <CreatedCell time={createTime} revokeTime={revokeTime} />,
     isNumber: true,
     isExtra: true,
@@ -160,6 +170,6 @@ interface CreatedCellParts {
 
 function CreatedCell({ time, revokeTime }: CreatedCellParts): ReactNode {
   if (revokeTime !== undefined)
-    return <span className="tag">{words.keys.revokedOn(clockTime(revokeTime)).split(".")[0]}</span>;
+    return <span className="tag">{keyWords.revokedOn(clockTime(revokeTime)).split(".")[0]}</span>;
   return time === undefined ? "" : clockTime(time);
 }

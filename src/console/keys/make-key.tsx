@@ -5,6 +5,7 @@ import { createKey, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -25,21 +26,21 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
     if (isRight(typed)) make.mutate();
   };
   return (
-    <Dialog title={words.keys.make} onClose={onClose}>
+    <Dialog title={keyWords.make} onClose={onClose}>
       <form onSubmit={submit}>
         <NameField typed={typed} onType={setTyped} />
         <ScopeFields typed={typed} onType={setTyped} />
         <details className="more">
-          <summary>{words.keys.optional}</summary>
+          <summary>{keyWords.optional}</summary>
           <LimitFields typed={typed} onType={setTyped} />
         </details>
-        {make.error !== null && <Problem error={make.error} what={words.keys.makeFailed} />}
+        {make.error !== null && <Problem error={make.error} what={keyWords.makeFailed} />}
         <div className="foot">
           <button className="button" type="button" onClick={onClose}>
             {words.form.cancel}
           </button>
           <button className="button main" type="submit" disabled={make.isPending || !isRight(typed)}>
-            {words.keys.makeGo}
+            {keyWords.makeGo}
           </button>
         </div>
       </form>

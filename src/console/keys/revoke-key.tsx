@@ -5,6 +5,7 @@ import { getKey, listKeys, revokeKey } from "../../../gen/console/key_service.js
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -20,18 +21,18 @@ export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
     },
   });
   return (
-    <Dialog title={words.keys.revokeTitle} onClose={onClose}>
+    <Dialog title={keyWords.revokeTitle} onClose={onClose}>
       <p>
-        <strong>{words.keys.revokeSure(keyShown.settings?.name || keyShown.hint)}</strong>
+        <strong>{keyWords.revokeSure(keyShown.settings?.name || keyShown.hint)}</strong>
       </p>
-      <p>{words.keys.revokeWill}</p>
-      {revoke.error !== null && <Problem error={revoke.error} what={words.keys.revokeFailed} />}
+      <p>{keyWords.revokeWill}</p>
+      {revoke.error !== null && <Problem error={revoke.error} what={keyWords.revokeFailed} />}
       <div className="foot">
         <button className="button" type="button" onClick={onClose}>
           {words.form.cancel}
         </button>
         <button className="button danger" type="button" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
-          {words.keys.revokeGo}
+          {keyWords.revokeGo}
         </button>
       </div>
     </Dialog>

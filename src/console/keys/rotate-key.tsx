@@ -5,6 +5,7 @@ import { getKey, listKeys, rotateKey } from "../../../gen/console/key_service.js
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -23,26 +24,26 @@ export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
   });
   if (rotate.data !== undefined) return <Secret secret={rotate.data.secret} onClose={onClose} />;
   return (
-    <Dialog title={words.keys.rotateTitle} onClose={onClose}>
-      <p>{words.keys.rotateWill}</p>
+    <Dialog title={keyWords.rotateTitle} onClose={onClose}>
+      <p>{keyWords.rotateWill}</p>
       <Choice
-        label={words.keys.grace}
+        label={keyWords.grace}
         value={graceSeconds}
         onChange={({ currentTarget: { value } }) => setGraceSeconds(Number(value))}
       >
-        {Object.entries(words.keys.graces).map(([seconds, name]) => (
+        {Object.entries(keyWords.graces).map(([seconds, name]) => (
           <option key={seconds} value={seconds}>
             {name}
           </option>
         ))}
       </Choice>
-      {rotate.error !== null && <Problem error={rotate.error} what={words.keys.rotateFailed} />}
+      {rotate.error !== null && <Problem error={rotate.error} what={keyWords.rotateFailed} />}
       <div className="foot">
         <button className="button" type="button" onClick={onClose}>
           {words.form.cancel}
         </button>
         <button className="button main" type="button" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-          {words.keys.rotateGo}
+          {keyWords.rotateGo}
         </button>
       </div>
     </Dialog>

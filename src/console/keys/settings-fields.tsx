@@ -1,6 +1,7 @@
 /** The fields of a key's settings, for a new key and for one that is changed. */
 import type { ReactNode } from "react";
 import { words } from "../copy/en.ts";
+import { keyWords } from "../copy/en-keys.ts";
 import { Check, Field } from "../parts/field.tsx";
 import { AMOUNTS, COUNTS, isAmount, isCount, SCOPES, type Typed } from "./settings-form.ts";
 
@@ -12,7 +13,7 @@ export interface FieldsParts {
 export function NameField({ typed, onType }: FieldsParts): ReactNode {
   return (
     <Field
-      label={words.keys.name}
+      label={keyWords.name}
       value={typed.name}
       maxLength={128}
       autoFocus
@@ -26,11 +27,11 @@ export function ScopeFields({ typed, onType }: FieldsParts): ReactNode {
     onType({ ...typed, scopes: isOn ? [...typed.scopes, scope] : typed.scopes.filter((one) => one !== scope) });
   return (
     <fieldset className="plain">
-      <legend>{words.keys.what}</legend>
+      <legend>{keyWords.what}</legend>
       {SCOPES.map((scope) => (
         <Check
           key={scope}
-          label={words.keys.scopeNames[scope]}
+          label={keyWords.scopeNames[scope]}
           checked={typed.scopes.includes(scope)}
           onChange={({ currentTarget: { checked } }) => toggle(scope, checked)}
         />
@@ -40,19 +41,19 @@ export function ScopeFields({ typed, onType }: FieldsParts): ReactNode {
 }
 
 const NAMES = {
-  requestsPerMinute: words.keys.perMinute,
-  tokensPerMinute: words.keys.tokensPerMinute,
-  concurrency: words.keys.concurrency,
-  budgetDayNanos: words.keys.budgetDay,
-  budgetMonthNanos: words.keys.budgetMonth,
-  budgetTotalNanos: words.keys.budgetTotal,
-  requestCostMaxNanos: words.keys.requestMax,
+  requestsPerMinute: keyWords.perMinute,
+  tokensPerMinute: keyWords.tokensPerMinute,
+  concurrency: keyWords.concurrency,
+  budgetDayNanos: keyWords.budgetDay,
+  budgetMonthNanos: keyWords.budgetMonth,
+  budgetTotalNanos: keyWords.budgetTotal,
+  requestCostMaxNanos: keyWords.requestMax,
 } as const;
 
 export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
   return (
     <div className="stack">
-      <p className="soft">{words.keys.limitRule}</p>
+      <p className="soft">{keyWords.limitRule}</p>
       <div className="pairs">
         {AMOUNTS.map((name) => (
           <Field
@@ -60,7 +61,7 @@ export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
             label={NAMES[name]}
             inputMode="decimal"
             value={typed[name]}
-            wrong={isAmount(typed[name]) ? undefined : words.keys.wrongMoney}
+            wrong={isAmount(typed[name]) ? undefined : words.form.wrongMoney}
             onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
           />
         ))}
@@ -70,26 +71,26 @@ export function LimitFields({ typed, onType }: FieldsParts): ReactNode {
             label={NAMES[name]}
             inputMode="numeric"
             value={typed[name]}
-            wrong={isCount(typed[name]) ? undefined : words.keys.wrongNumber}
+            wrong={isCount(typed[name]) ? undefined : words.form.wrongNumber}
             onChange={({ currentTarget: { value } }) => onType({ ...typed, [name]: value })}
           />
         ))}
         <Field
-          label={words.keys.expires}
+          label={keyWords.expires}
           type="date"
           value={typed.expires}
           onChange={({ currentTarget: { value } }) => onType({ ...typed, expires: value })}
         />
       </div>
       <Field
-        label={words.keys.models}
-        hint={words.keys.modelsRule}
+        label={keyWords.models}
+        hint={keyWords.modelsRule}
         value={typed.models}
         onChange={({ currentTarget: { value } }) => onType({ ...typed, models: value })}
       />
       <Field
-        label={words.keys.addresses}
-        hint={words.keys.addressesRule}
+        label={keyWords.addresses}
+        hint={keyWords.addressesRule}
         value={typed.addresses}
         onChange={({ currentTarget: { value } }) => onType({ ...typed, addresses: value })}
       />

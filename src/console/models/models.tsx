@@ -5,6 +5,7 @@ import { type ReactNode, useDeferredValue } from "react";
 import { listModels, type Model } from "../../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { modelWords } from "../copy/en-models.ts";
 import { count, dayText, money, pricePerMillion, utcDay } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -22,13 +23,13 @@ export function Models(): ReactNode {
   const wanted = useDeferredValue((find || open || "").toLowerCase());
   const rows = data?.models.filter(({ id, owner }) => `${id} ${owner}`.toLowerCase().includes(wanted)) ?? [];
   return (
-    <Page title={words.pages.models} about={words.models.about}>
+    <Page title={words.pages.models} about={modelWords.about}>
       <div className="row filters">
         <input
           className="input finder"
           type="search"
-          aria-label={words.models.find}
-          placeholder={words.models.find}
+          aria-label={modelWords.find}
+          placeholder={modelWords.find}
           value={find || open || ""}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
@@ -38,7 +39,7 @@ export function Models(): ReactNode {
           }
         />
         <span className="soft" role="status">
-          {data === undefined ? "" : words.models.shown(rows.length)}
+          {data === undefined ? "" : modelWords.shown(rows.length)}
         </span>
       </div>
       {error !== null ? (
@@ -46,9 +47,9 @@ export function Models(): ReactNode {
       ) : data === undefined ? (
         <Waiting height={320} />
       ) : data.models.length === 0 ? (
-        <Empty title={words.models.emptyTitle} about={words.models.emptyAbout} />
+        <Empty title={modelWords.emptyTitle} about={modelWords.emptyAbout} />
       ) : rows.length === 0 ? (
-        <p className="soft">{words.models.noneFound}</p>
+        <p className="soft">{modelWords.noneFound}</p>
       ) : (
         <Table label={words.pages.models} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
       )}
@@ -57,33 +58,31 @@ export function Models(): ReactNode {
 }
 
 const COLUMNS: readonly Column<Model>[] = [
-  { name: words.models.name, cell: (model) => <Name model={model} /> },
-  { name: words.models.can, cell: ({ capabilities }) => abilities(capabilities), isExtra: true },
-  { name: words.models.context, cell: ({ contextTokens }) => tokens(contextTokens), isNumber: true, isExtra: true },
+  { name: modelWords.name, cell: (model) => <Name model={model} /> },
+  { name: modelWords.can, cell: ({ capabilities }) => abilities(capabilities), isExtra: true },
+  { name: modelWords.context, cell: ({ contextTokens }) => tokens(contextTokens), isNumber: true, isExtra: true },
   {
-    name: words.models.outputMax,
+    name: modelWords.outputMax,
     cell: ({ outputTokensMax }) => tokens(outputTokensMax),
     isNumber: true,
     isExtra: true,
   },
-  { name: words.models.input, cell: ({ price }) => priceOf(price?.inputPicos), isNumber: true },
-  { name: words.models.cached, cell: ({ price }) => priceOf(price?.cacheReadPicos), isNumber: true, isExtra: true },
-  { name: words.models.output, cell: ({ price }) => priceOf(price?.outputPicos), isNumber: true },
-  { name: words.models.tryIt, cell: ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} /> },
+  { name: modelWords.input, cell: ({ price }) => priceOf(price?.inputPicos), isNumber: true },
+  { name: modelWords.cached, cell: ({ price }) => priceOf(price?.cacheReadPicos), isNumber: true, isExtra: true },
+  { name: modelWords.output, cell: ({ price }) => priceOf(price?.outputPicos), isNumber: true },
+  { name: modelWords.tryIt, cell: ({ id, kind }) => <Try id={id} isChat={kind === undefined || kind === "chat"} /> },
 ];
 
 function Name({ model: { id, owner, kind, price, retireTime } }: { readonly model: Model }): ReactNode {
   return (
     <span className="model-name">
       <strong>{id}</strong> <small className="soft">{owner}</small>
-      {kind !== undefined && words.models.kinds[kind] !== "" && <span className="tag">{words.models.kinds[kind]}</span>}
-      {retireTime !== undefined && (
-        <span className="tag warn">{words.models.retires(utcDay(dayText(retireTime)))}</span>
-      )}
+      {kind !== undefined && modelWords.kinds[kind] !== "" && <span className="tag">{modelWords.kinds[kind]}</span>}
+      {retireTime !== undefined && <span className="tag warn">{modelWords.retires(utcDay(dayText(retireTime)))}</span>}
       {price !== undefined && price.requestPicos > 0n && (
-        <small className="soft">{words.models.perRequest(money(price.requestPicos))}</small>
+        <small className="soft">{modelWords.perRequest(money(price.requestPicos))}</small>
       )}
-      {price !== undefined && price.tiers.length > 0 && <small className="soft">{words.models.tiers}</small>}
+      {price !== undefined && price.tiers.length > 0 && <small className="soft">{modelWords.tiers}</small>}
     </span>
   );
 }
@@ -91,10 +90,10 @@ function Name({ model: { id, owner, kind, price, retireTime } }: { readonly mode
 function Try({ id, isChat }: { readonly id: string; readonly isChat: boolean }): ReactNode {
   return (
     <span className="row tight">
-      <CopyButton text={id} what={`${words.models.copyId} ${id}`} />
+      <CopyButton text={id} what={`${modelWords.copyId} ${id}`} />
       {isChat && (
         <Link to="/playground" search={{ model: id }} className="button small wide-only">
-          {words.models.tryIt}
+          {modelWords.tryIt}
         </Link>
       )}
     </span>
@@ -102,16 +101,16 @@ function Try({ id, isChat }: { readonly id: string; readonly isChat: boolean }):
 }
 
 function abilities(capabilities: Model["capabilities"]): string {
-  if (capabilities === undefined) return words.models.unknown;
+  if (capabilities === undefined) return modelWords.unknown;
   const names = (["images", "tools", "schemas", "thinking"] as const).filter((name) => capabilities[name] === true);
-  return names.map((name) => words.models.abilities[name]).join(", ") || words.models.unknown;
+  return names.map((name) => modelWords.abilities[name]).join(", ") || modelWords.unknown;
 }
 
 function tokens(value: bigint): string {
-  return value === 0n ? words.models.unknown : count(value);
+  return value === 0n ? modelWords.unknown : count(value);
 }
 
 function priceOf(picos: bigint | undefined): string {
-  if (picos === undefined) return words.models.unknown;
-  return picos === 0n ? words.models.free : pricePerMillion(picos);
+  if (picos === undefined) return modelWords.unknown;
+  return picos === 0n ? modelWords.free : pricePerMillion(picos);
 }

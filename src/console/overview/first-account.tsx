@@ -54,7 +54,7 @@ function OpenAccount(): ReactNode {
           inputMode="decimal"
           value={credit}
           onChange={(event) => setCredit(event.currentTarget.value)}
-          wrong={nanos === undefined ? words.keys.wrongMoney : undefined}
+          wrong={nanos === undefined ? words.form.wrongMoney : undefined}
         />
         {open.error !== null && <Problem error={open.error} what={words.account.failed} />}
         <span>

@@ -81,7 +81,7 @@ function Charts({ usage, shown }: ChartsParts): ReactNode {
             {words.pages.playground}
           </Link>
           <Link to="/keys" search={{ make: "key" }} className="button">
-            {words.keys.make}
+            {words.overview.makeKey}
           </Link>
         </span>
       </Empty>

@@ -55,7 +55,8 @@ interface DrawingParts extends BarsParts {
 function Drawing({ places, series, width, at, short, rough, onPoint }: DrawingParts): ReactNode {
   const totals = places.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
   const most = niceAbove(totals.reduce((top, value) => (value > top ? value : top), 0n));
-  const step = (width - LEFT) / Math.max(places.length, 1);
+  // A box that is being laid out may be narrower than the axis for a moment.
+  const step = Math.max(width - LEFT, 0) / Math.max(places.length, 1);
   const plot = HEIGHT - FOOT;
   const y = (value: bigint): number => plot - share(value, most) * (plot - 8);
   const every = Math.max(1, Math.ceil(LABEL_PIXELS / step));

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { EntryKind } from "../../../gen/console/account_service.js";
-import { words } from "../copy/en.ts";
+import { entryWords } from "../copy/en-entries.ts";
 import { clockTime } from "../format.ts";
 import { Money } from "./money.tsx";
 import { type Column, Table } from "./table.tsx";
@@ -30,20 +30,20 @@ export function Entries({ label, lines, hasBalance = false }: EntriesParts): Rea
 }
 
 const COLUMNS: readonly Column<EntryLine>[] = [
-  { name: words.entries.time, cell: ({ time }) => (time === undefined ? "" : clockTime(time)) },
-  { name: words.entries.kind, cell: ({ kind, reason }) => <Kind kind={kind} reason={reason} /> },
-  { name: words.entries.id, cell: (line) => <EntryId line={line} />, isExtra: true },
+  { name: entryWords.time, cell: ({ time }) => (time === undefined ? "" : clockTime(time)) },
+  { name: entryWords.kind, cell: ({ kind, reason }) => <Kind kind={kind} reason={reason} /> },
+  { name: entryWords.id, cell: (line) => <EntryId line={line} />, isExtra: true },
   {
-    name: words.entries.amount,
+    name: entryWords.amount,
     cell: ({ amountNanos }) => <Money nanos={amountNanos} isAligned />,
     isNumber: true,
     isExtra: true,
   },
-  { name: words.entries.change, cell: ({ changeNanos }) => <Money nanos={changeNanos} isAligned />, isNumber: true },
+  { name: entryWords.change, cell: ({ changeNanos }) => <Money nanos={changeNanos} isAligned />, isNumber: true },
 ];
 
 const BALANCE: Column<EntryLine> = {
-  name: words.entries.balance,
+  name: entryWords.balance,
   cell: ({ balanceNanos }) => <Money nanos={balanceNanos ?? 0n} isAligned />,
   isNumber: true,
 };
@@ -51,7 +51,7 @@ const BALANCE: Column<EntryLine> = {
 function Kind({ kind, reason }: { readonly kind: EntryKind; readonly reason: string }): ReactNode {
   return (
     <>
-      {words.entries.kinds[kind]}
+      {entryWords.kinds[kind]}
       {reason !== "" && <small className="soft"> {reason}</small>}
     </>
   );

@@ -4,7 +4,9 @@ export const CLIENTS = [
   { id: "python", name: "Python, openai" },
   { id: "typescript", name: "TypeScript, openai" },
   { id: "anthropic", name: "Python, anthropic" },
+  { id: "anthropicTs", name: "TypeScript, @anthropic-ai/sdk" },
   { id: "gemini", name: "Python, google-genai" },
+  { id: "geminiTs", name: "TypeScript, @google/genai" },
   { id: "go", name: "Go, net/http" },
   { id: "grpc", name: "gRPC, grpcurl" },
 ] as const;
@@ -65,12 +67,27 @@ with client.messages.stream(
 ) as stream:
     for text in stream.text_stream:
         print(text, end="")`,
+  anthropicTs: ({ origin, secret, model, text }) => `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({ baseURL: "${origin}", apiKey: "${secret}" });
+const stream = client.messages.stream({
+  model: ${model},
+  max_tokens: 1024,
+  messages: [{ role: "user", content: ${text} }],
+});
+stream.on("text", (text) => process.stdout.write(text));
+await stream.finalMessage();`,
   gemini: ({ origin, secret, model, text }) => `from google import genai
 from google.genai import types
 
 client = genai.Client(api_key="${secret}", http_options=types.HttpOptions(base_url="${origin}"))
 for chunk in client.models.generate_content_stream(model=${model}, contents=${text}):
     print(chunk.text or "", end="")`,
+  geminiTs: ({ origin, secret, model, text }) => `import { GoogleGenAI } from "@google/genai";
+
+const client = new GoogleGenAI({ apiKey: "${secret}", httpOptions: { baseUrl: "${origin}" } });
+const stream = await client.models.generateContentStream({ model: ${model}, contents: ${text} });
+for await (const chunk of stream) process.stdout.write(chunk.text ?? "");`,
   go: ({ origin, secret, model, text }) => `package main
 
 import (

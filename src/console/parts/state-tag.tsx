@@ -1,7 +1,7 @@
 /** How far a request has come, as a word in its colour. */
 import type { ReactNode } from "react";
 import type { RequestState } from "../../../gen/console/usage_service.js";
-import { words } from "../copy/en.ts";
+import { requestWords } from "../copy/en-requests.ts";
 
 const LOOKS: Readonly<Record<RequestState, string>> = {
   unspecified: "tag",
@@ -13,5 +13,5 @@ const LOOKS: Readonly<Record<RequestState, string>> = {
 };
 
 export function StateTag({ state }: { readonly state: RequestState }): ReactNode {
-  return <span className={LOOKS[state]}>{words.requests.states[state]}</span>;
+  return <span className={LOOKS[state]}>{requestWords.states[state]}</span>;
 }

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { getRequest } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
+import { playgroundWords } from "../copy/en-playground.ts";
 import { count, milliseconds, money } from "../format.ts";
 import { Problem } from "../parts/problem.tsx";
 import { inputOf, outputOf } from "../requests/tokens.ts";
@@ -23,8 +23,8 @@ export function AnswerBox({ answer }: { readonly answer: Answer }): ReactNode {
         {heard.text}
         {state === "running" && <span className="caret" aria-hidden="true" />}
       </p>
-      {state === "failed" && <Problem error={error} what={words.playground.failed} />}
-      {state === "stopped" && <p className="soft">{words.playground.stopped}</p>}
+      {state === "failed" && <Problem error={error} what={playgroundWords.failed} />}
+      {state === "stopped" && <p className="soft">{playgroundWords.stopped}</p>}
       {state !== "running" && heard.requestId !== "" && <Receipt id={heard.requestId} firstMs={heard.firstMs} />}
     </div>
   );
@@ -41,15 +41,15 @@ function Receipt({ id, firstMs }: { readonly id: string; readonly firstMs: numbe
     <div className="row receipt">
       {request !== undefined && request.state !== "held" && (
         <span>
-          {words.playground.receipt(
+          {playgroundWords.receipt(
             money(request.chargedNanos),
             count(inputOf(request.usage) + outputOf(request.usage)),
           )}
         </span>
       )}
-      {firstMs !== undefined && <span className="soft">{words.playground.first(milliseconds(firstMs))}</span>}
+      {firstMs !== undefined && <span className="soft">{playgroundWords.first(milliseconds(firstMs))}</span>}
       <Link to="/requests/$id" params={{ id }}>
-        {words.playground.seeRequest}
+        {playgroundWords.seeRequest}
       </Link>
     </div>
   );

@@ -3,7 +3,7 @@ import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { estimateCost } from "../../../gen/console/inference_service.js";
 import { callWith } from "../api/client.ts";
-import { words } from "../copy/en.ts";
+import { playgroundWords } from "../copy/en-playground.ts";
 import { money } from "../format.ts";
 import { useSignedIn } from "../shell/session.ts";
 import { bodyOf } from "./chat.ts";
@@ -40,10 +40,10 @@ export function Estimate({ models, text, settings, exchanges }: EstimateParts): 
             data === undefined ? null : (
               <span key={models[index]}>
                 {data.errorMessage !== ""
-                  ? `${words.playground.refusedBefore} ${data.errorMessage}`
+                  ? `${playgroundWords.refusedBefore} ${data.errorMessage}`
                   : data.mostCostNanos === 0n
-                    ? words.playground.estimateFree
-                    : words.playground.estimate(money(data.leastCostNanos), money(data.mostCostNanos))}
+                    ? playgroundWords.estimateFree
+                    : playgroundWords.estimate(money(data.leastCostNanos), money(data.mostCostNanos))}
               </span>
             ),
           )}

@@ -5,12 +5,13 @@ import { type FormEvent, type KeyboardEvent, type ReactNode, useState } from "re
 import { listModels, type Model } from "../../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { Code } from "../parts/code.tsx";
+import { modelWords } from "../copy/en-models.ts";
+import { playgroundWords } from "../copy/en-playground.ts";
+import { ClientCode } from "../parts/client-code.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Choice, Field, TextField } from "../parts/field.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { CLIENTS, type Client, snippet } from "../parts/snippets.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { AnswerBox } from "./answer-box.tsx";
@@ -22,13 +23,13 @@ export function Playground(): ReactNode {
   const { data, error, refetch } = useQuery(ask(listModels, {}, account));
   const models = data?.models.filter(({ kind }) => kind === undefined || kind === "chat");
   return (
-    <Page title={words.pages.playground} about={words.playground.about}>
+    <Page title={words.pages.playground} about={playgroundWords.about}>
       {error !== null ? (
         <Problem error={error} what={words.errors.load(words.pages.models)} onAgain={() => void refetch()} />
       ) : models === undefined ? (
         <Waiting height={480} />
       ) : models[0] === undefined ? (
-        <Empty title={words.playground.emptyTitle} about={words.models.emptyAbout} />
+        <Empty title={playgroundWords.emptyTitle} about={modelWords.emptyAbout} />
       ) : (
         <Table models={models} first={models[0]} />
       )}
@@ -62,7 +63,7 @@ function Table({ models, first }: { readonly models: readonly Model[]; readonly 
         <Pick models={models} model={model} beside={beside} />
         <Parameters settings={settings} onChange={setSettings} />
         <TextField
-          label={words.playground.message}
+          label={playgroundWords.message}
           value={text}
           rows={4}
           autoFocus
@@ -72,22 +73,22 @@ function Table({ models, first }: { readonly models: readonly Model[]; readonly 
         <Estimate models={asked} text={text} settings={settings} exchanges={talk.exchanges} />
         <div className="row">
           <button className="button main" type="submit" disabled={text.trim() === "" || talk.isRunning}>
-            {words.playground.send}
+            {playgroundWords.send}
           </button>
           {talk.isRunning && (
             <button className="button" type="button" onClick={talk.stop}>
-              {words.playground.stop}
+              {playgroundWords.stop}
             </button>
           )}
           {talk.exchanges.length > 0 && (
             <button className="button quiet" type="button" onClick={talk.clear}>
-              {words.playground.clear}
+              {playgroundWords.clear}
             </button>
           )}
         </div>
         <AsCode model={model} text={text || talk.exchanges.at(-1)?.text || ""} />
       </form>
-      <section className="stack" aria-label={words.playground.answers} aria-live="polite" aria-busy={talk.isRunning}>
+      <section className="stack" aria-label={playgroundWords.answers} aria-live="polite" aria-busy={talk.isRunning}>
         {talk.exchanges.map((exchange, index) => (
           <Turned key={index} exchange={exchange} />
         ))}
@@ -100,7 +101,7 @@ function Turned({ exchange }: { readonly exchange: Exchange }): ReactNode {
   return (
     <article className="stack">
       <div className="said">
-        <small className="soft">{words.playground.you}</small>
+        <small className="soft">{playgroundWords.you}</small>
         <p className="answer-text">{exchange.text}</p>
       </div>
       <div className="columns">
@@ -123,7 +124,7 @@ function Pick({ models, model, beside }: PickParts): ReactNode {
   return (
     <div className="pairs">
       <Choice
-        label={words.playground.model}
+        label={playgroundWords.model}
         value={model}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, model: value }), replace: true })
@@ -134,13 +135,13 @@ function Pick({ models, model, beside }: PickParts): ReactNode {
         ))}
       </Choice>
       <Choice
-        label={words.playground.beside}
+        label={playgroundWords.beside}
         value={beside ?? ""}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, beside: value || undefined }), replace: true })
         }
       >
-        <option value="">{words.playground.alone}</option>
+        <option value="">{playgroundWords.alone}</option>
         {models.map(({ id }) => (
           <option key={id}>{id}</option>
         ))}
@@ -158,18 +159,18 @@ function Parameters({ settings, onChange }: ParametersParts): ReactNode {
   const numberIn = (text: string): number | undefined => (text === "" ? undefined : Number(text));
   return (
     <details className="more">
-      <summary>{words.playground.parameters}</summary>
+      <summary>{playgroundWords.parameters}</summary>
       <div className="stack">
         <TextField
-          label={words.playground.system}
-          hint={words.playground.systemRule}
+          label={playgroundWords.system}
+          hint={playgroundWords.systemRule}
           value={settings.system}
           rows={2}
           onChange={({ currentTarget: { value } }) => onChange({ ...settings, system: value })}
         />
         <div className="pairs">
           <Field
-            label={words.playground.temperature}
+            label={playgroundWords.temperature}
             type="number"
             min={0}
             max={2}
@@ -178,7 +179,7 @@ function Parameters({ settings, onChange }: ParametersParts): ReactNode {
             onChange={({ currentTarget: { value } }) => onChange({ ...settings, temperature: numberIn(value) })}
           />
           <Field
-            label={words.playground.outputMax}
+            label={playgroundWords.outputMax}
             type="number"
             min={1}
             value={settings.outputTokensMax ?? ""}
@@ -191,29 +192,12 @@ function Parameters({ settings, onChange }: ParametersParts): ReactNode {
 }
 
 function AsCode({ model, text }: { readonly model: string; readonly text: string }): ReactNode {
-  const [client, setClient] = useState<Client>("curl");
-  const told = {
-    origin: window.location.origin,
-    secret: words.playground.key,
-    model,
-    ...(text === "" ? {} : { text }),
-  };
+  const told = { secret: words.secretPlace, model, text: text === "" ? undefined : text };
   return (
     <details className="more">
-      <summary>{words.playground.code}</summary>
+      <summary>{playgroundWords.code}</summary>
       <div className="stack">
-        <Choice
-          label={words.keys.client}
-          value={client}
-          onChange={({ currentTarget: { value } }) => setClient(CLIENTS.find(({ id }) => id === value)?.id ?? "curl")}
-        >
-          {CLIENTS.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Choice>
-        <Code text={snippet(client, told)} what={words.playground.code} />
+        <ClientCode what={playgroundWords.code} {...told} />
       </div>
     </details>
   );

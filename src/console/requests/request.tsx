@@ -5,7 +5,8 @@ import type { ReactNode } from "react";
 import { getRequest, type RequestRecord } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { dateTime, money } from "../format.ts";
+import { requestWords } from "../copy/en-requests.ts";
+import { count, dateTime, milliseconds, money } from "../format.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Entries } from "../parts/entries.tsx";
 import { Page } from "../parts/page.tsx";
@@ -26,31 +27,31 @@ export function RequestPage(): ReactNode {
     refetchInterval: ({ state }) => (state.data?.request?.state === "held" ? RUNNING_MS : false),
   });
   if (error !== null)
-    return <Problem error={error} what={words.errors.load(words.requests.title(id))} onAgain={() => void refetch()} />;
+    return <Problem error={error} what={words.errors.load(requestWords.title(id))} onAgain={() => void refetch()} />;
   if (data?.request === undefined) return <Waiting height={600} />;
   const { request, entries } = data;
   return (
     <Page
-      title={words.requests.title(id)}
-      about={<Link to="/requests">← {words.requests.back}</Link>}
-      actions={<CopyButton text={id} what={words.requests.copyId} />}
+      title={requestWords.title(id)}
+      about={<Link to="/requests">← {requestWords.back}</Link>}
+      actions={<CopyButton text={id} what={requestWords.copyId} />}
     >
       <Facts request={request} />
       <section className="card stack">
-        <h2>{words.requests.attempts}</h2>
+        <h2>{requestWords.attempts}</h2>
         <Waterfall request={request} />
       </section>
       <section className="card stack">
-        <h2>{words.requests.tokensTitle}</h2>
+        <h2>{requestWords.tokensTitle}</h2>
         <TokenTable request={request} />
       </section>
       <section className="stack">
-        <h2>{words.requests.entries}</h2>
+        <h2>{requestWords.entries}</h2>
         {entries.length === 0 ? (
-          <p className="soft">{words.requests.noEntries}</p>
+          <p className="soft">{requestWords.noEntries}</p>
         ) : (
           <Entries
-            label={words.requests.entries}
+            label={requestWords.entries}
             lines={entries.map((entry) => ({
               id: entry.id,
               kind: entry.kind,
@@ -68,33 +69,47 @@ export function RequestPage(): ReactNode {
 }
 
 function Facts({ request }: { readonly request: RequestRecord }): ReactNode {
-  const { requests } = words;
+  const { detail } = request;
   const amount = (nanos: bigint | undefined): string | undefined =>
     nanos === undefined || nanos === 0n ? undefined : money(nanos);
   const facts: readonly (readonly [string, ReactNode])[] = [
-    [requests.state, <StateTag state={request.state} />],
-    [requests.model, request.model],
-    [requests.upstream, request.upstream],
-    [requests.served, request.served?.model],
+    [requestWords.state, <StateTag state={request.state} />],
+    [requestWords.model, request.model],
+    [requestWords.upstream, request.upstream],
+    [requestWords.served, request.served?.model],
     [
-      requests.key,
+      requestWords.key,
       <Link to="/keys/$id" params={{ id: request.keyId }}>
         {request.keyId}
       </Link>,
     ],
-    [requests.charged, money(request.chargedNanos)],
-    [requests.held, money(request.holdNanos)],
-    [requests.refunded, amount(request.refundedNanos)],
-    [requests.overage, amount(request.overageNanos)],
-    [requests.operatorCost, request.operatorCostNanos === undefined ? undefined : money(request.operatorCostNanos)],
-    [requests.margin, request.marginNanos === undefined ? undefined : money(request.marginNanos)],
-    [requests.source, requests.sources[request.usageSource]],
-    [requests.began, request.createTime && dateTime(request.createTime)],
-    [requests.ended, request.endTime === undefined ? requests.running : dateTime(request.endTime)],
+    [requestWords.charged, money(request.chargedNanos)],
+    [requestWords.held, money(request.holdNanos)],
+    [requestWords.refunded, amount(request.refundedNanos)],
+    [requestWords.overage, amount(request.overageNanos)],
+    [requestWords.operatorCost, request.operatorCostNanos === undefined ? undefined : money(request.operatorCostNanos)],
+    [requestWords.margin, request.marginNanos === undefined ? undefined : money(request.marginNanos)],
+    [requestWords.source, requestWords.sources[request.usageSource]],
+    [requestWords.reason, detail?.errorReason],
+    [requestWords.status, detail === undefined || detail.httpStatus === 0 ? undefined : detail.httpStatus],
+    [requestWords.path, detail?.path],
+    [requestWords.first, detail?.firstTokenMs === undefined ? undefined : milliseconds(detail.firstTokenMs)],
+    [
+      requestWords.clamped,
+      detail?.clampedToTokens === undefined ? undefined : requestWords.tokensUnit(count(detail.clampedToTokens)),
+    ],
+    [requestWords.user, detail?.endUser],
+    [requestWords.tags, detail?.tags.join(", ")],
+    [requestWords.session, detail?.session],
+    [requestWords.client, detail?.client],
+    [requestWords.clientId, detail?.clientRequestId],
+    [requestWords.address, detail?.address],
+    [requestWords.began, request.createTime && dateTime(request.createTime)],
+    [requestWords.ended, request.endTime === undefined ? requestWords.running : dateTime(request.endTime)],
   ];
   return (
     <section className="card">
-      <h2 className="card-head">{requests.facts}</h2>
+      <h2 className="card-head">{requestWords.facts}</h2>
       <dl className="facts two">
         {facts
           .filter(([, value]) => value !== undefined && value !== "")

@@ -5,16 +5,21 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { listRequests, type RequestRecord } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { requestWords } from "../copy/en-requests.ts";
 import { clockTime, count, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Money } from "../parts/money.tsx";
+import { saveText } from "../parts/download.ts";
 import { Page } from "../parts/page.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { REQUEST_STATES } from "../states.ts";
 import { useSignedIn } from "../shell/session.ts";
+import { FilterForm } from "./filter-form.tsx";
+import { askedOf, countOf } from "./request-filters.ts";
+import { requestsCsv } from "./requests-csv.ts";
 import { inputOf, outputOf } from "./tokens.ts";
 
 const PAGE_SIZE = 200;
@@ -23,71 +28,69 @@ const LIVE_MS = 2_000;
 export function Requests(): ReactNode {
   const { account } = useSignedIn();
   const search = useSearch({ from: "/requests" });
-  const navigate = useNavigate({ from: "/requests" });
   const [isLive, setLive] = useState(false);
+  const { page } = search;
+  const asked = { ...askedOf(search), accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" };
   const { data, error, refetch } = useQuery({
-    ...ask(listRequests, { accountId: account, pageSize: PAGE_SIZE, pageToken: search.page ?? "" }, account),
+    ...ask(listRequests, asked, account),
     placeholderData: keepPreviousData,
-    refetchInterval: isLive && search.page === undefined ? LIVE_MS : false,
+    refetchInterval: isLive && page === undefined ? LIVE_MS : false,
   });
   const live = (
     <button className="button" type="button" aria-pressed={isLive} onClick={() => setLive(!isLive)}>
       <span className={isLive ? "dot on" : "dot"} aria-hidden="true" />
-      {words.requests.live}
+      {requestWords.live}
     </button>
   );
   return (
-    <Page title={words.pages.requests} about={words.requests.about} actions={live}>
-      <Filters models={[...new Set(data?.requests.map(({ model }) => model))].toSorted()} />
+    <Page title={words.pages.requests} about={requestWords.about} actions={live}>
+      <OpenById />
+      <FilterForm />
       {error !== null ? (
         <Problem error={error} what={words.errors.load(words.pages.requests)} onAgain={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting height={480} />
       ) : (
-        <Found requests={data.requests} />
+        <>
+          <Found requests={data.requests} isFiltered={countOf(search) > 0 || page !== undefined} />
+          <Pager page={page} next={data.nextPageToken} first={requestWords.newest} more={requestWords.older} />
+          {data.requests.length > 0 && (
+            <span className="row">
+              <button
+                className="button"
+                type="button"
+                onClick={() => saveText(requestsCsv(data.requests), "requests.csv", "text/csv")}
+              >
+                {requestWords.csv}
+              </button>
+              <span className="soft">{requestWords.csvNote(count(data.requests.length))}</span>
+            </span>
+          )}
+        </>
       )}
-      <span className="row">
-        {search.page !== undefined && (
-          <Link to="/requests" search={(before) => ({ ...before, page: undefined })} className="button">
-            {words.requests.newest}
-          </Link>
-        )}
-        {data !== undefined && data.nextPageToken !== "" && (
-          <button
-            className="button"
-            type="button"
-            onClick={() => void navigate({ search: (before) => ({ ...before, page: data.nextPageToken }) })}
-          >
-            {words.requests.older}
-          </button>
-        )}
-      </span>
     </Page>
   );
 }
 
-function Found({ requests }: { readonly requests: readonly RequestRecord[] }): ReactNode {
-  const { state, model, key } = useSearch({ from: "/requests" });
-  if (requests.length === 0)
-    return (
-      <Empty title={words.requests.emptyTitle} about={words.requests.emptyAbout}>
-        <Link to="/playground" className="button main">
-          {words.pages.playground}
-        </Link>
-      </Empty>
-    );
-  const rows = requests.filter(
-    (one) =>
-      (state === undefined || one.state === state) &&
-      (model === undefined || one.model === model) &&
-      (key === undefined || one.keyId === key),
+function Found({ requests, isFiltered }: FoundParts): ReactNode {
+  if (requests.length > 0)
+    return <Table label={words.pages.requests} columns={COLUMNS} rows={requests} keyOf={({ id }) => id} />;
+  if (isFiltered) return <p className="soft">{requestWords.noneFound}</p>;
+  return (
+    <Empty title={requestWords.emptyTitle} about={requestWords.emptyAbout}>
+      <Link to="/playground" className="button main">
+        {words.pages.playground}
+      </Link>
+    </Empty>
   );
-  if (rows.length === 0) return <p className="soft">{words.requests.noneFound}</p>;
-  return <Table label={words.pages.requests} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />;
 }
 
-function Filters({ models }: { readonly models: readonly string[] }): ReactNode {
-  const { state, model, key } = useSearch({ from: "/requests" });
+interface FoundParts {
+  readonly requests: readonly RequestRecord[];
+  readonly isFiltered: boolean;
+}
+
+function OpenById(): ReactNode {
   const navigate = useNavigate({ from: "/requests" });
   const [id, setId] = useState("");
   const open = (event: FormEvent): void => {
@@ -95,83 +98,46 @@ function Filters({ models }: { readonly models: readonly string[] }): ReactNode 
     if (id.trim() !== "") void navigate({ to: "/requests/$id", params: { id: id.trim() } });
   };
   return (
-    <div className="row filters">
-      <select
-        className="input short"
-        aria-label={words.requests.state}
-        value={state ?? ""}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({
-            search: (before) => ({ ...before, state: REQUEST_STATES.find((one) => one === value) }),
-          })
-        }
-      >
-        <option value="">{`${words.requests.state}: ${words.requests.any}`}</option>
-        {REQUEST_STATES.map((one) => (
-          <option key={one} value={one}>
-            {words.requests.states[one]}
-          </option>
-        ))}
-      </select>
-      <select
-        className="input short"
-        aria-label={words.requests.model}
-        value={model ?? ""}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({ search: (before) => ({ ...before, model: value || undefined }) })
-        }
-      >
-        <option value="">{`${words.requests.model}: ${words.requests.any}`}</option>
-        {[...new Set([...models, ...(model === undefined ? [] : [model])])].map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-      {key !== undefined && (
-        <Link to="/requests" search={(before) => ({ ...before, key: undefined })} className="tag">
-          {words.requests.key} {key} ×
-        </Link>
-      )}
-      <form className="row" onSubmit={open}>
-        <input
-          className="input finder"
-          aria-label={words.requests.find}
-          placeholder={words.requests.find}
-          value={id}
-          onChange={({ currentTarget: { value } }) => setId(value)}
-        />
-        <button className="button" type="submit">
-          {words.requests.findGo}
-        </button>
-      </form>
-    </div>
+    <form className="row filters" onSubmit={open}>
+      <input
+        className="input finder"
+        aria-label={requestWords.find}
+        placeholder={requestWords.find}
+        value={id}
+        onChange={({ currentTarget: { value } }) => setId(value)}
+      />
+      <button className="button" type="submit">
+        {requestWords.findGo}
+      </button>
+    </form>
   );
 }
 
 const COLUMNS: readonly Column<RequestRecord>[] = [
   {
-    name: words.requests.time,
+    name: requestWords.time,
     cell: ({ id, createTime }) => (
       <Link to="/requests/$id" params={{ id }}>
         {createTime === undefined ? id : clockTime(createTime)}
       </Link>
     ),
   },
-  { name: words.requests.model, cell: ({ model }) => model },
-  { name: words.requests.state, cell: ({ state }) => <StateTag state={state} /> },
-  { name: words.requests.upstream, cell: ({ upstream }) => upstream, isExtra: true },
-  { name: words.requests.key, cell: ({ keyId }) => <code className="id">{keyId}</code>, isExtra: true },
+  { name: requestWords.model, cell: ({ model }) => model },
+  { name: requestWords.state, cell: ({ state }) => <StateTag state={state} /> },
+  { name: requestWords.upstream, cell: ({ upstream }) => upstream, isExtra: true },
+  { name: requestWords.key, cell: ({ keyId }) => <code className="id">{keyId}</code>, isExtra: true },
   {
-    name: words.requests.tokens,
+    name: requestWords.tokens,
     cell: ({ usage }) => `${count(inputOf(usage))} / ${count(outputOf(usage))}`,
     isNumber: true,
     isExtra: true,
   },
   {
-    name: words.requests.took,
+    name: requestWords.took,
     cell: ({ createTime, endTime }) =>
       createTime === undefined || endTime === undefined ? "" : milliseconds(endTime.getTime() - createTime.getTime()),
     isNumber: true,
     isExtra: true,
   },
-  { name: words.requests.cost, cell: ({ chargedNanos }) => <Money nanos={chargedNanos} isAligned />, isNumber: true },
+  { name: requestWords.cost, cell: ({ chargedNanos }) => <Money nanos={chargedNanos} isAligned />, isNumber: true },
 ];

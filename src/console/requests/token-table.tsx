@@ -1,7 +1,7 @@
 /** The tokens of a request by kind, each at the price that the request was admitted at. */
 import type { ReactNode } from "react";
 import type { RequestRecord } from "../../../gen/console/usage_service.js";
-import { words } from "../copy/en.ts";
+import { requestWords } from "../copy/en-requests.ts";
 import { count, pricePerMillion } from "../format.ts";
 import { type Column, Table } from "../parts/table.tsx";
 
@@ -12,7 +12,7 @@ interface Kind {
 }
 
 export function TokenTable({ request: { usage, price } }: { readonly request: RequestRecord }): ReactNode {
-  const { kinds } = words.requests;
+  const { kinds } = requestWords;
   const rows: readonly Kind[] = [
     { name: kinds.input, tokens: usage?.inputTokens ?? 0n, picos: price?.inputPicos ?? 0n },
     { name: kinds.cacheRead, tokens: usage?.cacheReadTokens ?? 0n, picos: price?.cacheReadPicos ?? 0n },
@@ -25,11 +25,11 @@ export function TokenTable({ request: { usage, price } }: { readonly request: Re
     { name: kinds.audioOut, tokens: usage?.audioOutputTokens ?? 0n, picos: price?.audioOutputPicos ?? 0n },
   ];
   const shown = rows.filter(({ name, tokens }) => tokens > 0n || name === kinds.input || name === kinds.output);
-  return <Table label={words.requests.tokensTitle} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />;
+  return <Table label={requestWords.tokensTitle} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />;
 }
 
 const COLUMNS: readonly Column<Kind>[] = [
-  { name: words.requests.kind, cell: ({ name }) => name },
-  { name: words.requests.count, cell: ({ tokens }) => count(tokens), isNumber: true },
-  { name: words.requests.price, cell: ({ picos }) => pricePerMillion(picos), isNumber: true },
+  { name: requestWords.kind, cell: ({ name }) => name },
+  { name: requestWords.count, cell: ({ tokens }) => count(tokens), isNumber: true },
+  { name: requestWords.price, cell: ({ picos }) => pricePerMillion(picos), isNumber: true },
 ];

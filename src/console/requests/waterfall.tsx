@@ -1,36 +1,36 @@
 /** The attempts of a request over time, as bars and in the same table for who cannot see them. */
 import type { ReactNode } from "react";
 import type { Attempt, RequestRecord } from "../../../gen/console/usage_service.js";
-import { words } from "../copy/en.ts";
+import { requestWords } from "../copy/en-requests.ts";
 import { milliseconds } from "../format.ts";
 
 const BAR = 100;
 
 export function Waterfall({ request }: { readonly request: RequestRecord }): ReactNode {
   const { attemptLog, createTime, endTime } = request;
-  if (attemptLog.length === 0) return <p className="soft">{words.requests.noAttempts}</p>;
+  if (attemptLog.length === 0) return <p className="soft">{requestWords.noAttempts}</p>;
   const tookMs = createTime === undefined || endTime === undefined ? 0 : endTime.getTime() - createTime.getTime();
   const lastMs = attemptLog.reduce((most, attempt) => Math.max(most, endOf(attempt)), tookMs);
   return (
-    <div className="table-scroll" role="region" aria-label={words.requests.attempts} tabIndex={0}>
+    <div className="table-scroll" role="region" aria-label={requestWords.attempts} tabIndex={0}>
       <table>
-        <caption className="hidden-text">{words.requests.attemptsAbout}</caption>
+        <caption className="hidden-text">{requestWords.attemptsAbout}</caption>
         <thead>
           <tr>
-            <th scope="col">{words.requests.attempt}</th>
-            <th scope="col">{words.requests.at}</th>
-            <th scope="col">{words.requests.outcome}</th>
+            <th scope="col">{requestWords.attempt}</th>
+            <th scope="col">{requestWords.at}</th>
+            <th scope="col">{requestWords.outcome}</th>
             <th scope="col" className="waterfall-head wide-only">
-              <span className="hidden-text">{words.requests.attemptsAbout}</span>
+              <span className="hidden-text">{requestWords.attemptsAbout}</span>
             </th>
             <th scope="col" className="number wide-only">
-              {words.requests.start}
+              {requestWords.start}
             </th>
             <th scope="col" className="number wide-only">
-              {words.requests.firstPart}
+              {requestWords.firstPart}
             </th>
             <th scope="col" className="number">
-              {words.requests.took}
+              {requestWords.took}
             </th>
           </tr>
         </thead>
@@ -55,7 +55,7 @@ function Row({ attempt, lastMs }: { readonly attempt: Attempt; readonly lastMs: 
       </td>
       <td>
         <span className={end === "failed" ? "tag bad" : end === "answered" ? "tag good" : "tag"}>
-          {words.requests.ends[end]}
+          {requestWords.ends[end]}
         </span>{" "}
         {end === "failed" && <small className="soft">{failure}</small>}
       </td>

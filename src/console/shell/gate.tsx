@@ -12,7 +12,8 @@ import { SignIn } from "./sign-in.tsx";
 
 export function Gate(): ReactNode {
   const { pathname } = useLocation();
-  if (pathname.endsWith("/welcome")) return <Outlet />;
+  // Links bring people here who cannot sign in yet.
+  if (/\/(welcome|invitation|password)$/.test(pathname)) return <Outlet />;
   return (
     <>
       <Offline />

@@ -2,14 +2,17 @@
 import type { LinkProps } from "@tanstack/react-router";
 import { words } from "../copy/en.ts";
 import type { IconName } from "./icons.tsx";
+import type { SignedIn } from "./session.ts";
 
 export interface PageLink {
   readonly to: NonNullable<LinkProps["to"]>;
   readonly name: string;
   readonly icon: IconName;
+  /** True where only some see it, and this person is one of them. */
+  readonly isFor?: (person: SignedIn) => boolean;
 }
 
-export const HOLDER_PAGES: readonly PageLink[] = [
+const HOLDER_PAGES: readonly PageLink[] = [
   { to: "/", name: words.pages.overview, icon: "overview" },
   { to: "/keys", name: words.pages.keys, icon: "keys" },
   { to: "/requests", name: words.pages.requests, icon: "requests" },
@@ -17,13 +20,25 @@ export const HOLDER_PAGES: readonly PageLink[] = [
   { to: "/models", name: words.pages.models, icon: "models" },
   { to: "/playground", name: words.pages.playground, icon: "playground" },
   { to: "/billing", name: words.pages.billing, icon: "billing" },
+  { to: "/members", name: words.pages.members, icon: "members", isFor: ({ seesMembers }) => seesMembers },
+  { to: "/alerts", name: words.pages.alerts, icon: "alerts" },
+  { to: "/audit", name: words.pages.audit, icon: "audit", isFor: ({ seesAudit }) => seesAudit },
   { to: "/docs", name: words.pages.docs, icon: "docs" },
 ];
 
-export const OPERATOR_PAGES: readonly PageLink[] = [
+const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
   { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },
+  { to: "/admin/people", name: words.pages.people, icon: "members" },
+  { to: "/admin/alerts", name: words.pages.operatorAlerts, icon: "alerts" },
   { to: "/admin/ledger", name: words.pages.ledger, icon: "ledger" },
   { to: "/admin/nodes", name: words.pages.nodes, icon: "nodes" },
+  { to: "/admin/audit", name: words.pages.operatorAudit, icon: "audit" },
 ];
+
+/** The pages that a person sees in navigation, of the account and of the whole gateway. */
+export function pagesFor(person: SignedIn): { readonly own: readonly PageLink[]; readonly all: readonly PageLink[] } {
+  const own = HOLDER_PAGES.filter(({ isFor }) => isFor === undefined || isFor(person));
+  return { own, all: person.isOverAll ? OPERATOR_PAGES : [] };
+}

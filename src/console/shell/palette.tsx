@@ -17,7 +17,8 @@ import { listKeys } from "../../../gen/console/key_service.js";
 import { listModels } from "../../../gen/console/model_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { HOLDER_PAGES, OPERATOR_PAGES } from "./pages.ts";
+import { keyWords } from "../copy/en-keys.ts";
+import { pagesFor } from "./pages.ts";
 import { useSignedIn } from "./session.ts";
 
 interface Command {
@@ -68,10 +69,11 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
 
 function useCommands(typed: string): readonly Command[] {
   const navigate = useNavigate();
-  const { account, isOverAll } = useSignedIn();
+  const person = useSignedIn();
+  const { account } = person;
   const keys = useQuery(ask(listKeys, { accountId: account, pageSize: 1_000 }, account));
   const models = useQuery(ask(listModels, {}, account));
-  const pages = isOverAll ? [...HOLDER_PAGES, ...OPERATOR_PAGES] : HOLDER_PAGES;
+  const { own, all } = pagesFor(person);
   const found: Command[] = REQUEST_ID.test(typed)
     ? [
         {
@@ -82,11 +84,11 @@ function useCommands(typed: string): readonly Command[] {
         },
       ]
     : [];
-  for (const { to, name } of pages)
+  for (const { to, name } of [...own, ...all])
     found.push({ id: `page ${to}`, name, kind: words.palette.page, go: () => void navigate({ to }) });
   found.push({
     id: "make key",
-    name: words.keys.make,
+    name: keyWords.make,
     kind: words.palette.action,
     go: () => void navigate({ to: "/keys", search: { make: "key" } }),
   });

@@ -18,6 +18,12 @@ export interface SignedIn {
   readonly isOverAll: boolean;
   /** True for who may change nothing. */
   readonly isReader: boolean;
+  /** True for who may change members, alerts and webhooks of the account. */
+  readonly isManager: boolean;
+  /** True for who sees the account's members. */
+  readonly seesMembers: boolean;
+  /** True for who sees the account's audit log. */
+  readonly seesAudit: boolean;
 }
 
 export const SignedInContext = createContext<SignedIn | undefined>(undefined);
@@ -55,11 +61,16 @@ function seesAll({ user }: GetSessionResponse): boolean {
 
 export function signedInAs(session: GetSessionResponse, otherwise: string): SignedIn {
   const { installationRole } = session.user ?? { installationRole: "unspecified" };
+  const isReader = session.role === "viewer" || installationRole === "auditor";
+  const leads = session.role === "owner" || session.role === "admin";
   return {
     session,
     account: otherwise || session.accountId,
     isOperator: installationRole === "operator",
     isOverAll: seesAll(session),
-    isReader: session.role === "viewer" || installationRole === "auditor",
+    isReader,
+    isManager: leads && !isReader,
+    seesMembers: session.role !== "viewer" || seesAll(session),
+    seesAudit: leads || seesAll(session),
   };
 }

@@ -6,7 +6,7 @@ import { FirstAccount } from "../overview/first-account.tsx";
 import { AccountSwitcher } from "./account-switcher.tsx";
 import { Brand } from "./brand.tsx";
 import { Icon } from "./icons.tsx";
-import { HOLDER_PAGES, OPERATOR_PAGES, type PageLink } from "./pages.ts";
+import { type PageLink, pagesFor } from "./pages.ts";
 import { PersonButton } from "./person-button.tsx";
 import { useSignedIn } from "./session.ts";
 
@@ -51,20 +51,20 @@ export function Shell(): ReactNode {
 }
 
 function Side({ isOpen, onFind }: { readonly isOpen: boolean; readonly onFind: () => void }): ReactNode {
-  const { isOverAll } = useSignedIn();
+  const { own, all } = pagesFor(useSignedIn());
   return (
     <div className="side" data-open={isOpen}>
       <Brand />
       <AccountSwitcher />
       <FindButton onPress={onFind} />
       <nav aria-label={words.shell.pages}>
-        {HOLDER_PAGES.map((page) => (
+        {own.map((page) => (
           <NavigationLink key={page.to} page={page} />
         ))}
-        {isOverAll && (
+        {all.length > 0 && (
           <>
             <h2>{words.shell.operator}</h2>
-            {OPERATOR_PAGES.map((page) => (
+            {all.map((page) => (
               <NavigationLink key={page.to} page={page} />
             ))}
           </>

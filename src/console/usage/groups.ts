@@ -1,5 +1,6 @@
 /** Sums of usage by one or two names. */
 import type { UsageSummary } from "../../../gen/console/usage_service.js";
+import { csvOf } from "../parts/csv.ts";
 import { sumOf } from "../parts/series.ts";
 import { inputOf, outputOf } from "../requests/tokens.ts";
 import type { UsageGroup } from "../states.ts";
@@ -46,16 +47,15 @@ export function groupOf(names: readonly string[], rows: readonly UsageSummary[])
 /** What is shown, for a spreadsheet. Money is whole nano-USD and USD. */
 export function groupsCsv(heads: readonly string[], groups: readonly Group[], usd: (nanos: bigint) => string): string {
   const head = [...heads, "requests", "input_tokens", "output_tokens", "cost_nanos", "cost_usd"];
-  const lines = groups.map(({ names, requestCount, inputTokens, outputTokens, costNanos }) =>
-    [...names, requestCount, inputTokens, outputTokens, costNanos, usd(costNanos)].map(String).map(quoted).join(","),
-  );
-  return `${[head.join(","), ...lines].join("\r\n")}\r\n`;
-}
-
-/** A cell that no spreadsheet takes for a formula. */
-function quoted(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const lines = groups.map(({ names, requestCount, inputTokens, outputTokens, costNanos }) => [
+    ...names,
+    requestCount,
+    inputTokens,
+    outputTokens,
+    costNanos,
+    usd(costNanos),
+  ]);
+  return csvOf(head, lines);
 }
 
 function compare<Value extends bigint | string>(a: Value | undefined, b: Value | undefined): number {

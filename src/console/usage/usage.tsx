@@ -6,6 +6,7 @@ import { listKeys } from "../../../gen/console/key_service.js";
 import { summarizeUsage, type UsageSummary } from "../../../gen/console/usage_service.js";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
+import { usageWords } from "../copy/en-usage.ts";
 import { count, money, roughCount, roughMoney, shortUtcDay, utcDay } from "../format.ts";
 import { Bars } from "../parts/bars.tsx";
 import { saveText } from "../parts/download.ts";
@@ -37,14 +38,14 @@ export function UsagePage(): ReactNode {
   const asked = { accountId: account, fromDay: shown[0] ?? "", pageSize: ROWS_MAX };
   const { data, error, refetch } = useQuery(ask(summarizeUsage, asked, account));
   return (
-    <Page title={words.pages.usage} about={words.usage.about} actions={<Range days={days} />}>
+    <Page title={words.pages.usage} about={usageWords.about} actions={<Range days={days} />}>
       <Grouping />
       {error !== null ? (
         <Problem error={error} what={words.errors.load(words.pages.usage)} onAgain={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting height={480} />
       ) : data.summaries.length === 0 ? (
-        <Empty title={words.usage.emptyTitle} about={words.usage.emptyAbout} />
+        <Empty title={usageWords.emptyTitle} about={usageWords.emptyAbout} />
       ) : (
         <Content rows={data.summaries} shown={shown} isCut={data.nextPageToken !== ""} total={data.total} />
       )}
@@ -65,12 +66,12 @@ function Content({ rows, shown, isCut, total }: ContentParts): ReactNode {
   const measure = MEASURES[show ?? "spend"];
   const grouped: readonly UsageGroup[] = and === undefined || and === by ? [by] : [by, and];
   const groups = groupsOf(rows, grouped);
-  const title = words.usage.measures[show ?? "spend"];
+  const title = usageWords.measures[show ?? "spend"];
   const series = by === "day" ? (and ?? "model") : by;
   const save = (): void => saveText(groupsCsv(grouped, groups, money), "usage.csv", "text/csv");
   return (
     <>
-      {isCut && <p className="notice warn">{words.usage.cut}</p>}
+      {isCut && <p className="notice warn">{usageWords.cut}</p>}
       <section className="card">
         <h2 className="card-head">{title}</h2>
         <Bars
@@ -91,7 +92,7 @@ function Content({ rows, shown, isCut, total }: ContentParts): ReactNode {
       />
       <span>
         <button className="button" type="button" onClick={save}>
-          {words.usage.csv}
+          {usageWords.csv}
         </button>
       </span>
     </>
@@ -107,7 +108,7 @@ function useNames(): (group: UsageGroup, id: string) => string {
 }
 
 function totalOf(total: UsageSummary | undefined, by: readonly UsageGroup[]): Group {
-  const names = by.map((_, index) => (index === 0 ? words.usage.total : ""));
+  const names = by.map((_, index) => (index === 0 ? usageWords.total : ""));
   return groupOf(names, total === undefined ? [] : [total]);
 }
 
@@ -116,19 +117,19 @@ function columnsOf(
   nameOf: (group: UsageGroup, id: string) => string,
 ): readonly Column<Group>[] {
   const named = by.map((group, index): Column<Group> => ({
-    name: words.usage.groups[group],
+    name: usageWords.groups[group],
     cell: ({ names }) => {
       const id = names[index] ?? "";
-      if (id === words.usage.total) return <strong>{id}</strong>;
+      if (id === usageWords.total) return <strong>{id}</strong>;
       return id === "" ? "" : nameOf(group, id);
     },
   }));
   return [
     ...named,
-    { name: words.usage.requests, cell: ({ requestCount }) => count(requestCount), isNumber: true },
-    { name: words.usage.input, cell: ({ inputTokens }) => count(inputTokens), isNumber: true, isExtra: true },
-    { name: words.usage.output, cell: ({ outputTokens }) => count(outputTokens), isNumber: true, isExtra: true },
-    { name: words.usage.cost, cell: ({ costNanos }) => <Money nanos={costNanos} isAligned />, isNumber: true },
+    { name: usageWords.requests, cell: ({ requestCount }) => count(requestCount), isNumber: true },
+    { name: usageWords.input, cell: ({ inputTokens }) => count(inputTokens), isNumber: true, isExtra: true },
+    { name: usageWords.output, cell: ({ outputTokens }) => count(outputTokens), isNumber: true, isExtra: true },
+    { name: usageWords.cost, cell: ({ costNanos }) => <Money nanos={costNanos} isAligned />, isNumber: true },
   ];
 }
 
@@ -139,7 +140,7 @@ function Grouping(): ReactNode {
   return (
     <div className="row filters">
       <Choice
-        label={words.usage.by}
+        label={usageWords.by}
         value={by}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, by: groupIn(value) }), replace: true })
@@ -147,26 +148,26 @@ function Grouping(): ReactNode {
       >
         {USAGE_GROUPS.map((group) => (
           <option key={group} value={group}>
-            {words.usage.groups[group]}
+            {usageWords.groups[group]}
           </option>
         ))}
       </Choice>
       <Choice
-        label={words.usage.also}
+        label={usageWords.also}
         value={and ?? ""}
         onChange={({ currentTarget: { value } }) =>
           void navigate({ search: (before) => ({ ...before, and: groupIn(value) }), replace: true })
         }
       >
-        <option value="">{words.usage.nothing}</option>
+        <option value="">{usageWords.nothing}</option>
         {USAGE_GROUPS.filter((group) => group !== by).map((group) => (
           <option key={group} value={group}>
-            {words.usage.groups[group]}
+            {usageWords.groups[group]}
           </option>
         ))}
       </Choice>
       <Choice
-        label={words.usage.show}
+        label={usageWords.show}
         value={show ?? "spend"}
         onChange={({ currentTarget: { value } }) => {
           const wanted = (["tokens", "requests"] as const).find((one) => one === value);
@@ -175,7 +176,7 @@ function Grouping(): ReactNode {
       >
         {(["spend", "tokens", "requests"] as const).map((one) => (
           <option key={one} value={one}>
-            {words.usage.measures[one]}
+            {usageWords.measures[one]}
           </option>
         ))}
       </Choice>

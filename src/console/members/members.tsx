@@ -1,0 +1,189 @@
+/** The people of the account, and those who are invited. */
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import {
+  type Invitation,
+  listInvitations,
+  listMembers,
+  type Member,
+  removeMember,
+  revokeInvitation,
+  updateMember,
+} from "../../../gen/console/identity_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { memberWords } from "../copy/en-members.ts";
+import { clockTime, dateTime } from "../format.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { ChangeRole } from "./change-role.tsx";
+import { Invite } from "./invite.tsx";
+import { MEMBER_ROLES, roleNames } from "./roles.ts";
+
+const PEOPLE_MAX = 1_000;
+
+export function Members(): ReactNode {
+  const { account, isManager } = useSignedIn();
+  const [isInviting, setInviting] = useState(false);
+  const members = useQuery(ask(listMembers, { accountId: account, pageSize: PEOPLE_MAX }, account));
+  const button = (
+    <button className="button main" type="button" onClick={() => setInviting(true)}>
+      {memberWords.invite}
+    </button>
+  );
+  return (
+    <Page title={words.pages.members} about={memberWords.about} actions={isManager ? button : undefined}>
+      <Loaded of={members} what={words.pages.members}>
+        {(answer) =>
+          answer.members.length === 0 ? (
+            <p className="soft">{memberWords.emptyAbout}</p>
+          ) : (
+            <Table
+              label={words.pages.members}
+              columns={isManager ? [...COLUMNS, ACTIONS] : COLUMNS}
+              rows={answer.members}
+              keyOf={({ user }) => user?.id ?? ""}
+            />
+          )
+        }
+      </Loaded>
+      {isManager && <Invitations />}
+      {isInviting && <Invite account={account} onClose={() => setInviting(false)} />}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Member>[] = [
+  { name: memberWords.name, cell: ({ user }) => <PersonName id={user?.id} name={user?.name ?? ""} /> },
+  { name: memberWords.email, cell: ({ user }) => user?.email, isExtra: true },
+  { name: memberWords.role, cell: ({ role }) => <span className="tag">{memberWords.roles[role]}</span> },
+  {
+    name: memberWords.seen,
+    cell: ({ user }) => (user?.signInTime === undefined ? memberWords.never : clockTime(user.signInTime)),
+    isNumber: true,
+    isExtra: true,
+  },
+];
+
+const ACTIONS: Column<Member> = {
+  name: memberWords.actions,
+  cell: (member) => <Actions member={member} />,
+  isNumber: true,
+};
+
+/** A person's name, marked where it is the reader's own. */
+export function PersonName({ id, name }: { readonly id: string | undefined; readonly name: string }): ReactNode {
+  const { session } = useSignedIn();
+  return (
+    <>
+      <strong>{name}</strong>
+      {id === session.user?.id && <small className="soft"> ({memberWords.you})</small>}
+    </>
+  );
+}
+
+function Actions({ member: { user, role } }: { readonly member: Member }): ReactNode {
+  const { account } = useSignedIn();
+  const [doing, setDoing] = useState<"change" | "remove">();
+  const close = (): void => setDoing(undefined);
+  const { id = "", name = "" } = user ?? {};
+  return (
+    <span className="row end">
+      <button className="button small" type="button" onClick={() => setDoing("change")}>
+        {memberWords.change}
+      </button>
+      <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
+        {memberWords.remove}
+      </button>
+      {doing === "change" && (
+        <ChangeRole
+          title={memberWords.changeTitle(name)}
+          names={roleNames}
+          roles={MEMBER_ROLES}
+          says={memberWords.rolesDo}
+          role={role}
+          act={async (next) => {
+            await call(updateMember, { accountId: account, userId: id, role: next }, { account });
+            await forget(listMembers);
+          }}
+          onClose={close}
+        />
+      )}
+      {doing === "remove" && (
+        <Confirm
+          title={memberWords.removeTitle(name)}
+          go={memberWords.removeGo}
+          failed={memberWords.removeFailed}
+          act={async () => {
+            await call(removeMember, { accountId: account, userId: id }, { account });
+            await forget(listMembers);
+          }}
+          onClose={close}
+        >
+          <p>{memberWords.removeWill}</p>
+        </Confirm>
+      )}
+    </span>
+  );
+}
+
+function Invitations(): ReactNode {
+  const { account } = useSignedIn();
+  const invitations = useQuery(ask(listInvitations, { accountId: account, pageSize: PEOPLE_MAX }, account));
+  return (
+    <section className="stack">
+      <h2>{memberWords.open}</h2>
+      <Loaded of={invitations} what={memberWords.open} height={80}>
+        {({ invitations }) =>
+          invitations.length === 0 ? (
+            <p className="soft">{memberWords.noneOpen}</p>
+          ) : (
+            <Table label={memberWords.open} columns={INVITED} rows={invitations} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const INVITED: readonly Column<Invitation>[] = [
+  { name: memberWords.forWhom, cell: ({ email }) => email || memberWords.nobody },
+  { name: memberWords.role, cell: ({ role }) => <span className="tag">{memberWords.roles[role]}</span> },
+  {
+    name: memberWords.ends,
+    cell: ({ expireTime }) => (expireTime === undefined ? "" : dateTime(expireTime)),
+    isNumber: true,
+    isExtra: true,
+  },
+  { name: memberWords.actions, cell: (invitation) => <TakeBack invitation={invitation} />, isNumber: true },
+];
+
+function TakeBack({ invitation: { id } }: { readonly invitation: Invitation }): ReactNode {
+  const { account } = useSignedIn();
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <>
+      <button className="button small" type="button" onClick={() => setAsked(true)}>
+        {memberWords.revoke}
+      </button>
+      {isAsked && (
+        <Confirm
+          title={memberWords.revokeTitle}
+          go={memberWords.revoke}
+          failed={memberWords.revokeFailed}
+          act={async () => {
+            await call(revokeInvitation, { accountId: account, id }, { account });
+            await forget(listInvitations);
+          }}
+          onClose={() => setAsked(false)}
+        >
+          <p>{memberWords.revokeWill}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+/** Everybody who can sign in to the gateway, for its operators. */
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { listUsers, removeUser, resetUser, updateUser, type User } from "../../../gen/console/identity_service.js";
+import { call } from "../api/client.ts";
+import { ask, forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { memberWords } from "../copy/en-members.ts";
+import { clockTime } from "../format.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useSignedIn } from "../shell/session.ts";
+import { ChangeRole } from "./change-role.tsx";
+import { InvitePerson, LinkShown } from "./invite.tsx";
+import { PersonName } from "./members.tsx";
+import { INSTALLATION_ROLES, installationRoleNames } from "./roles.ts";
+
+const PEOPLE_MAX = 1_000;
+
+export function People(): ReactNode {
+  const { isOperator } = useSignedIn();
+  const [isInviting, setInviting] = useState(false);
+  const users = useQuery(ask(listUsers, { pageSize: PEOPLE_MAX }));
+  const button = (
+    <button className="button main" type="button" onClick={() => setInviting(true)}>
+      {memberWords.people.invite}
+    </button>
+  );
+  return (
+    <Page title={words.pages.people} about={memberWords.people.about} actions={isOperator ? button : undefined}>
+      <Loaded of={users} what={words.pages.people}>
+        {(answer) => (
+          <Table
+            label={words.pages.people}
+            columns={isOperator ? [...COLUMNS, ACTIONS] : COLUMNS}
+            rows={answer.users}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </Loaded>
+      {isInviting && <InvitePerson onClose={() => setInviting(false)} />}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<User>[] = [
+  { name: memberWords.name, cell: ({ id, name }) => <PersonName id={id} name={name} /> },
+  { name: memberWords.email, cell: ({ email }) => email, isExtra: true },
+  {
+    name: memberWords.people.installation,
+    cell: ({ installationRole }) => <span className="tag">{installationRoleNames[installationRole]}</span>,
+  },
+  {
+    name: memberWords.seen,
+    cell: ({ signInTime }) => (signInTime === undefined ? memberWords.never : clockTime(signInTime)),
+    isNumber: true,
+    isExtra: true,
+  },
+];
+
+const ACTIONS: Column<User> = { name: memberWords.actions, cell: (user) => <Actions user={user} />, isNumber: true };
+
+function Actions({ user: { id, name, installationRole } }: { readonly user: User }): ReactNode {
+  const [doing, setDoing] = useState<"change" | "reset" | "remove">();
+  const close = (): void => setDoing(undefined);
+  return (
+    <span className="row end">
+      <button className="button small" type="button" onClick={() => setDoing("change")}>
+        {memberWords.change}
+      </button>
+      <button className="button small" type="button" onClick={() => setDoing("reset")}>
+        {memberWords.people.reset}
+      </button>
+      <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
+        {memberWords.remove}
+      </button>
+      {doing === "change" && (
+        <ChangeRole
+          title={memberWords.people.changeTitle(name)}
+          names={installationRoleNames}
+          roles={INSTALLATION_ROLES}
+          says={memberWords.people.rolesDo}
+          role={installationRole}
+          act={async (next) => {
+            await call(updateUser, { id, installationRole: next });
+            await forget(listUsers);
+          }}
+          onClose={close}
+        />
+      )}
+      {doing === "reset" && <Reset id={id} name={name} onClose={close} />}
+      {doing === "remove" && (
+        <Confirm
+          title={memberWords.people.removeTitle(name)}
+          go={memberWords.removeGo}
+          failed={memberWords.removeFailed}
+          act={async () => {
+            await call(removeUser, { id });
+            await forget(listUsers);
+          }}
+          onClose={close}
+        >
+          <p>{memberWords.people.removeWill}</p>
+        </Confirm>
+      )}
+    </span>
+  );
+}
+
+interface ResetParts {
+  readonly id: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function Reset({ id, name, onClose }: ResetParts): ReactNode {
+  const reset = useMutation({ mutationFn: () => call(resetUser, { id }) });
+  if (reset.data !== undefined) return <LinkShown path="password" token={reset.data.token} onClose={onClose} />;
+  return (
+    <Dialog title={memberWords.people.resetTitle(name)} onClose={onClose}>
+      <p>{memberWords.people.resetWill}</p>
+      {reset.error !== null && <Problem error={reset.error} what={memberWords.people.resetFailed} />}
+      <div className="foot">
+        <button className="button" type="button" onClick={onClose}>
+          {words.form.cancel}
+        </button>
+        <button className="button main" type="button" disabled={reset.isPending} onClick={() => reset.mutate()}>
+          {memberWords.people.resetGo}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
