@@ -314,6 +314,8 @@ export const REASONS = {
   ...PEOPLE_REASONS,
 } as const satisfies Record<ReasonName, Row>;
 
+const LEDGER_RETRY_MS = 1_000;
+
 /** An expected refusal. The cause is logged and never sent. */
 export class GatewayError extends Error {
   readonly reason: ReasonName;
@@ -358,7 +360,9 @@ export class GatewayError extends Error {
   /** How long to wait before the next try, in milliseconds; undefined where waiting does not help or nobody knows. */
   get retryAfterMs(): number | undefined {
     const text = this.metadata["retry_after_ms"] ?? this.metadata["reset_ms"];
-    return this.retry && text !== undefined ? Number(text) : undefined;
+    if (text !== undefined) return this.retry ? Number(text) : undefined;
+    // A database that was away is there again within seconds, or for long: then a second's asking is little.
+    return this.reason === "ERROR_REASON_LEDGER_UNAVAILABLE" ? LEDGER_RETRY_MS : undefined;
   }
 
   /** The reason as clients, logs and metrics read it, such as KEY_INVALID. */

@@ -3,7 +3,9 @@ import { failpoint } from "../failpoint.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
+import type { Journal } from "./journal.js";
 import type { LeaseKeeper, Unwritten } from "./lease-keeper.js";
+import { termsOf } from "./late-terms.js";
 import type { LiveHold } from "./live-holds.js";
 import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { SOURCE_NONE, SOURCE_RECOVERED } from "./rows.js";
@@ -64,6 +66,8 @@ export interface HoldSteps {
   readonly writer: LedgerWriter;
   readonly settlements: Settlements;
   readonly leases: Pick<LeaseKeeper, "keep" | "giveBackOf">;
+  /** Absent where the database is on this machine's own disk. */
+  readonly journal: Journal | undefined;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
 }
@@ -111,7 +115,10 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   }
 
   committed(result: LedgerResult): void {
-    if (result.kind === "held") this.#admitted = undefined;
+    if (result.kind === "held") {
+      this.#admitted = undefined;
+      this.#steps.journal?.held(this.requestId);
+    }
     // Its lease has ended meanwhile: the settlement says what the hold would have said.
     else this.#isLate = true;
   }
@@ -128,9 +135,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
 
   /** What the request was admitted on, where that may not be durable. */
   get lateTerms(): LateTerms | undefined {
-    if (this.#admitted === undefined) return undefined;
-    const { accountId, keyId, model, nodeId, amountNanos, price, budgets, nowMs, expireTimeMs } = this.#admitted;
-    return { accountId, keyId, model, nodeId, amountNanos, price, budgets, createTimeMs: nowMs, expireTimeMs };
+    return this.#admitted && termsOf(this.#admitted);
   }
 
   get amountNanos(): bigint {
@@ -185,14 +190,16 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
   /** One at a time: a slow database gets the newest, not all. */
   async #note(): Promise<void> {
     const { requestId } = this;
-    const { writer, nowMs } = this.#steps;
+    const { writer, nowMs, journal } = this.#steps;
     this.#noting = true;
     while (this.#waiting !== undefined) {
       const charge = bounded(this.#waiting);
       this.#waiting = undefined;
       try {
         failpoint("before_checkpoint");
-        await writer.submit({ kind: "checkpoint", requestId, nowMs: nowMs(), ...charge });
+        const operation = { kind: "checkpoint", requestId, nowMs: nowMs(), ...charge } as const;
+        if (journal?.isWanted === true) await journal.note(operation);
+        await writer.submit(operation);
         failpoint("after_checkpoint_commit");
       } catch {
         // The next checkpoint says all that this one did, and the settlement says more.

@@ -8,8 +8,6 @@ import { type Draw, type Moment, type NodeLease, NodeLeases, SILENCE_MS } from "
 import type { LedgerWriter, Waiting } from "./writer.js";
 import { lesser, greater } from "../money.js";
 
-/** How far a node runs ahead of what is durable at most: beyond it, requests wait for their hold. */
-const AHEAD_MS_MAX = 50;
 /** How often idle leases, operations that failed, and recalls are looked for. */
 const LOOK_MS = 200;
 /** What nobody drew on for so long is given back. */
@@ -90,8 +88,11 @@ export class LeaseKeeper {
     return { count, restNanos };
   }
 
-  /** The lease that a request is admitted against; undefined where its hold must be waited for. */
-  draw(request: Draw, wallMs: number, monotonicMs: number): NodeLease | undefined {
+  /**
+   * The lease that a request is admitted against; undefined where its hold must be waited for, as each must that may
+   * not run ahead.
+   */
+  draw(request: Draw, wallMs: number, monotonicMs: number, mayRunAhead: boolean): NodeLease | undefined {
     const { keyId } = request;
     const demand = this.#demands.get(keyId);
     if (demand === undefined) {
@@ -99,13 +100,22 @@ export class LeaseKeeper {
       return undefined;
     }
     demand.lastMs = monotonicMs;
-    const isAhead = monotonicMs - this.#options.writer.reliedSinceMs > AHEAD_MS_MAX;
-    const lease = isAhead ? undefined : this.#leases.draw(request, wallMs, monotonicMs);
+    const lease = mayRunAhead ? this.#leases.draw(request, wallMs, monotonicMs) : undefined;
     if (this.#leases.ending.length > 0) this.#giveBack();
     if (demand.isAsking || (lease !== undefined && lease.restNanos >= demand.refillNanos)) return lease;
     if (monotonicMs >= demand.waitUntilMs && this.#leases.restOf(keyId) < demand.refillNanos)
       this.#ask(request, demand, wallMs, monotonicMs);
     return lease;
+  }
+
+  /** True where the key's leases have as much as a request wants, so that it need not wait for a hold of its own. */
+  mayCover({ keyId, amountNanos }: Draw): boolean {
+    return this.#leases.restOf(keyId) >= amountNanos;
+  }
+
+  /** False where others may take this node for dead by now. */
+  isAlive(wallMs: number, monotonicMs: number): boolean {
+    return this.#leases.isAlive(wallMs, monotonicMs);
   }
 
   /** A key that asks once gets no lease yet: most that come once do not come again soon. */

@@ -1,6 +1,7 @@
 /** What a ledger is made of and told, and what it tells. */
 import type { Price } from "../api/index.js";
 import type { Store } from "../store/store.js";
+import type { JournalLines } from "./journal.js";
 import type { KeyBudget } from "./operation.js";
 
 /** What the ledger says of what has no event below. A pino logger is one. */
@@ -20,6 +21,10 @@ export interface LedgerOptions {
   /** How often the node beats. Default: 5 s. */
   readonly beatEveryMs?: number | undefined;
   readonly log?: LedgerLog | undefined;
+  /** Where requests are written down while the database is away. Absent: none is admitted then. */
+  readonly journal?: LedgerJournal | undefined;
+  /** Called once where lines of a journal were left from before, and the database has them now. */
+  readonly onReplayed?: ((replayed: Replayed) => void) | undefined;
   /** Called where a request cost more than its account had: the operator paid `overageNanos`. */
   readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
   /** Called when the number of settlements that wait for the database changes. */
@@ -34,6 +39,23 @@ export interface LedgerOptions {
   readonly onSettleLost?: ((settlement: LostSettlement) => void) | undefined;
   /** Called when holds of nodes that are gone were settled or voided. */
   readonly onRecovered?: ((settled: number, voided: number) => void) | undefined;
+}
+
+/** A journal's lines, with those that were left behind by processes which are gone. */
+export interface LedgerJournal extends JournalLines {
+  readonly found: readonly string[];
+  /** The database has all of it. */
+  forget(): Promise<void>;
+}
+
+/** What became of the requests in journals that were left behind. */
+export interface Replayed {
+  /** Those whose end was in a journal, and is in the database now. */
+  readonly settled: number;
+  /** Those that ran when their process ended: they are charged by their checkpoints, or not at all. */
+  readonly unfinished: number;
+  /** Those that the database refuses, and lines that this version does not understand. */
+  readonly refused: number;
 }
 
 /** What recovery may charge otherwise, or not at all: enough to do it by hand. */

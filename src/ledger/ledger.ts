@@ -1,6 +1,7 @@
 /**
  * The ledger as the program uses it: holds, settlements and credits over a store, with leases, recovery and retries.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Price, type Usage } from "../api/index.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -27,11 +28,13 @@ import { Corrections, type CreditOutcome, type CreditRequest } from "./correctio
 import { type Hold, type HoldSteps, OpenHold } from "./hold.js";
 import { HoldWaits } from "./hold-waits.js";
 import { holdRefusal, unknownAccount } from "./hold-refusal.js";
+import { type Journal, journalOf } from "./journal.js";
 import type { HoldOperation } from "./operation.js";
 import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js";
 import { Lease } from "./lease.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { LiveHolds } from "./live-holds.js";
+import { replay } from "./replay.js";
 import { NO_USAGE } from "../api/usage.js";
 import { SOURCE_NONE } from "./rows.js";
 import { Settlements } from "./settlements.js";
@@ -39,10 +42,12 @@ import { LedgerWriter } from "./writer.js";
 
 export type { NewAccount } from "./accounts.js";
 export type { Checkpoint, Hold, SettleOutcome, Settlement } from "./hold.js";
-export type { HoldRequest, LedgerOptions, LostSettlement } from "./ledger-options.js";
+export type { HoldRequest, LedgerOptions, LostSettlement, Replayed } from "./ledger-options.js";
 
 /** How much longer than its request a hold lives, so that a late settlement still finds it. */
 const HOLD_GRACE_MS = 60_000;
+/** How often a request that its lease covers looks whether the node may go on, or must by its journal. */
+const AHEAD_LOOK_MS = 10;
 /** How long closing waits for settlements. */
 const DRAIN_WAIT_MS_MAX = 10_000;
 
@@ -69,6 +74,9 @@ export class Ledger {
   /** This node's leases of money. */
   readonly leases: LeaseKeeper;
   readonly #log: LedgerLog;
+  /** What is kept on this machine's disk while the database is away. */
+  readonly #journal: Journal | undefined;
+  readonly #options: Pick<LedgerOptions, "journal" | "onReplayed">;
   /** Prices as bytes: a price is one object for all the requests that are admitted at it. */
   readonly #priceBytes = new WeakMap<Price, Uint8Array>();
   #closing: Promise<void> | undefined;
@@ -92,9 +100,14 @@ export class Ledger {
       recalled: store.ledger.recalled?.bind(store.ledger),
     });
     this.corrections = new Corrections(this.#writer, this.leases, nowMs);
+    this.#options = options;
+    const isAway = (): boolean => this.#writer.isAway(monotonicMs());
+    const journal = journalOf(options.journal, { epoch: () => this.lease.nodeId, isAway }, log);
+    this.#journal = journal;
     this.#settlements = new Settlements({
       writer: this.#writer,
       log,
+      journal,
       onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
       onLate: (requestId, overageNanos) => options.onLate?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
@@ -103,10 +116,14 @@ export class Ledger {
         live.doubt();
         options.onSettleLost?.({ requestId, costNanos, problem });
       },
-      onEnded: (requestId) => live.remove(requestId),
+      onEnded: (requestId) => {
+        live.remove(requestId);
+        journal?.ended(requestId);
+      },
       waitingMax: options.settlesWaitingMax,
     });
-    this.#steps = { writer: this.#writer, settlements: this.#settlements, leases: this.leases, nowMs, monotonicMs };
+    const { leases } = this;
+    this.#steps = { writer: this.#writer, settlements: this.#settlements, leases, journal, nowMs, monotonicMs };
     this.#holdWaits = new HoldWaits(this.#writer, live, (requestId) => this.#free(requestId));
     const onRecovered = (settled: number, voided: number): void => options.onRecovered?.(settled, voided);
     const { beatEveryMs } = options;
@@ -123,9 +140,23 @@ export class Ledger {
     });
   }
 
-  /** Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. */
-  start(): Promise<void> {
-    return this.lease.start();
+  /**
+   * Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. What journals
+   * were left behind is in the database when this resolves.
+   */
+  async start(): Promise<void> {
+    await this.lease.start();
+    const { journal, onReplayed } = this.#options;
+    if (journal === undefined) return;
+    const { found } = journal;
+    const replayed = found.length === 0 ? undefined : await replay(this.#writer, found);
+    await journal.forget();
+    if (replayed !== undefined) onReplayed?.(replayed);
+  }
+
+  /** How many requests would be lost with this process without its journal. */
+  get journaled(): number {
+    return this.#journal?.size ?? 0;
   }
 
   /**
@@ -138,11 +169,35 @@ export class Ledger {
     const [nowMs, monotonicMs] = [this.#nowMs(), this.#monotonicMs()];
     const endMs = monotonicMs + request.timeoutMs + HOLD_GRACE_MS;
     const hold = new OpenHold(request.requestId, request.accountId, endMs, this.#steps);
-    const lease = this.leases.draw(request, nowMs, monotonicMs);
+    const isAhead = this.#writer.isAhead(monotonicMs);
+    const journal = isAhead && this.#journal?.hasRoom === true ? this.#journal : undefined;
+    if (journal?.isWanted === false && this.leases.mayCover(request)) return this.#holdLater(request);
+    const lease = this.leases.draw(request, nowMs, monotonicMs, !isAhead || journal !== undefined);
     // A request that has a hold already is answered by what the database knows of it.
     if (lease === undefined || !this.#live.add(hold))
       return this.#holdExactly(this.#holdOperation(request, nowMs, undefined), hold);
-    hold.admit(this.#holdOperation(request, nowMs, lease.id), monotonicMs);
+    const operation = this.#holdOperation(request, nowMs, lease.id);
+    hold.admit(operation, monotonicMs);
+    if (journal !== undefined) return this.#holdJournaled(journal, operation, hold);
+    return passed("after_admission", hold) ?? hold;
+  }
+
+  /** Soon the database either has what was relied on, or counts as away. */
+  async #holdLater(request: HoldRequest): Promise<Hold> {
+    await sleep(AHEAD_LOOK_MS);
+    return this.hold(request);
+  }
+
+  /** The database is away: the request begins once the disk has its hold, if the lease lives on until then. */
+  async #holdJournaled(journal: Journal, operation: HoldOperation, hold: OpenHold): Promise<Hold> {
+    try {
+      await journal.admit(operation);
+      if (!this.leases.isAlive(this.#nowMs(), this.#monotonicMs()))
+        throw new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE");
+    } catch (error) {
+      hold.close();
+      throw error;
+    }
     return passed("after_admission", hold) ?? hold;
   }
 

@@ -1,6 +1,7 @@
 /** Settlements on their way to the database. One that it does not take waits here and is tried again. */
 import { failpoint } from "../failpoint.js";
 import type { SettleOutcome } from "./hold.js";
+import type { Journal } from "./journal.js";
 import type { LedgerLog } from "./ledger-options.js";
 import type { LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import type { LedgerWriter } from "./writer.js";
@@ -15,6 +16,8 @@ const RETRIED_MAX = 256;
 export interface SettlementsOptions {
   readonly writer: LedgerWriter;
   readonly log: LedgerLog;
+  /** Absent where the database is on this machine's own disk. */
+  readonly journal?: Journal | undefined;
   readonly onOverage: (requestId: string, overageNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
   /** Called where a settlement was given up. */
@@ -61,6 +64,9 @@ export class Settlements {
   settle(operation: SettleOperation, hold: Admitted, isAwaited = false): Promise<SettleOutcome | undefined> {
     this.#running += 1;
     return new Promise((resolve) => {
+      // Nobody waits longer for a database that is away than for the disk.
+      if (this.#options.journal?.isWanted === true)
+        void this.#note({ operation, hold }).then((isKept) => isKept && resolve(undefined));
       this.#try(operation, hold, isAwaited, (outcome, error) => {
         this.#running -= 1;
         if (outcome === "failed") this.#keep({ operation, hold }, error);
@@ -125,8 +131,13 @@ export class Settlements {
     return { chargedNanos, overageNanos };
   }
 
+  #note({ operation, hold }: Settling): Promise<boolean> {
+    return this.#options.journal?.note({ ...operation, terms: hold.lateTerms }) ?? Promise.resolve(false);
+  }
+
   #keep(settling: Settling, error: unknown): void {
     const { operation, hold } = settling;
+    void this.#note(settling);
     if (this.#waiting.length >= this.#waitingMax) {
       this.#options.onLost(operation, "too many wait for the database");
       return;

@@ -14,6 +14,11 @@ export const FOLLOWING_OPERATIONS_MIN = 64;
 /** How many operations may wait. At 50,000 a second that is two seconds. */
 const QUEUE_OPERATIONS_MAX = 100_000;
 
+/** How far a node runs ahead of what is durable at most: beyond it, requests wait, or are written down first. */
+const AHEAD_MS_MAX = 50;
+/** A database that does not answer for so long is as good as one that refuses. */
+const SILENT_MS = 200;
+
 /** Who waits for an operation. Told once, of one of the two; neither may throw. */
 export interface Waiting {
   committed(result: LedgerResult): void;
@@ -113,6 +118,16 @@ export class LedgerWriter {
     for (let index = 0; index < this.#commits.length; index += 1)
       sinceMs = Math.min(sinceMs, this.#commits[index]?.reliedMs ?? Infinity);
     return sinceMs;
+  }
+
+  /** True where nothing more may be relied on before it is durable. */
+  isAhead(monotonicMs: number): boolean {
+    return monotonicMs - this.reliedSinceMs > AHEAD_MS_MAX;
+  }
+
+  /** True where the database did not take the last of what is relied on, or does not answer. */
+  isAway(monotonicMs: number): boolean {
+    return this.#failedMs !== Infinity || monotonicMs - this.reliedSinceMs > SILENT_MS;
   }
 
   /** Resolves once everything that was submitted before is committed or refused, so that a read sees it. */

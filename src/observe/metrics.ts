@@ -154,6 +154,8 @@ export class Metrics {
     "What such requests cost above what their accounts still had, paid by the operator, in USD.",
     [],
   );
+  /** Requests whose charge is only in this node's journal; read when Prometheus asks. */
+  readJournaled: () => number = () => 0;
   /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
   readLeases: () => { readonly count: number; readonly restNanos: bigint } = () => NO_LEASES;
   readonly answerKeys = this.#gauge("tollgate_idempotency_keys", "Idempotency-Keys that are remembered.");
@@ -194,6 +196,9 @@ export class Metrics {
       "Nodes that share limits, as last known.",
       () => this.readCoordination()?.nodeCount ?? 1,
     );
+    const journaled =
+      "Requests that only the journal has: they were admitted within leases while the database was away.";
+    this.#gauge("tollgate_journaled_requests", journaled, () => this.readJournaled());
     this.#gauge("tollgate_leases", "Leases of money that this node has.", () => this.readLeases().count);
     this.#gauge("tollgate_leased_usd", "What is left of them, in USD.", () =>
       approximateUsd(this.readLeases().restNanos),

@@ -89,11 +89,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const nodeId = randomUUID();
-  const { derived, store, answers } = await openStorage(nodeId, options);
+  const { derived, store, answers, journals } = await openStorage(nodeId, options);
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
-  const ledger = await startLedger(store, nodeId, options);
+  const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
   const routing = createRouting(metrics, log, nowMs, healthLog);
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
@@ -149,7 +149,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const last = [{ close: closeTokenCounter }, longBodies, store, { close: async () => tracing?.close() }];
+      const unwritten = { close: async () => journals?.close() };
+      const traces = { close: async () => tracing?.close() };
+      const last = [{ close: closeTokenCounter }, longBodies, store, unwritten, traces];
       return closeEach([settings, keyUses, alerts, replays, ledger, records, routes, coordination, ...last]);
     },
   };
@@ -195,11 +197,17 @@ function createKeys(store: Store, coordination: Coordination, { secrets }: Deriv
   return new Keys({ store, coordination, ...secrets, nowMs: Date.now, randomBytes, onPublishError, onRewriteError });
 }
 
-async function startLedger(store: Store, nodeId: string, options: CoreOptions): Promise<Ledger> {
+async function startLedger(
+  { store, journals: journal }: Pick<Storage, "store" | "journals">,
+  nodeId: string,
+  options: CoreOptions,
+): Promise<Ledger> {
   const { environment, log, metrics } = options;
   const { leaseNanosMax } = environment;
-  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, leaseNanosMax, ...ledgerEvents(log, metrics) });
+  const events = ledgerEvents(log, metrics);
+  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, leaseNanosMax, journal, ...events });
   metrics.readLeases = () => ledger.leases.held;
+  metrics.readJournaled = () => ledger.journaled;
   await ledger.start();
   try {
     await refuseSecondNode(ledger, options);

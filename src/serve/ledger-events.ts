@@ -1,11 +1,11 @@
 /** What the ledger says of what happens to it: the lines that operators read, and the counts. */
-import type { LedgerOptions, LostSettlement } from "../ledger/ledger.js";
+import type { LedgerOptions, LostSettlement, Replayed } from "../ledger/ledger.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
 import { approximateUsd } from "../money.js";
 
-type Events = "onOverage" | "onLate" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
+type Events = "onReplayed" | "onOverage" | "onLate" | "onSettleLost" | "onSettlesWaiting" | "onRecovered";
 
 export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
   return {
@@ -24,6 +24,10 @@ export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOp
       metrics.settlesLost.inc();
       const fields = { request_id: requestId, cost_nanos: String(costNanos), problem };
       log.error(fields, "a settlement is lost; recovery resolves its hold");
+    }),
+    onReplayed: telling(log, ({ settled, unfinished, refused }: Replayed) => {
+      const fields = { settled, unfinished, refused };
+      log.warn(fields, "a journal was left behind while the database was away; the ledger has what was in it");
     }),
     onSettlesWaiting: telling(log, (count: number) => metrics.settlesQueued.set(count)),
     onRecovered: telling(log, (settled: number, voided: number) => {

@@ -4,6 +4,7 @@ import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import type { Ledger } from "../ledger/ledger.js";
 import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
 import type { AnswersOptions } from "../store/postgres/answers.js";
+import { type Journals, openJournals } from "../store/journals.js";
 import { leaveMark, markPath } from "../store/ledger-mark.js";
 import { openPostgresStore } from "../store/postgres/store.js";
 import { Answers } from "../store/sqlite/answers.js";
@@ -19,6 +20,8 @@ const WITNESS_INSIDE =
 export interface Storage {
   readonly derived: Derived;
   readonly store: Store;
+  /** What requests are written to while the database is away; undefined where the database is on the same disk. */
+  readonly journals: Journals | undefined;
   answers(options: AnswersOptions): AnswerStore;
 }
 
@@ -40,7 +43,22 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
     onLossAccepted: (found) => log.error({ found }, "lost state was accepted (--accept-loss)"),
     onAnchorError: (err) => log.warn({ err }, "no anchor over the ledger could be made or noted; the next is soon"),
   });
-  return { derived, store: measured(store, metrics), answers: (answers) => store.answers(answers) };
+  const journals = await openOwnJournals(options);
+  return { derived, store: measured(store, metrics), journals, answers: (answers) => store.answers(answers) };
+}
+
+/** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
+async function openOwnJournals({ environment, log }: CoreOptions): Promise<Journals | undefined> {
+  const { dataDirectory: data } = environment;
+  try {
+    const journals = await openJournals(data);
+    const { damaged } = journals;
+    if (damaged > 0) log.error({ data, damaged }, "lines of a journal are damaged; a copy of the file stays beside it");
+    return journals;
+  } catch (err) {
+    log.warn({ err, data }, "TOLLGATE_DATA takes no journal: while PostgreSQL is away, all paid calls are 503");
+    return undefined;
+  }
 }
 
 /**
@@ -72,7 +90,8 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
   // A directory of demonstrations is one to throw away.
   const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
   if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
-  return { derived, store: measured(store, metrics), answers: (answers) => new Answers({ ...answers, directory }) };
+  const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
+  return { derived, store: measured(store, metrics), journals: undefined, answers };
 }
 
 /** Opens the database, and says what it lost where that is accepted. */

@@ -51,7 +51,7 @@ describe.each(ROWS)("$name", (row) => {
     expect(response.headers.get("x-should-retry")).toBe(String(row.retry));
     expect(response.headers.get("x-tollgate-reason")).toBe(row.reason);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
-    if (row.reason === "RATE_LIMITED") {
+    if (row.reason === "RATE_LIMITED" || row.reason === "LEDGER_UNAVAILABLE") {
       expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(Number(response.headers.get("retry-after-ms"))).toBeGreaterThan(0);
     }

@@ -36,6 +36,11 @@ test("no wait is told where waiting does not help", () => {
   expect(errorReply(error, "req_1", undefined).headers["retry-after"]).toBeUndefined();
 });
 
+test("who is refused because the ledger is away is told when to come again", () => {
+  const { headers } = errorReply(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"), "req_1", undefined);
+  expect(headers).toMatchObject({ "retry-after": "1", "retry-after-ms": "1000" });
+});
+
 test("all six facts of a rate limit become headers, and only as far as they are known", () => {
   const known = {
     limit_requests: "60",

@@ -208,19 +208,31 @@ function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {
   if (databaseBytesMax !== undefined) database.pragma(`max_page_count = ${Math.ceil(databaseBytesMax / PAGE_BYTES)}`);
 }
 
-/** A lock that ends with the process, however it ends: an exclusive transaction on a file of its own. */
 function takeLock(directory: string): Sqlite {
   let lock: Sqlite | undefined;
   try {
-    lock = new Sqlite(privateFile(join(directory, LOCK_NAME)), { timeoutMs: 0 });
+    lock = lockOf(directory);
+  } catch (error) {
+    throw explained(directory, LOCK_NAME, error);
+  }
+  if (lock === undefined) throw new Error(`The data directory '${directory}' is in use by another Tollgate.`);
+  return lock;
+}
+
+/**
+ * A lock that ends with the process, however it ends: an exclusive transaction on a file of its own. Undefined where
+ * another has it.
+ */
+export function lockOf(directory: string): Sqlite | undefined {
+  const lock = new Sqlite(privateFile(join(directory, LOCK_NAME)), { timeoutMs: 0 });
+  try {
     lock.pragma("journal_mode = MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
-    lock?.close();
-    if (error instanceof SqliteError && error.code === "SQLITE_BUSY")
-      throw new Error(`The data directory '${directory}' is in use by another Tollgate.`, { cause: error });
-    throw explained(directory, LOCK_NAME, error);
+    lock.close();
+    if (error instanceof SqliteError && error.code === "SQLITE_BUSY") return undefined;
+    throw error;
   }
 }
 

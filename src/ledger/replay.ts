@@ -1,0 +1,69 @@
+/**
+ * What a journal that was left behind tells the database. Each operation changes something once, by the id of its
+ * request, so that a journal may be told again, also beside what the database knew already.
+ */
+import { type JournalOperation, journalOperation } from "./journal-text.js";
+import type { Replayed } from "./ledger-options.js";
+import type { CheckpointOperation, HoldOperation, SettleOperation } from "./operation.js";
+import { termsOf } from "./late-terms.js";
+import { SOURCE_RECOVERED } from "./rows.js";
+import type { LedgerWriter } from "./writer.js";
+
+/** How many requests are told at once. */
+const REQUESTS_MAX = 256;
+
+/** All that a journal knows of one request: the newest of each. */
+interface Known {
+  hold?: HoldOperation;
+  checkpoint?: CheckpointOperation;
+  settle?: SettleOperation;
+}
+
+type End = "settled" | "unfinished" | "refused";
+
+/** Rejects with LEDGER_UNAVAILABLE where the database does not take it now. */
+export async function replay(writer: LedgerWriter, texts: readonly string[]): Promise<Replayed> {
+  const counts = { settled: 0, unfinished: 0, refused: 0 };
+  const requests = new Map<string, Known>();
+  for (const text of texts) {
+    const operation = journalOperation(text);
+    if (operation === undefined) counts.refused += 1;
+    else add(requests, operation);
+  }
+  const all = [...requests.values()];
+  for (let start = 0; start < all.length; start += REQUESTS_MAX) {
+    const ends = await Promise.all(all.slice(start, start + REQUESTS_MAX).map((known) => tell(writer, known)));
+    for (const end of ends) counts[end] += 1;
+  }
+  return counts;
+}
+
+function add(requests: Map<string, Known>, operation: JournalOperation): void {
+  const known = requests.get(operation.requestId) ?? {};
+  requests.set(operation.requestId, known);
+  if (operation.kind === "hold") known.hold = operation;
+  else if (operation.kind === "checkpoint") known.checkpoint = operation;
+  else known.settle = operation;
+}
+
+/**
+ * The hold first: where its lease is still there, the request is charged of that. Where it is not, the end goes with
+ * what the request was admitted on, as a late record.
+ */
+async function tell(writer: LedgerWriter, { hold, checkpoint, settle }: Known): Promise<End> {
+  const holding = hold === undefined ? undefined : writer.submit(hold);
+  const terms = hold && termsOf(hold);
+  if (settle !== undefined) {
+    const [result] = await Promise.all([writer.submit({ ...settle, terms: settle.terms ?? terms }), holding]);
+    return result.kind === "settled" ? "settled" : "refused";
+  }
+  await holding;
+  if (checkpoint === undefined) return "unfinished";
+  // Where the database has the hold, recovery charges the checkpoint, or a later one that it has too.
+  const noted = await writer.submit(checkpoint);
+  if (noted.kind === "noted" || terms === undefined) return "unfinished";
+  const { kind: _, ...charge } = checkpoint;
+  const late = { kind: "settle", ...charge, usageSource: SOURCE_RECOVERED, attemptLog: "", terms } as const;
+  const result = await writer.submit(late);
+  return result.kind === "settled" ? "settled" : "refused";
+}

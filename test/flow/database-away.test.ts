@@ -1,0 +1,111 @@
+/**
+ * PostgreSQL goes away under a gateway that serves: calls within leases go on by its journal, all others are 503, and
+ * what was served is charged once, also where the gateway is killed before the database is back.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { chat, postChat, readAll } from "../support/chat-call.js";
+import { startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { startOwnPostgres } from "../support/own-postgres.js";
+import { postgresMissing, postgresPrograms } from "../support/postgres.js";
+import { OWN_REDIS_MISSING, startRedis } from "../support/redis-server.js";
+import { settingsFor } from "../support/world.js";
+
+const PATIENT = { timeout: 60_000, interval: 100 };
+/** Of a call of the fake upstream: 10 tokens in and 4 out. */
+const COST_NANOS = 500n;
+const CREDIT_NANOS = 1_000_000_000n;
+
+interface Told {
+  served: number;
+  readonly refused: Set<string>;
+}
+
+/** Calls one after the other until so many are answered, or the gateway has refused so many. */
+async function callUntil(
+  gateway: GatewayProcess,
+  secret: string,
+  served: number,
+  refusedMax: number,
+  isPaced = false,
+): Promise<Told> {
+  const told: Told = { served: 0, refused: new Set() };
+  for (let refused = 0; told.served < served && refused < refusedMax;) {
+    if (isPaced) await sleep(100);
+    const response = await postChat(gateway, secret, chat("hello"));
+    const body = await response.text();
+    if (response.status === 200) told.served += 1;
+    else {
+      refused += 1;
+      const { error } = JSON.parse(body) as { error: { code: string } };
+      const wait = response.headers.get("retry-after") === null ? "" : "later";
+      told.refused.add(`${response.status} ${error.code} ${wait}`);
+    }
+  }
+  return told;
+}
+
+const missing = postgresMissing ?? OWN_REDIS_MISSING;
+
+test.skipIf(missing !== undefined || postgresPrograms === undefined)(
+  `a database that is away costs nobody what was served, and nobody is refused for want of money ${missing ?? ""}`,
+  async () => {
+    const server = await startOwnPostgres();
+    const upstream = await startFakeUpstream();
+    // With it, a node that starts anew does not wait to see whether the one that was killed lives.
+    const redis = await startRedis();
+    const env = {
+      TOLLGATE_DATABASE_URL: server.url,
+      TOLLGATE_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+      TOLLGATE_SECRET: "a root secret of this test, long enough",
+    };
+    const first = await startGateway({ settings: settingsFor(upstream.url, 100), env });
+    first.expectOddAnswers();
+    const management = new Management(first);
+    for (const id of ["acme", "other"]) await management.account(id, CREDIT_NANOS);
+    const { secret } = await management.makeKey("acme");
+    const { secret: cold } = await management.makeKey("other");
+    let served = (await callUntil(first, secret, 40, 1)).served;
+    expect(await callUntil(first, cold, 1, 1)).toMatchObject({ served: 1 });
+    const slow = chat(JSON.stringify({ fake: { eventDelayMs: 150 } }), { stream: true });
+    const stream = await postChat(first, secret, slow);
+
+    await server.crash();
+    const away = await callUntil(first, secret, 6, 40, true);
+    expect(away.served, [...away.refused].join()).toBe(6);
+    expect(first.log.some((line) => line.includes("are written to the journal"))).toBe(true);
+    const others = await callUntil(first, cold, 1, 3);
+    expect([...others.refused]).toEqual(["503 ledger_unavailable later"]);
+    expect([...away.refused].filter((refusal) => refusal !== "503 ledger_unavailable later")).toEqual([]);
+    expect(await readAll(stream)).toContain("[DONE]");
+    served += away.served;
+    await server.start();
+    const back = await callUntil(first, cold, 1, 100_000);
+    expect([...back.refused].filter((refusal) => refusal !== "503 ledger_unavailable later")).toEqual([]);
+    const spent = async (): Promise<bigint> => (await management.balance("acme")).spentNanos;
+    await expect.poll(spent, PATIENT).toBeGreaterThanOrEqual(BigInt(served) * COST_NANOS);
+    const streamNanos = (await spent()) - BigInt(served) * COST_NANOS;
+    await management.verify();
+
+    served += (await callUntil(first, secret, 40, 1_000)).served;
+    await expect.poll(spent, PATIENT).toBe(BigInt(served) * COST_NANOS + streamNanos);
+    await server.crash();
+    const last = await callUntil(first, secret, 6, 40, true);
+    expect(last.served).toBe(6);
+    served += last.served;
+    await first.kill();
+    await server.start();
+    const second = await startGateway({ env, dataDirectory: first.dataDirectory, settings: settingsFor(upstream.url) });
+    expect(second.log.filter((line) => line.includes("a journal was left behind"))).toHaveLength(1);
+    const after = new Management(second);
+    const total = BigInt(served) * COST_NANOS + streamNanos;
+    await expect.poll(async () => (await after.balance("acme")).spentNanos, PATIENT).toBe(total);
+    await after.verify();
+    await second.stop();
+    await redis.close();
+    await upstream.close();
+  },
+  180_000,
+);
