@@ -4,6 +4,7 @@ import type { Act, AuditEvent, Subject } from "../audit/act.js";
 import { eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
+import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";
 import type { MemberChange } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
@@ -62,7 +63,7 @@ export class Members {
   async invite(wish: InvitationWish, caller: Caller, act: Act): Promise<ToldLink> {
     const { accountId, role, installationRole } = wish;
     if (accountId !== null) await this.#requireAccount(accountId);
-    if (role === "owner" && !isOwner(caller)) throw roleMissing(caller);
+    if (role === "owner" && !isOwner(caller)) throw roleMissing(caller.user, "members");
     if (!Number.isInteger(wish.ttlSeconds) || wish.ttlSeconds > TTL_S_MAX)
       throw invalid("ttl_seconds", `must be at most ${TTL_S_MAX}`);
     const email = wish.email === "" ? null : emailOf(wish.email);
@@ -164,10 +165,6 @@ function requireDone(change: MemberChange, whole: Named, part: Named, caller: Ca
     case "last_owner":
       throw new GatewayError("ERROR_REASON_LAST_OWNER", { kind: whole.kind, id: whole.id });
     case "forbidden":
-      throw roleMissing(caller);
+      throw roleMissing(caller.user, "members");
   }
-}
-
-function roleMissing({ user }: Caller): GatewayError {
-  return new GatewayError("ERROR_REASON_ROLE_MISSING", { role: user?.role ?? "none", scope: "members" });
 }

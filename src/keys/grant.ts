@@ -5,6 +5,7 @@ import type { Caller, CallerUser } from "./caller.js";
 import type { Role } from "./roles.js";
 import { isHiddenId } from "./key-id.js";
 import { newSettings, settingName } from "./key-settings.js";
+import { roleMissing, scopeMissing } from "./scope-missing.js";
 import { MAKERS_MAX } from "./standing.js";
 import { excessOf, inherited, isWithin } from "./within.js";
 
@@ -127,10 +128,6 @@ function requireUserMayGrant(user: CallerUser, { scopes }: KeySettings): void {
 const CLIENT_SCOPES = ["chat", "embeddings", "models", "usage"];
 const ACCOUNT_SCOPES = [...CLIENT_SCOPES, "keys"];
 
-function roleMissing({ role }: CallerUser, scope: string): GatewayError {
-  return new GatewayError("ERROR_REASON_ROLE_MISSING", { role, scope });
-}
-
 function isWithinCaller(key: Key, caller: Caller): boolean {
   const { settings } = key;
   return (
@@ -149,9 +146,4 @@ function boundsOf(caller: Caller): KeySettings {
 
 function makerCount({ maker }: Caller): number {
   return maker === undefined ? 0 : 1 + makerCount(maker);
-}
-
-function scopeMissing(caller: Caller, scope: string): GatewayError {
-  const scopes = caller.settings.scopes.join(" ");
-  return new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes });
 }

@@ -1,9 +1,9 @@
 /** Who calls: a key by its secret, a person by a session that a front end of ours tells, or nobody yet. */
 import { Key, KeySettings } from "../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../api/session-headers.js";
-import { GatewayError } from "../errors.js";
 import type { UserCaller } from "../identity/user-caller.js";
 import type { Caller } from "../keys/caller.js";
+import { roleMissing } from "../keys/scope-missing.js";
 import { FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { beginsRequest } from "./begins-request.js";
 import type { CoreParts } from "./core.js";
@@ -36,8 +36,7 @@ export async function sessionCaller(
 ): Promise<Caller> {
   const caller = await identity.authenticate(told.token, told.accountId);
   if (!beginsRequest(path)) return caller;
-  if (!caller.may("chat", false))
-    throw new GatewayError("ERROR_REASON_ROLE_MISSING", { role: caller.user.role, scope: "chat" });
+  if (!caller.may("chat", false)) throw roleMissing(caller.user, "chat");
   return keys.hiddenCaller(await playgroundKey({ identity, keys }, caller));
 }
 

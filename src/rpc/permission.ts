@@ -2,6 +2,7 @@
 import type { MethodPermission } from "../api/descriptors.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
+import { scopeMissing } from "../keys/scope-missing.js";
 
 /** The scope that a permission asks for; empty where any valid key will do. */
 export function scopeOf(permission: MethodPermission): string {
@@ -15,19 +16,12 @@ export function scopeOf(permission: MethodPermission): string {
 export function requirePermission(permission: MethodPermission, caller: Caller, address: string): void {
   const scope = scopeOf(permission);
   if (permission.user === true && caller.user === undefined) throw new GatewayError("ERROR_REASON_USER_MISSING");
-  if (scope !== "" && !caller.may(scope, permission.reads === true)) throw scopeMissing(scope, caller);
+  if (scope !== "" && !caller.may(scope, permission.reads === true)) throw scopeMissing(caller, scope);
   if (!caller.mayComeFrom(address))
     throw new GatewayError("ERROR_REASON_ADDRESS_NOT_ALLOWED", { address: address || "unknown" });
 }
 
 /** Throws SCOPE_MISSING. */
 export function requireScope(scope: string, caller: Caller): void {
-  if (!caller.hasScope(scope)) throw scopeMissing(scope, caller);
-}
-
-/** The refusal of a caller whose key lacks a scope, or whose role does not give it. */
-export function scopeMissing(scope: string, caller: Caller): GatewayError {
-  const { user } = caller;
-  if (user !== undefined) return new GatewayError("ERROR_REASON_ROLE_MISSING", { role: user.role, scope });
-  return new GatewayError("ERROR_REASON_SCOPE_MISSING", { scope, scopes: caller.settings.scopes.join(" ") });
+  if (!caller.hasScope(scope)) throw scopeMissing(caller, scope);
 }

@@ -12,7 +12,7 @@ import { TrustedProxies } from "../keys/proxies.js";
 import { Ledger } from "../ledger/ledger.js";
 import { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
-import type { Metrics, UpstreamAside } from "../observe/metrics.js";
+import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
@@ -28,6 +28,7 @@ import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
 import { UpstreamRefusal } from "../wire/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
+import { asidesOf } from "./asides.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
@@ -301,12 +302,6 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
       metrics.drainsRunning.set(running);
     }),
   });
-  metrics.readAsides = (): readonly UpstreamAside[] => asidesOf(routing);
+  metrics.readAsides = () => asidesOf(routing);
   return routing;
-}
-
-export function asidesOf(routing: Routing): readonly UpstreamAside[] {
-  return [...routing.table.upstreams.values()].flatMap(({ id, health }) =>
-    health.asides(routing.nowMs()).map(({ model, cause }) => ({ upstream: id, model, cause })),
-  );
 }
