@@ -11,7 +11,7 @@ import { WebhookNetworks } from "./networks.js";
 import { Mail, type MailOptions } from "./mail.js";
 import { NO_SOURCES, type NodeSources, NodeWatch } from "./node-watch.js";
 import { post, type Posted } from "./post.js";
-import { type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
+import { type AlertRow, type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
 import { Rules } from "./rules.js";
 import { SecretSeal } from "./seal.js";
 import { Sender } from "./sender.js";
@@ -24,6 +24,8 @@ export interface AlertsOptions {
   readonly log: Log;
   /** Keys of 32 bytes for webhooks' secrets, the one in force first. */
   readonly sealKeys: readonly Buffer[];
+  /** That of them which comes from the root secret before. */
+  readonly previousSealKey?: Buffer | undefined;
   /** Networks that are not public and that webhooks may lead to. */
   readonly networks: readonly string[];
   /** 32 characters that never come again. */
@@ -34,8 +36,12 @@ export interface AlertsOptions {
   readonly mail?: MailOptions | undefined;
   /** What the node sees by itself. Default: nothing. */
   readonly sources?: NodeSources;
+  /** The alerts of the settings file in force. Default: none. */
+  readonly fileAlerts?: () => readonly AlertRow[];
   /** How often alerts are looked at. Default: 10 s. */
   readonly everyMs?: number;
+  /** For an attempt at a webhook. Default: 15 s. */
+  readonly attemptMs?: number;
   /** Default: the system's servers of names. */
   readonly resolve?: Resolve;
 }
@@ -64,7 +70,7 @@ export class Alerts {
     const { store, nodeId, log, makeId, nowMs } = options;
     this.#networks = new WebhookNetworks(options.networks);
     this.#mail = options.mail && new Mail(options.mail);
-    const seal = new SecretSeal(options.sealKeys);
+    const seal = new SecretSeal(options.sealKeys, options.previousSealKey);
     this.events = new Events(store);
     this.webhooks = new Webhooks({ store, networks: this.#networks, seal, makeId, nowMs });
     this.#sender = new Sender({
@@ -73,7 +79,6 @@ export class Alerts {
       nowMs,
       random: Math.random,
       onError: (err) => log.warn({ err }, "deliveries of events could not be looked at; they wait"),
-      onAttempt: () => undefined,
     });
     this.deliveries = new Deliveries(store, nowMs, () => this.#sender.poke());
     const onMade = (): void => {
@@ -82,7 +87,7 @@ export class Alerts {
     };
     this.maker = new EventMaker({ store, nodeId, makeId, nowMs, sendsMail: options.mail !== undefined, onMade });
     const onChange = (alertId: string): void => this.evaluator.forget(alertId);
-    this.rules = new Rules({ store, makeId, nowMs, onChange });
+    this.rules = new Rules({ store, makeId, nowMs, onChange, ofFile: options.fileAlerts ?? (() => []) });
     this.watch = new NodeWatch(options.sources ?? NO_SOURCES);
     this.evaluator = new Evaluator({
       store,
@@ -92,8 +97,20 @@ export class Alerts {
       nodeId,
       nowMs,
       everyMs: options.everyMs ?? EVERY_MS,
+      onSweep: () => this.#sealAnew(),
       onError: (err) => log.warn({ err }, "alerts could not be looked at; they are again in a while"),
     });
+  }
+
+  /** A proof of the ledger ended. Never rejects: the proof counts, whoever hears of it. */
+  async proved({ holds, problems }: { readonly holds: boolean; readonly problems: readonly string[] }): Promise<void> {
+    const { store, log } = this.options;
+    const values = { problems: holds ? 0 : Math.max(1, problems.length) };
+    try {
+      await store.alertSteps([{ statement: "noteProof", values }]);
+    } catch (err) {
+      log.warn({ err }, "alerts did not hear of a proof of the ledger");
+    }
   }
 
   start(): void {
@@ -106,6 +123,11 @@ export class Alerts {
     await this.evaluator.close();
     await this.#sender.close();
     await this.#mail?.close();
+  }
+
+  async #sealAnew(): Promise<void> {
+    const webhooks = await this.webhooks.sealAnew();
+    if (webhooks > 0) this.options.log.info({ webhooks }, "secrets of webhooks are sealed with the new root secret");
   }
 
   async #send({ targetId }: DeliveryRow, event: EventRow): Promise<Posted | "gone"> {
@@ -121,7 +143,8 @@ export class Alerts {
       "user-agent": this.options.userAgent,
       ...signedHeaders(event.id, this.options.nowMs(), body, secrets),
     };
-    const { resolve = resolveName } = this.options;
-    return post(new URL(webhook.settings.url), headers, body, { networks: this.#networks, resolve });
+    const { resolve = resolveName, attemptMs } = this.options;
+    const bounds = attemptMs === undefined ? {} : { totalMs: attemptMs };
+    return post(new URL(webhook.settings.url), headers, body, { networks: this.#networks, resolve, ...bounds });
   }
 }

@@ -21,6 +21,8 @@ export interface EvaluatorParts {
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;
   readonly everyMs: number;
+  /** Called each minute, where old events are forgotten too. */
+  readonly onSweep: () => Promise<void>;
 }
 
 /** The rows of a page: what one transaction reads of the ledger, in about a millisecond. */
@@ -78,11 +80,16 @@ export class Evaluator {
   async #look(): Promise<void> {
     const alerts = await this.parts.rules.active();
     await this.#sweepNow();
-    if (alerts.length === 0) return;
     const [rows = []] = await this.#steps([{ statement: "states", values: {} }]);
-    const told = new Told(rows.map(toState));
+    const states = rows.map(toState);
+    const gone = new Set(states.map(({ alertId }) => alertId).filter((id) => this.parts.rules.isGoneFromFile(id)));
+    if (alerts.length === 0 && gone.size === 0) return;
+    const told = new Told(states);
     for (const alert of of(alerts, "node")) await this.#lookHere(alert, told);
-    if (await this.#hasTurn()) await this.#lookAtLedger(of(alerts, "ledger"), told);
+    if (!(await this.#hasTurn())) return;
+    await this.#lookAtLedger(of(alerts, "ledger"), told);
+    // As where an alert is deleted over the API: it tells nothing more, and what comes by its name is a new one.
+    for (const id of gone) await this.#steps([{ statement: "deleteStates", values: { id } }]);
   }
 
   /** What another node told of is its own to take back, while it lives and says so. */
@@ -93,7 +100,8 @@ export class Evaluator {
       const ageMs = state === undefined ? 0 : nowMs() - state.seenTimeMs;
       if (state !== undefined && state.nodeId !== nodeId && ageMs < FOREIGN_MS) continue;
       await this.#tell(alert, reading, state);
-      if (state === undefined || !reading.isMet || ageMs < SEEN_EVERY_MS) continue;
+      // Between met and over it is this node's still: another one that is well must not take it back.
+      if (state === undefined || reading.isOver || ageMs < SEEN_EVERY_MS) continue;
       const values = { alertId: alert.id, subject: state.subject, eventId: state.eventId, nodeId, nowMs: nowMs() };
       await this.#steps([{ statement: "seen", values }]);
     }
@@ -117,6 +125,7 @@ export class Evaluator {
       const { kind } = alert.settings;
       if (kind === AlertKind.ALERT_KIND_MODEL_RETIRING) readings.push(...watch.retiring(alert, nowMs()));
       if (kind === AlertKind.ALERT_KIND_OVERAGE) readings.push(await this.#overage(alert));
+      if (kind === AlertKind.ALERT_KIND_PROOF_FAILED) readings.push(...(await this.#proof()));
       for (const reading of told.withGone(alert, readings))
         await this.#tell(alert, reading, told.find(alert.id, reading.subject));
     }
@@ -142,6 +151,26 @@ export class Evaluator {
     };
   }
 
+  /** What the last proof said, on whichever node; nothing before the first one. */
+  async #proof(): Promise<readonly Reading[]> {
+    const [[noted] = []] = await this.#steps([{ statement: "noted", values: { name: "proof" } }]);
+    if (noted === undefined) return [];
+    const problems = nanos(noted, "value");
+    return [
+      {
+        subject: "ledger",
+        subjectAccountId: "",
+        isMet: problems > 0n,
+        isOver: problems === 0n,
+        message:
+          problems === 0n
+            ? "The proof of the ledger holds again."
+            : "The proof of the ledger did not hold: `tollgate ledger verify` says what is wrong.",
+        facts: { problems: String(problems) },
+      },
+    ];
+  }
+
   /** Forgets old events and deliveries, a few hundred at a time. */
   async #sweepNow(): Promise<void> {
     const nowMs = this.parts.nowMs();
@@ -154,6 +183,7 @@ export class Evaluator {
       { statement: "sweepEvents", values: { beforeMs: nowMs - EVENTS_KEPT_MS } },
       { statement: "sweepNotes", values: { before: `overage ${dayOf(nowMs - WEEK_DAYS * DAY_MS)}` } },
     ]);
+    await this.parts.onSweep();
   }
 
   async #hasTurn(): Promise<boolean> {

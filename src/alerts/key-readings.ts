@@ -52,9 +52,13 @@ function keyBudgets(settings: KeySettings, row: Columns): readonly Budget[] {
   ];
 }
 
-/** Whole days since the day of its last request, or since it was made. */
+/**
+ * Whole days since the day of its last request, or since it was made. A request that cost nothing is in no budget, and
+ * the note of a key's last use is written behind: the later of the two counts.
+ */
 function unusedDays(row: Columns, nowMs: number): number {
-  const used = Date.parse(`${text(row, "last_day")}T00:00:00Z`);
-  const sinceMs = Math.max(Number.isNaN(used) ? 0 : used, number(row, "create_time_ms"));
+  const paid = Date.parse(`${text(row, "last_day")}T00:00:00Z`);
+  const usedMs = Math.max(Number.isNaN(paid) ? 0 : paid, number(row, "last_use_time_ms"));
+  const sinceMs = Math.max(usedMs, number(row, "create_time_ms"));
   return Math.max(0, dayNumber(nowMs) - dayNumber(sinceMs));
 }

@@ -36,7 +36,7 @@ export const KINDS: { readonly [Kind in KnownKind]: KindRow } = {
   [AlertKind.ALERT_KIND_CREDENTIAL_REFUSED]: { word: "credential_refused", ...OPERATORS },
   [AlertKind.ALERT_KIND_RELOAD_REFUSED]: { word: "reload_refused", ...OPERATORS },
   [AlertKind.ALERT_KIND_OVERAGE]: { word: "overage", watched: "ledger", isOperators: true, needs: "amountNanos" },
-  [AlertKind.ALERT_KIND_PROOF_FAILED]: { word: "proof_failed", ...OPERATORS },
+  [AlertKind.ALERT_KIND_PROOF_FAILED]: { word: "proof_failed", watched: "ledger", isOperators: true },
   [AlertKind.ALERT_KIND_KEY_UNUSED]: { word: "key_unused", ...LEDGER, needs: "days" },
   [AlertKind.ALERT_KIND_KEY_EXPIRING]: { word: "key_expiring", ...LEDGER, needs: "days" },
   [AlertKind.ALERT_KIND_MODEL_RETIRING]: {
@@ -50,12 +50,6 @@ export const KINDS: { readonly [Kind in KnownKind]: KindRow } = {
 /** Undefined for what is no kind. */
 export function kindOf(kind: AlertKind): KindRow | undefined {
   return Object.hasOwn(KINDS, kind) ? KINDS[kind as KnownKind] : undefined;
-}
-
-/** The kind of a word such as `balance_low`; undefined where there is none. */
-export function kindNamed(word: string): AlertKind | undefined {
-  const found = Object.entries(KINDS).find(([, row]) => row.word === word);
-  return found && Number(found[0]);
 }
 
 const NAME_CHARACTERS_MAX = 200;

@@ -1,4 +1,4 @@
-/** What a node sees by itself: its requests, its upstreams, its settings, and the last proof of the ledger. */
+/** What a node sees by itself: its requests, its upstreams and its settings. */
 import { DAY_MS, dayOf } from "../api/day.js";
 import { AlertKind } from "../api/index.js";
 import { GlobSet } from "../keys/glob.js";
@@ -44,14 +44,8 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 export class NodeWatch {
   readonly traffic = new Traffic();
-  #proof: { readonly holds: boolean; readonly problems: readonly string[] } | undefined;
 
   constructor(private readonly sources: NodeSources) {}
-
-  /** A proof of the ledger ended. */
-  proved(proof: { readonly holds: boolean; readonly problems: readonly string[] }): void {
-    this.#proof = proof;
-  }
 
   /** What one alert reads here. A subject of which nothing is said is well. */
   readings(alert: AlertRow, nowMs: number): readonly Reading[] {
@@ -66,8 +60,6 @@ export class NodeWatch {
         return this.#asides(alert, REFUSED);
       case AlertKind.ALERT_KIND_RELOAD_REFUSED:
         return this.sources.isReloadRefused() ? [RELOAD_REFUSED] : [];
-      case AlertKind.ALERT_KIND_PROOF_FAILED:
-        return this.#proofReading();
       default:
         return [];
     }
@@ -123,15 +115,6 @@ export class NodeWatch {
       return causes.has(cause) && ["", upstream].includes(settings.upstream);
     });
     return own.map(asideReading);
-  }
-
-  /** Until the next proof nobody knows better than the last one; after a start nobody knows at all. */
-  #proofReading(): readonly Reading[] {
-    const proof = this.#proof;
-    const [problem = ""] = proof?.problems ?? [];
-    const message = `The proof of the ledger did not hold: ${problem}`;
-    const facts = { problems: String(proof?.problems.length ?? 0) };
-    return [{ ...gateway("ledger"), isMet: proof?.holds === false, isOver: proof?.holds === true, message, facts }];
   }
 }
 

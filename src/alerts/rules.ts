@@ -19,6 +19,8 @@ export interface RulesParts {
   readonly store: Pick<Store, "alertSteps">;
   readonly makeId: () => string;
   readonly nowMs: () => number;
+  /** Those of the settings file in force. */
+  readonly ofFile: () => readonly AlertRow[];
   /** Called after each change. */
   readonly onChange: (alertId: string) => void;
 }
@@ -29,15 +31,7 @@ export function etagOf({ id, revision }: { readonly id: string; readonly revisio
 }
 
 export class Rules {
-  /** Those of the settings file, by id. */
-  #ofFile: ReadonlyMap<string, AlertRow> = new Map();
-
   constructor(private readonly parts: RulesParts) {}
-
-  /** Puts the alerts of a settings file in the place of those before. */
-  takeFile(alerts: readonly AlertRow[]): void {
-    this.#ofFile = new Map(alerts.map((alert) => [alert.id, alert]));
-  }
 
   async create(accountId: string, given: AlertSettings | undefined, act: Act): Promise<AlertRow> {
     if (given === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings" });
@@ -56,8 +50,7 @@ export class Rules {
 
   /** Undefined where there is none. */
   async find(id: string): Promise<AlertRow | undefined> {
-    const ofFile = this.#ofFile.get(id);
-    if (ofFile !== undefined) return ofFile;
+    if (isOfFile(id)) return this.parts.ofFile().find((alert) => alert.id === id);
     const [[row] = []] = await this.#steps([{ statement: "alert", values: { id } }]);
     return row && toAlert(row);
   }
@@ -66,16 +59,16 @@ export class Rules {
     const after = decodeToken("alerts", token, ID_CURSOR) ?? "";
     const values = { ...ownerValues(owner), afterId: after, count: size + 1 };
     const [found = []] = await this.#steps([{ statement: "alerts", values }]);
-    const ofFile = [...this.#ofFile.values()].filter(
-      ({ id, accountId }) => id > after && (owner === undefined || owner === accountId),
-    );
+    const ofFile = this.parts
+      .ofFile()
+      .filter(({ id, accountId }) => id > after && (owner === undefined || owner === accountId));
     const rows = [...ofFile, ...found.map(toAlert)].toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, size + 1);
     return cutPage("alerts", rows, size, ({ id }) => id);
   }
 
   /** All that are not paused. */
   async active(): Promise<readonly AlertRow[]> {
-    const found: AlertRow[] = [...this.#ofFile.values()];
+    const found: AlertRow[] = [...this.parts.ofFile()];
     for (let afterId = ""; ;) {
       const values = { ...ownerValues(undefined), afterId, count: ALL_PAGE };
       const [rows = []] = await this.#steps([{ statement: "alerts", values }]);
@@ -118,6 +111,11 @@ export class Rules {
     this.parts.onChange(id);
   }
 
+  /** True where this was the id of an alert of the settings file that is not in it any more. */
+  isGoneFromFile(id: string): boolean {
+    return isOfFile(id) && !this.parts.ofFile().some((alert) => alert.id === id);
+  }
+
   /** What the alert tells of now. */
   async firing(alertId: string): Promise<readonly string[]> {
     const [rows = []] = await this.#steps([{ statement: "statesOf", values: { alertId } }]);
@@ -125,8 +123,7 @@ export class Rules {
   }
 
   #requireOfApi({ id }: AlertRow): void {
-    if (!id.startsWith(FILE_PREFIX)) return;
-    throw invalid("id", "is that of an alert of the settings file: change it there");
+    if (isOfFile(id)) throw invalid("id", "is that of an alert of the settings file: change it there");
   }
 
   /** An alert tells its own account's webhooks alone. */
@@ -141,6 +138,10 @@ export class Rules {
   #steps(steps: readonly AlertStep[], event?: AuditEvent): ReturnType<Store["alertSteps"]> {
     return this.parts.store.alertSteps(steps, event);
   }
+}
+
+function isOfFile(id: string): boolean {
+  return id.startsWith(FILE_PREFIX);
 }
 
 export function stale(id: string, kind = "alert"): GatewayError {

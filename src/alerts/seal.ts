@@ -7,10 +7,20 @@ const TAG_BYTES = 16;
 
 export class SecretSeal {
   readonly #keys: readonly Buffer[];
+  readonly #previous: Buffer | undefined;
 
-  /** Keys of 32 bytes: the one in force, and after it those that may have sealed what is there. */
-  constructor(keys: readonly Buffer[]) {
+  /**
+   * Keys of 32 bytes: the one in force, and after it those that may have sealed what is there. `previous` is that of
+   * them which will be gone; one that comes next is in no hurry.
+   */
+  constructor(keys: readonly Buffer[], previous?: Buffer) {
     this.#keys = keys;
+    this.#previous = previous;
+  }
+
+  /** True where there is a key that will be gone. */
+  get hasPrevious(): boolean {
+    return this.#previous !== undefined;
   }
 
   seal(ownerId: string, secret: string): Uint8Array {
@@ -22,18 +32,30 @@ export class SecretSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), body]);
   }
 
+  /** The secret sealed with the key in force; undefined where it needs no key that will be gone. */
+  sealAnew(ownerId: string, bytes: Uint8Array): Uint8Array | undefined {
+    const secret = this.#previous && openWith(this.#previous, ownerId, bytes);
+    return secret === undefined ? undefined : this.seal(ownerId, secret);
+  }
+
   /** Undefined where none of the keys opens it: it was sealed under another root secret, or for another webhook. */
   open(ownerId: string, bytes: Uint8Array): string | undefined {
     for (const key of this.#keys) {
-      try {
-        const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-        decipher.setAAD(Buffer.from(ownerId)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-        const plain = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
-        return Buffer.concat([plain, decipher.final()]).toString("utf8");
-      } catch {
-        // Sealed with another of them.
-      }
+      const secret = openWith(key, ownerId, bytes);
+      if (secret !== undefined) return secret;
     }
+    return undefined;
+  }
+}
+
+function openWith(key: Buffer, ownerId: string, bytes: Uint8Array): string | undefined {
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(ownerId)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    const plain = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([plain, decipher.final()]).toString("utf8");
+  } catch {
+    // Sealed with another of them.
     return undefined;
   }
 }

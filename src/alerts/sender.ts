@@ -15,7 +15,6 @@ export interface SenderParts {
   readonly nowMs: () => number;
   readonly random: () => number;
   readonly onError: (error: unknown) => void;
-  readonly onAttempt: (isTaken: boolean) => void;
 }
 
 /** How long an attempt is its node's own; then it counts as lost, and another one is made. */
@@ -124,7 +123,6 @@ export class Sender {
       { statement: "insertAttempt", values: { deliveryId: id, number: attempts, startTimeMs, durationMs, ...posted } },
       { statement: "endAttempt", values: { id, number: attempts, ...this.#after(delivery, sent, endTimeMs) } },
     ]);
-    this.parts.onAttempt(posted.problem === "");
   }
 
   #after(delivery: DeliveryRow, sent: Posted | "gone", nowMs: number): AlertStep["values"] {

@@ -19,6 +19,7 @@ const WEBHOOKS_MAX = 100;
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
 const GRACE_SECONDS_MAX = 604_800;
+const PAGE_ROWS = 500;
 
 export interface WebhooksParts {
   readonly store: Pick<Store, "alertSteps">;
@@ -104,6 +105,30 @@ export class Webhooks {
     const isBoth = previousSecret !== null && previousUntilMs !== null && previousUntilMs > this.parts.nowMs();
     const sealed = isBoth ? [secret, previousSecret] : [secret];
     return sealed.map((bytes) => this.parts.seal.open(id, bytes)).filter((opened) => opened !== undefined);
+  }
+
+  /**
+   * Seals anew what only the root secret before opens, while both are there. Returns how many webhooks it was. It is no
+   * change of theirs: whoever read one of them may still change it.
+   */
+  async sealAnew(): Promise<number> {
+    const { seal } = this.parts;
+    if (!seal.hasPrevious) return 0;
+    let count = 0;
+    for (let afterId = ""; ;) {
+      const values = { ...ownerValues(undefined), afterId, count: PAGE_ROWS };
+      const [rows = []] = await this.#steps([{ statement: "webhooks", values }]);
+      for (const { id, secret, previousSecret } of rows.map(toWebhook)) {
+        const sealed = seal.sealAnew(id, secret);
+        const sealedPrevious = previousSecret === null ? undefined : seal.sealAnew(id, previousSecret);
+        if (sealed === undefined && sealedPrevious === undefined) continue;
+        const next = { secret: sealed ?? secret, previousSecret: sealedPrevious ?? previousSecret };
+        const [changed = []] = await this.#steps([{ statement: "sealAnew", values: { id, ...next, was: secret } }]);
+        count += changed.length;
+      }
+      afterId = rows.length < PAGE_ROWS ? "" : String(rows.at(-1)?.["id"] ?? "");
+      if (afterId === "") return count;
+    }
   }
 
   async #replace(before: WebhookRow, next: WebhookRow, act: Act): Promise<WebhookRow> {

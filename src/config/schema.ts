@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
+import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { keySeed, limit } from "./key-schema.js";
 import { price } from "./price-schema.js";
@@ -66,6 +67,7 @@ const MODELS_ARE = "What callers may ask for, by the names that they send";
 const ACCOUNTS_ARE = "Who pays, by id; made where they do not exist, and left as they are where they do";
 const KEYS_ARE = "Keys that are made where they do not exist; what stands here of one that does is in force at once";
 const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
+const ALERTS_ARE = "What the operator and accounts are told of, by name: docs/alerts.md";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
 
 const day = reading("must be a day such as 2027-01-31", (value) => {
@@ -160,6 +162,7 @@ export const settingsSchema = block({
     .preprocess((value) => value ?? [], z.array(keySeed, "must be a list of keys"))
     .meta({ ...MAY_BE_LEFT_OUT, description: KEYS_ARE }),
   metrics: orEmpty(metrics).describe(METRICS_ARE),
+  alerts: alertSeeds.describe(ALERTS_ARE),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

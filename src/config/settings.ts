@@ -1,5 +1,5 @@
 /** What tollgate.yaml says, after it was checked. */
-import type { AccountSettings, KeySettings, Price } from "../api/index.js";
+import type { AccountSettings, AlertSettings, KeySettings, Price } from "../api/index.js";
 import type { ModelFacts } from "../wire/wire.js";
 
 export interface UpstreamSettings {
@@ -55,6 +55,14 @@ export interface KeySeed {
   readonly settings: KeySettings;
 }
 
+/** An alert that stands in the file. */
+export interface AlertSeed {
+  readonly name: string;
+  /** Empty: the operator's. */
+  readonly accountId: string;
+  readonly settings: AlertSettings;
+}
+
 /** The settings file, whole and valid. */
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
@@ -62,6 +70,7 @@ export interface Settings {
   readonly accounts: readonly AccountSeed[];
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
+  readonly alerts: readonly AlertSeed[];
 }
 
 /** What metrics tell beyond what they tell of everybody. */

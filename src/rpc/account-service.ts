@@ -95,8 +95,8 @@ function accountOf(row: AccountRow): Account {
   return { id, name, createTime: new Date(createTimeMs), settings, freeze: freezeOf(freeze), etag };
 }
 
-function verified(report: VerifyReport, { watch }: CoreParts["alerts"]): VerifyLedgerResponse {
-  watch.proved(report);
+async function verified(report: VerifyReport, alerts: CoreParts["alerts"]): Promise<VerifyLedgerResponse> {
+  await alerts.proved(report);
   return {
     holds: report.holds,
     problems: [...report.problems],

@@ -36,7 +36,7 @@ export interface CoreParts {
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
   readonly nodes: NodeBoard;
-  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "watch">;
+  readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;
   readonly nowMs: () => number;

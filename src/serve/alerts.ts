@@ -8,21 +8,23 @@ import { asidesOf } from "./asides.js";
 import type { CoreOptions } from "./core.js";
 import { makeRequestId } from "./request-id.js";
 import type { Derived } from "./root-secrets.js";
+import type { SettingsKeeper } from "./settings-keeper.js";
 import type { ThisNode } from "./this-node.js";
 
 export interface AlertParts {
   readonly store: Store;
   readonly nodeId: string;
-  readonly derived: Pick<Derived, "webhookKeys">;
+  readonly derived: Pick<Derived, "webhookKeys" | "previousWebhookKey">;
   readonly routing: Routing;
   readonly node: ThisNode;
   readonly requests: RequestFeed;
+  readonly settings: Pick<SettingsKeeper, "alerts">;
 }
 
 const CANCELLED = "ERROR_REASON_CANCELLED";
 
 export function startAlerts(
-  { store, nodeId, derived, routing, node, requests }: AlertParts,
+  { store, nodeId, derived, routing, node, requests, settings }: AlertParts,
   options: CoreOptions,
 ): Alerts {
   const { environment, log, version } = options;
@@ -31,11 +33,13 @@ export function startAlerts(
     nodeId,
     log,
     sealKeys: derived.webhookKeys,
+    previousSealKey: derived.previousWebhookKey,
     networks: environment.webhookNetworks,
     mail: environment.mail,
     makeId: makeRequestId,
     nowMs: Date.now,
     userAgent: `Tollgate/${version}`,
+    fileAlerts: () => settings.alerts,
     sources: {
       asides: () => asidesOf(routing),
       models: () => [...routing.table.models.values()],

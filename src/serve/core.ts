@@ -115,7 +115,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { requests, records } = await openRecords(options, tracing);
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays(ledger, derived, answers, options);
-  const alerts = startAlerts({ store, nodeId, derived, routing, node, requests }, options);
+  const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({

@@ -13,22 +13,27 @@ export interface Derived {
   readonly answerRoots: readonly Buffer[];
   /** Of the secrets of webhooks. */
   readonly webhookKeys: readonly Buffer[];
+  /** That of them which will be gone. */
+  readonly previousWebhookKey: Buffer | undefined;
   /** What front ends show. */
   readonly frontTokens: readonly string[];
 }
 
+const WEBHOOK_SECRETS = "webhook secrets";
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** Throws a ConfigError where there is no root secret. */
 export function deriveSecrets(environment: Environment, mayMake: boolean): Derived {
   const secrets = readRootSecrets(environment, mayMake);
   const all = rootSecretsOf(secrets);
+  const { previousSecret } = secrets;
   const texts = (purpose: string): string[] => all.map((secret) => deriveKey(secret, purpose).toString("hex"));
   return {
     secrets,
     keyChecks: texts("key check"),
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
-    webhookKeys: all.map((secret) => deriveKey(secret, "webhook secrets")),
+    webhookKeys: all.map((secret) => deriveKey(secret, WEBHOOK_SECRETS)),
+    previousWebhookKey: previousSecret && deriveKey(previousSecret, WEBHOOK_SECRETS),
     frontTokens: texts("front token"),
   };
 }

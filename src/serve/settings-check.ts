@@ -3,6 +3,7 @@ import { readSettingsFile } from "../config/file.js";
 import type { Settings } from "../config/settings.js";
 import { connectUpstreams, loadTable, type UnservedModel } from "../routing/load.js";
 import { families } from "../families/index.js";
+import { alertProblems } from "./file-alerts.js";
 import { createLoadOptions } from "./load-options.js";
 
 /** The settings of a file that a start would take. Throws a ConfigError with a line for each problem. */
@@ -13,7 +14,8 @@ export async function checkSettingsFile(path: string, env: NodeJS.ProcessEnv, fi
   const upstreams = connectUpstreams(settings, new Map(), options);
   const { unserved } = await loadTable(settings, upstreams, new Map(), options);
   await Promise.all([...upstreams.values()].map((served) => served.upstream.close()));
-  if (unserved.length > 0) throw file.refusal(unserved.map(problemOf));
+  const problems = [...unserved.map(problemOf), ...alertProblems(settings)];
+  if (problems.length > 0) throw file.refusal(problems);
   return settings;
 }
 

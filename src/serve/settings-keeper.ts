@@ -1,4 +1,5 @@
 /** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+import type { AlertRow } from "../alerts/rows.js";
 import { type Act, eventOf, fileAct, type Subject } from "../audit/act.js";
 import { type Change, changeOf } from "../audit/snapshot.js";
 import { readSettingsFile, type SettingsFile } from "../config/file.js";
@@ -8,6 +9,7 @@ import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
 import { withoutSecrets } from "../redaction.js";
 import type { AuditStore } from "../store/store.js";
+import { alertProblems, alertsOf } from "./file-alerts.js";
 import type { RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
 import { applySeeds, type SeedParts } from "./seeds.js";
@@ -18,7 +20,14 @@ const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 const PROBLEMS_MAX = 10;
 const PROBLEM_CHARACTERS_MAX = 300;
 
-const NO_SETTINGS: Settings = { upstreams: [], models: [], accounts: [], keys: [], metrics: { accounts: [] } };
+const NO_SETTINGS: Settings = {
+  upstreams: [],
+  models: [],
+  accounts: [],
+  keys: [],
+  metrics: { accounts: [] },
+  alerts: [],
+};
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
@@ -37,6 +46,7 @@ export interface SettingsKeeperOptions {
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
   #inForce: Settings = NO_SETTINGS;
+  #alerts: readonly AlertRow[] = [];
   /** What is told of the file in force; undefined before the first. */
   #told: object | undefined;
 
@@ -71,6 +81,11 @@ export class SettingsKeeper {
     return this.#inForce.metrics;
   }
 
+  /** The alerts of the file in force. */
+  get alerts(): readonly AlertRow[] {
+    return this.#alerts;
+  }
+
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
   async reload(): Promise<void> {
     if (this.#watch === undefined) this.options.log.warn({}, "there is no settings file to reload");
@@ -87,7 +102,8 @@ export class SettingsKeeper {
     const { settings } = file;
     const prepared = await routes.prepare(settings);
     try {
-      if (prepared.unserved.length > 0) throw file.refusal(prepared.unserved.map(problemOf));
+      const problems = [...prepared.unserved.map(problemOf), ...alertProblems(settings)];
+      if (problems.length > 0) throw file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
       const differences = await applySeeds(seeds, settings, act);
       for (const difference of differences) log.warn({ path: this.options.path, difference }, "applied once before");
@@ -99,6 +115,7 @@ export class SettingsKeeper {
     }
     prepared.commit();
     this.#inForce = settings;
+    this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);
     this.options.onAccepted(file);
   }
@@ -123,8 +140,8 @@ export class SettingsKeeper {
 
 /** What the log of changes tells of a file: which it is, and how much it says. Its own history is its owner's. */
 function factsOf({ version, settings }: SettingsFile): object {
-  const { upstreams, models, accounts, keys } = settings;
-  const counts = { models: models.length, accounts: accounts.length, keys: keys.length };
+  const { upstreams, models, accounts, keys, alerts } = settings;
+  const counts = { models: models.length, accounts: accounts.length, keys: keys.length, alerts: alerts.length };
   return { version, upstreams: upstreams.map(({ id }) => id), ...counts };
 }
 

@@ -48,7 +48,10 @@ export const ALERT_STATEMENTS = {
 
   countEvent: `INSERT INTO event_count (id, newest) VALUES (1, 1)
     ON CONFLICT (id) DO UPDATE SET newest = event_count.newest + 1 RETURNING newest`,
-  /** What fired only where its state is this event's; what resolves only once, and where it was told of. */
+  /**
+   * What fired only where its state is this event's; what resolves only once, where it was told of, and of the account
+   * that was told of: a subject that is gone does not say whose it was.
+   */
   insertFired: `INSERT INTO event (sequence, id, type, account_id, alert_id, alert_name, subject, subject_account_id,
       message, facts, resolves_id, create_time_ms)
     SELECT newest, :id, :type, :accountId, :alertId, :alertName, :subject, :subjectAccountId, :message, :facts, NULL,
@@ -57,7 +60,8 @@ export const ALERT_STATEMENTS = {
     RETURNING sequence`,
   insertResolved: `INSERT INTO event (sequence, id, type, account_id, alert_id, alert_name, subject,
       subject_account_id, message, facts, resolves_id, create_time_ms)
-    SELECT newest, :id, :type, :accountId, :alertId, :alertName, :subject, :subjectAccountId, :message, :facts,
+    SELECT newest, :id, :type, :accountId, :alertId, :alertName, :subject,
+      coalesce((SELECT subject_account_id FROM event WHERE id = :resolvesId), :subjectAccountId), :message, :facts,
       :resolvesId, CAST(:createTimeMs AS bigint) FROM event_count WHERE EXISTS (SELECT 1 FROM alert_state
       WHERE alert_state.alert_id = :alertId AND alert_state.subject = :subject
         AND alert_state.event_id = :resolvesId)
@@ -84,6 +88,9 @@ export const ALERT_STATEMENTS = {
     previous_secret = :previousSecret,
     previous_until_ms = :previousUntilMs, revision = revision + 1 WHERE id = :id AND revision = :revision
     RETURNING revision`,
+  /** Nothing where another node was first, or its secret is another one meanwhile. */
+  sealAnew: `UPDATE webhook SET secret = :secret, previous_secret = :previousSecret
+    WHERE id = :id AND secret = :was RETURNING id`,
   deleteWebhook: "DELETE FROM webhook WHERE id = :id RETURNING id",
 
   /** Nothing where there is no such event, as where another node was first to make it. */
@@ -135,14 +142,18 @@ export const ALERT_STATEMENTS = {
       AND period = 'day' AND bucket >= :weekDay AND bucket < :day) AS week_first_day
     FROM account WHERE id > :afterId AND ${whole("id", "id")} ORDER BY id LIMIT :count`,
   keys: `SELECT id, account_id, settings, create_time_ms, ${used("key", "key.id")},
-    (SELECT max(bucket) FROM budget WHERE owner = 'key' AND owner_id = key.id AND period = 'day') AS last_day
+    (SELECT max(bucket) FROM budget WHERE owner = 'key' AND owner_id = key.id AND period = 'day') AS last_day,
+    coalesce((SELECT last_use_time_ms FROM key_use WHERE key_id = key.id), 0) AS last_use_time_ms
     FROM key WHERE id > :afterId AND revoke_time_ms IS NULL AND ${whole("account_id", "accountId")}
     AND ${whole("id", "id")} ORDER BY id LIMIT :count`,
   noteOverage: `INSERT INTO alert_note (name, value)
     SELECT :name, CAST(coalesce(sum(nanos), 0) AS bigint) FROM operator_total WHERE kind = 'overage'
     ON CONFLICT DO NOTHING`,
   noted: "SELECT value FROM alert_note WHERE name = :name",
-  sweepNotes: "DELETE FROM alert_note WHERE name < :before",
+  /** How many problems the last proof of the ledger had, whichever node made it. */
+  noteProof: `INSERT INTO alert_note (name, value) VALUES ('proof', :problems)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  sweepNotes: "DELETE FROM alert_note WHERE name LIKE 'overage %' AND name < :before",
   overage: "SELECT CAST(coalesce(sum(nanos), 0) AS bigint) AS nanos FROM operator_total WHERE kind = 'overage'",
 } as const satisfies Readonly<Record<string, string>>;
 

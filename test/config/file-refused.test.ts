@@ -14,7 +14,11 @@ const URL_RULE =
 describe("a bad file is refused with the line and column of each problem", () => {
   test.each([
     { name: "empty", text: "  \n", want: ["1:1 is empty; remove it to run without settings"] },
-    { name: "a list", text: "- a\n", want: ["1:1 must be a block of upstreams, models, accounts, keys, metrics"] },
+    {
+      name: "a list",
+      text: "- a\n",
+      want: ["1:1 must be a block of upstreams, models, accounts, keys, metrics, alerts"],
+    },
     {
       name: "bad YAML",
       text: "models:\n\tm: 1\n",

@@ -208,6 +208,7 @@ keys:
         accounts: [],
         keys: [],
         metrics: { accounts: [] },
+        alerts: [],
       });
     },
   );

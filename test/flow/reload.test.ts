@@ -1,6 +1,6 @@
 /** A reload tells the truth: a refused file changes nothing, what was applied once is said, a signal asks for it. */
 import { rmSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
@@ -94,4 +94,78 @@ test("SIGHUP reloads a file that did not change, and what runs goes on", async (
   const lines = await reload(file({}));
   expect(lines.some(({ msg }) => msg === "settings reloaded")).toBe(true);
   expect(await readAll(running)).toContain("data: [DONE]");
+});
+
+describe("alerts of the file", () => {
+  const ALERTS = `alerts:
+  reloads: { kind: reload_refused }
+  low: { kind: balance_low, account: seeded, amount: "1000.00" }
+`;
+  const wrong = (text: string): string => text.replace("price: free", "price: dear");
+
+  async function eventsOf(alertId: string): Promise<unknown[]> {
+    const { body } = await management.call("GET", `/events?alert_id=${encodeURIComponent(alertId)}`);
+    return (body["events"] as { type: string; subject: string }[]).map(({ type, subject }) => [type, subject]);
+  }
+
+  test("are in force with it, shown as its own, and changed in it alone", async () => {
+    await reload(file({}) + ALERTS);
+    const { body } = await management.call("GET", "/alerts");
+    const ids = (body["alerts"] as { id: string }[]).map(({ id }) => id);
+    expect(ids).toEqual(["file:low", "file:reloads"]);
+    for (const id of ["file:low", encodeURIComponent("file:low")]) {
+      const got = await management.call("GET", `/alerts/${id}`);
+      expect(got.body).toMatchObject({ alert: { id: "file:low", account_id: "seeded", settings: { name: "low" } } });
+      expect(got.body).not.toHaveProperty("alert.create_time");
+      const changes = [
+        await management.call("PATCH", `/alerts/${id}`, { settings: { paused: true } }),
+        await management.call("DELETE", `/alerts/${id}`),
+      ];
+      for (const refused of changes) {
+        expect(refused.status).toBe(400);
+        expect(JSON.stringify(refused.body)).toContain("an alert of the settings file: change it there");
+      }
+    }
+    // Its account sees its own, and nothing of the operator's.
+    const { secret } = await management.makeKey("seeded");
+    const own = (await new Management(gateway, secret).call("GET", "/alerts")).body["alerts"];
+    expect(own).toMatchObject([{ id: "file:low" }]);
+    await expect.poll(() => eventsOf("file:low")).toEqual([["balance_low.fired", "account seeded"]]);
+  });
+
+  test("and every reload leaves its record, whichever way it was asked for, and a refused one is told", async () => {
+    const text = file({}) + ALERTS;
+    const records = async (filter = ""): Promise<Record<string, unknown>[]> => {
+      const path = `/audit_events?method=settings.apply&resource=settings/file${filter}`;
+      return (await management.call("GET", path)).body["audit_events"] as Record<string, unknown>[];
+    };
+    const settled = (count: number): Promise<void> => expect.poll(async () => (await records()).length).toBe(count);
+    const before = (await records()).length;
+    // By its change alone, by a signal on top of it, and by a signal without a change.
+    gateway.writeSettings(`# changed\n${text}`);
+    await settled(before + 1);
+    await reload(text);
+    process.kill(gateway.pid, "SIGHUP");
+    await settled(before + 3);
+    gateway.writeSettings(wrong(text));
+    await settled(before + 4);
+    process.kill(gateway.pid, "SIGHUP");
+    await settled(before + 5);
+    await expect.poll(() => eventsOf("file:reloads")).toEqual([["reload_refused.fired", "settings file"]]);
+
+    const made = (await records()).slice(0, 5).toReversed();
+    expect(made.map(({ result }) => result)).toEqual(["done", "done", "done", "refused", "refused"]);
+    expect(made.map(({ actor }) => actor)).toEqual(made.map(() => expect.objectContaining({ kind: "file" })));
+    for (const { reason, after } of made.slice(3)) {
+      expect(reason).toBe("SETTINGS_REFUSED");
+      expect(String(after)).toContain("models.other-1.price");
+    }
+    const refused = await records("&result=refused");
+    expect(refused.slice(0, 2)).toEqual(made.slice(3).toReversed());
+    expect(refused.every(({ result }) => result === "refused")).toBe(true);
+
+    // What is taken out of the file is gone, and nothing of it is told any more.
+    await reload(file({}));
+    expect((await management.call("GET", "/alerts")).body["alerts"]).toEqual([]);
+  });
 });

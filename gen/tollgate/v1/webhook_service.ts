@@ -1785,7 +1785,8 @@ export const ResendDeliveryResponse: MessageFns<ResendDeliveryResponse> = {
  *
  * Every method needs a key, as `authorization: Bearer sk-...` or `x-api-key: sk-...`, and refuses with KEY_MISSING,
  * KEY_INVALID, KEY_EXPIRED, KEY_REVOKED, ADDRESS_NOT_ALLOWED or SCOPE_MISSING. What changes something needs the scope
- * keys; what shows something needs the scope usage. A caller that is no operator has its own account's webhooks.
+ * alerts; what shows something needs the scope usage. Of an account's people owners and admins have the scope alerts. A
+ * caller that is no operator has its own account's webhooks.
  */
 export type WebhookServiceService = typeof WebhookServiceService;
 export const WebhookServiceService = {
