@@ -31,7 +31,23 @@ export const PEOPLE_REASONS = {
   ERROR_REASON_SIGN_IN_REFUSED: {
     ...UNKNOWN_PERSON,
     code: "sign_in_refused",
-    say: () => "The e-mail address or the password is wrong. Try again, or ask your operator for a new password.",
+    say: () =>
+      "The e-mail address, the password or the code is wrong. Try again, or ask your operator for a new password.",
+  },
+  ERROR_REASON_SECOND_FACTOR_MISSING: {
+    ...UNKNOWN_PERSON,
+    code: "second_factor_missing",
+    say: () => "Enter the six digits of your second factor too, or one of your recovery codes.",
+  },
+  ERROR_REASON_SECOND_FACTOR_REQUIRED: {
+    ...FORBIDDEN,
+    code: "second_factor_required",
+    say: () => "A second factor is needed here, and you have none yet. Set one up in your own settings.",
+  },
+  ERROR_REASON_PROOF_NEEDED: {
+    ...FORBIDDEN,
+    code: "proof_needed",
+    say: (m) => `You signed in more than ${m["minutes"]} minutes ago. Show your password again, or sign in again.`,
   },
   ERROR_REASON_LINK_INVALID: {
     grpc: GRPC.NOT_FOUND,

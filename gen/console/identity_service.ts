@@ -56,6 +56,7 @@ export interface User {
   readonly installationRole: InstallationRole;
   readonly createTime?: Date | undefined;
   readonly signInTime?: Date | undefined;
+  readonly secondFactor: boolean;
 }
 export const User: Shape = {
   id: "s",
@@ -64,6 +65,7 @@ export const User: Shape = {
   installation_role: "s",
   create_time: ["?", "t"],
   sign_in_time: ["?", "t"],
+  second_factor: "b",
 };
 
 export type InstallationRole = "unspecified" | "operator" | "auditor";
@@ -99,11 +101,13 @@ export const createFirstOperator: Method<CreateFirstOperatorRequest, CreateFirst
 export interface SignInRequest {
   readonly email: string;
   readonly password: string;
+  readonly code: string;
   readonly userAgent: string;
 }
 export const SignInRequest: Shape = {
   email: "s",
   password: "s",
+  code: "s",
   user_agent: "s",
 };
 
@@ -155,6 +159,9 @@ export interface GetSessionResponse {
   readonly memberships: readonly (Membership)[];
   readonly accountId: string;
   readonly role: MemberRole;
+  readonly lacksSecondFactor: boolean;
+  readonly recoveryCodesLeft: number;
+  readonly proofExpireTime?: Date | undefined;
 }
 export const GetSessionResponse: Shape = {
   user: ["?", () => User],
@@ -162,6 +169,9 @@ export const GetSessionResponse: Shape = {
   memberships: ["[]", () => Membership],
   account_id: "s",
   role: "s",
+  lacks_second_factor: "b",
+  recovery_codes_left: "i",
+  proof_expire_time: ["?", "t"],
 };
 
 export interface Membership {
@@ -276,6 +286,172 @@ export const changePassword: Method<ChangePasswordRequest, ChangePasswordRespons
   streams: false,
   input: ChangePasswordRequest,
   output: ChangePasswordResponse,
+};
+
+export interface ProveSessionRequest {
+  readonly password: string;
+  readonly code: string;
+}
+export const ProveSessionRequest: Shape = {
+  password: "s",
+  code: "s",
+};
+
+export interface ProveSessionResponse {
+  readonly proofExpireTime?: Date | undefined;
+}
+export const ProveSessionResponse: Shape = {
+  proof_expire_time: ["?", "t"],
+};
+
+export const proveSession: Method<ProveSessionRequest, ProveSessionResponse> = {
+  name: "ProveSession",
+  verb: "POST",
+  path: "/api/v1/session:prove",
+  streams: false,
+  input: ProveSessionRequest,
+  output: ProveSessionResponse,
+};
+
+export interface CreateSecondFactorRequest {
+}
+export const CreateSecondFactorRequest: Shape = {
+};
+
+export interface CreateSecondFactorResponse {
+  readonly secret: string;
+  readonly uri: string;
+}
+export const CreateSecondFactorResponse: Shape = {
+  secret: "s",
+  uri: "s",
+};
+
+export const createSecondFactor: Method<CreateSecondFactorRequest, CreateSecondFactorResponse> = {
+  name: "CreateSecondFactor",
+  verb: "POST",
+  path: "/api/v1/session/second-factor",
+  streams: false,
+  input: CreateSecondFactorRequest,
+  output: CreateSecondFactorResponse,
+};
+
+export interface ConfirmSecondFactorRequest {
+  readonly code: string;
+}
+export const ConfirmSecondFactorRequest: Shape = {
+  code: "s",
+};
+
+export interface ConfirmSecondFactorResponse {
+  readonly recoveryCodes: readonly (string)[];
+}
+export const ConfirmSecondFactorResponse: Shape = {
+  recovery_codes: ["[]", "s"],
+};
+
+export const confirmSecondFactor: Method<ConfirmSecondFactorRequest, ConfirmSecondFactorResponse> = {
+  name: "ConfirmSecondFactor",
+  verb: "POST",
+  path: "/api/v1/session/second-factor:confirm",
+  streams: false,
+  input: ConfirmSecondFactorRequest,
+  output: ConfirmSecondFactorResponse,
+};
+
+export interface CreateRecoveryCodesRequest {
+}
+export const CreateRecoveryCodesRequest: Shape = {
+};
+
+export interface CreateRecoveryCodesResponse {
+  readonly recoveryCodes: readonly (string)[];
+}
+export const CreateRecoveryCodesResponse: Shape = {
+  recovery_codes: ["[]", "s"],
+};
+
+export const createRecoveryCodes: Method<CreateRecoveryCodesRequest, CreateRecoveryCodesResponse> = {
+  name: "CreateRecoveryCodes",
+  verb: "POST",
+  path: "/api/v1/session/second-factor/recovery-codes",
+  streams: false,
+  input: CreateRecoveryCodesRequest,
+  output: CreateRecoveryCodesResponse,
+};
+
+export interface DeleteSecondFactorRequest {
+}
+export const DeleteSecondFactorRequest: Shape = {
+};
+
+export interface DeleteSecondFactorResponse {
+}
+export const DeleteSecondFactorResponse: Shape = {
+};
+
+export const deleteSecondFactor: Method<DeleteSecondFactorRequest, DeleteSecondFactorResponse> = {
+  name: "DeleteSecondFactor",
+  verb: "DELETE",
+  path: "/api/v1/session/second-factor",
+  streams: false,
+  input: DeleteSecondFactorRequest,
+  output: DeleteSecondFactorResponse,
+};
+
+export interface GetAccountSecurityRequest {
+  readonly accountId: string;
+}
+export const GetAccountSecurityRequest: Shape = {
+  account_id: "s",
+};
+
+export interface GetAccountSecurityResponse {
+  readonly security?: AccountSecurity | undefined;
+}
+export const GetAccountSecurityResponse: Shape = {
+  security: ["?", () => AccountSecurity],
+};
+
+export interface AccountSecurity {
+  readonly requiresSecondFactor: boolean;
+}
+export const AccountSecurity: Shape = {
+  requires_second_factor: "b",
+};
+
+export const getAccountSecurity: Method<GetAccountSecurityRequest, GetAccountSecurityResponse> = {
+  name: "GetAccountSecurity",
+  verb: "GET",
+  path: "/api/v1/accounts/{account_id}/security",
+  streams: false,
+  input: GetAccountSecurityRequest,
+  output: GetAccountSecurityResponse,
+};
+
+export interface UpdateAccountSecurityRequest {
+  readonly accountId: string;
+  readonly requiresSecondFactor: boolean;
+}
+export const UpdateAccountSecurityRequest: Shape = {
+  account_id: "s",
+  requires_second_factor: "b",
+};
+
+export interface UpdateAccountSecurityResponse {
+  readonly security?: AccountSecurity | undefined;
+}
+export const UpdateAccountSecurityResponse: Shape = {
+  security: ["?", () => AccountSecurity],
+};
+
+export const updateAccountSecurity: Method<UpdateAccountSecurityRequest, UpdateAccountSecurityResponse> = {
+  name: "UpdateAccountSecurity",
+  verb: "PATCH",
+  path: "/api/v1/accounts/{account_id}/security",
+  streams: false,
+  input: UpdateAccountSecurityRequest,
+  output: UpdateAccountSecurityResponse,
 };
 
 export interface SetPasswordRequest {
@@ -497,6 +673,7 @@ export interface AcceptInvitationRequest {
   readonly name: string;
   readonly password: string;
   readonly userAgent: string;
+  readonly code: string;
 }
 export const AcceptInvitationRequest: Shape = {
   token: "s",
@@ -504,6 +681,7 @@ export const AcceptInvitationRequest: Shape = {
   name: "s",
   password: "s",
   user_agent: "s",
+  code: "s",
 };
 
 export interface AcceptInvitationResponse {
@@ -580,6 +758,60 @@ export const inviteUser: Method<InviteUserRequest, InviteUserResponse> = {
   output: InviteUserResponse,
 };
 
+export interface CreateUserRequest {
+  readonly email: string;
+  readonly name: string;
+  readonly installationRole: InstallationRole;
+  readonly accountId: string;
+  readonly role: MemberRole;
+}
+export const CreateUserRequest: Shape = {
+  email: "s",
+  name: "s",
+  installation_role: "s",
+  account_id: "s",
+  role: "s",
+};
+
+export interface CreateUserResponse {
+  readonly user?: User | undefined;
+  readonly token: string;
+}
+export const CreateUserResponse: Shape = {
+  user: ["?", () => User],
+  token: "s",
+};
+
+export const createUser: Method<CreateUserRequest, CreateUserResponse> = {
+  name: "CreateUser",
+  verb: "POST",
+  path: "/api/v1/users",
+  streams: false,
+  input: CreateUserRequest,
+  output: CreateUserResponse,
+};
+
+export interface EndUserSessionsRequest {
+  readonly id: string;
+}
+export const EndUserSessionsRequest: Shape = {
+  id: "s",
+};
+
+export interface EndUserSessionsResponse {
+}
+export const EndUserSessionsResponse: Shape = {
+};
+
+export const endUserSessions: Method<EndUserSessionsRequest, EndUserSessionsResponse> = {
+  name: "EndUserSessions",
+  verb: "POST",
+  path: "/api/v1/users/{id}:signOut",
+  streams: false,
+  input: EndUserSessionsRequest,
+  output: EndUserSessionsResponse,
+};
+
 export interface UpdateUserRequest {
   readonly id: string;
   readonly installationRole: InstallationRole;
@@ -607,9 +839,11 @@ export const updateUser: Method<UpdateUserRequest, UpdateUserResponse> = {
 
 export interface ResetUserRequest {
   readonly id: string;
+  readonly secondFactor: boolean;
 }
 export const ResetUserRequest: Shape = {
   id: "s",
+  second_factor: "b",
 };
 
 export interface ResetUserResponse {

@@ -23,6 +23,8 @@ export interface MethodPermission {
   readonly open?: boolean;
   /** True where only a person who signed in may call it. */
   readonly user?: boolean;
+  /** True where a person must have shown the password of late. */
+  readonly fresh?: boolean;
   /** True where it only shows something: HTTP reaches it with GET. */
   readonly reads?: boolean;
   /** True where the front token is asked for in place of a key. */
@@ -49,8 +51,8 @@ const HTTP_OPTION = z
   }));
 const VERBS = { get: "GET", put: "PUT", post: "POST", delete: "DELETE", patch: "PATCH" } as const;
 const PERMISSION_OPTION = z
-  .object({ scope: z.string(), operator: z.boolean(), open: z.boolean(), user: z.boolean() })
-  .transform(({ scope, operator, open, user }): MethodPermission => ({ scope, operator, open, user }));
+  .object({ scope: z.string(), operator: z.boolean(), open: z.boolean(), user: z.boolean(), fresh: z.boolean() })
+  .transform(({ scope, operator, open, user, fresh }): MethodPermission => ({ scope, operator, open, user, fresh }));
 const FRONT_ONLY: MethodPermission = { scope: "", operator: false, front: true };
 export const FIELD_MASK = "google.protobuf.FieldMask";
 const PUBLIC_PACKAGE = "tollgate.v1";

@@ -17,6 +17,7 @@ import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { addStoreCommands } from "./store.js";
 import { addUpstreamCommands } from "./upstream.js";
+import { addUserCommands } from "./user.js";
 import { readVersion } from "./version.js";
 
 const EXAMPLES = `
@@ -48,6 +49,7 @@ function buildProgram(): Command {
   addConfigCommands(program);
   addStoreCommands(program);
   addUpstreamCommands(program);
+  addUserCommands(program);
   addExportCommands(program);
   addCompletionCommand(program);
   return program;

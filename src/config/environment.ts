@@ -63,6 +63,8 @@ export interface Environment {
   /** The root secret that comes next, while nodes are told of it. */
   readonly secretNext: string | undefined;
   readonly logLevel: LogLevel;
+  /** Whom the installation asks for a second factor when signing in with a password. */
+  readonly secondFactorFor: "nobody" | "operators" | "everyone";
   /** Whether HTTP serves the web console. */
   readonly console: boolean;
   /** What deserves a line in the log, such as a mistyped variable. */
@@ -239,6 +241,12 @@ export const SCHEMA = z.object({
     .min(32, SECRET_RULE)
     .optional()
     .describe("The root secret that comes next, of which many nodes are told first"),
+  TOLLGATE_SECOND_FACTOR: z
+    .enum(["nobody", "operators", "everyone"], "must be nobody, operators or everyone")
+    .default("nobody")
+    .describe(
+      "Whether `operators` or `everyone` who signs in with a password needs a second factor ([people.md](people.md))",
+    ),
   TOLLGATE_CONSOLE: z
     .enum(["on", "off"], "must be on or off")
     .default("on")
@@ -319,6 +327,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,
     secretNext: values.TOLLGATE_SECRET_NEXT,
     logLevel: values.TOLLGATE_LOG_LEVEL,
+    secondFactorFor: values.TOLLGATE_SECOND_FACTOR,
     console: values.TOLLGATE_CONSOLE === "on",
     warnings: warningsOf(set),
   };

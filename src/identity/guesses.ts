@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Coordination, Demand } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
+import { addressBlock } from "../store/people-rows.js";
 
 /** Tries in any 60 seconds. */
 const PER_ADDRESS = 60;
@@ -32,15 +33,18 @@ export class Guesses {
     this.#nowMs = nowMs;
   }
 
-  /** Counts a try. Rejects with RATE_LIMITED, the same for a name that exists and for one that does not. */
-  async take(name: string, address: string): Promise<void> {
+  /**
+   * Counts a try for a name, whose address was counted before. Rejects with RATE_LIMITED, the same for a name that
+   * exists and for one that does not.
+   */
+  async takeName(name: string): Promise<void> {
     const until = this.#failures.get(keyOf(name))?.untilMs ?? 0;
     const waitMs = until - this.#nowMs();
     if (waitMs > 0) throw tooMany(waitMs, "sign_in_failures", FREE_FAILURES);
-    await this.#admit([demand(`name:${keyOf(name)}`, PER_NAME), ofAddress(address)]);
+    await this.#admit([demand(`name:${keyOf(name)}`, PER_NAME)]);
   }
 
-  /** Counts a try that names nobody, as with a link. Rejects with RATE_LIMITED. */
+  /** Counts a try by its address. Rejects with RATE_LIMITED. */
   takeAddress(address: string): Promise<void> {
     return this.#admit([ofAddress(address)]);
   }
@@ -81,9 +85,12 @@ function keyOf(name: string): string {
   return createHash("sha256").update(name).digest("base64url").slice(0, 22);
 }
 
-/** Who has one IPv6 address has the 2^64 beside it. */
-function addressBlock(address: string): string {
-  return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
+/**
+ * Under which name the tries for a person count. Strangers count together, from wherever they come; an address from
+ * which the person signed in before counts by itself, so that strangers never keep the person out there.
+ */
+export function countedAs(email: string, address: string, isKnownAddress: boolean): string {
+  return isKnownAddress ? `${email} ${addressBlock(address)}` : email;
 }
 
 function tooMany(waitMs: number, limit: string, value: number): GatewayError {

@@ -3,14 +3,15 @@ import { unknown } from "../api/check.js";
 import { type Act, type AuditEvent, eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination } from "../coordination/coordination.js";
-import type { LinkRow, OpenSession, SessionRow, UserRow } from "../store/people-rows.js";
+import { addressBlock, type LinkRow, type OpenSession, type SessionRow, type UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
-import { Guesses } from "./guesses.js";
-import { Passwords } from "./passwords.js";
-import { Members, userEvent } from "./members.js";
+import { countedAs, Guesses } from "./guesses.js";
+import { type Hashing, Passwords } from "./passwords.js";
+import { Members, type TellsOfUsers, userEvent } from "./members.js";
 import { digestOf, makeId, makeToken, type RandomBytes, type Token } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
-import { type UserCaller, userCaller } from "./user-caller.js";
+import { PROOF_MS, type SecondFactorFor, type UserCaller, userCaller } from "./user-caller.js";
+import { type Seal, SecondFactors } from "./second-factors.js";
 
 export interface IdentityOptions {
   readonly store: PeopleStore;
@@ -19,6 +20,12 @@ export interface IdentityOptions {
   readonly randomBytes: RandomBytes;
   /** True where there is such an account. */
   readonly accountExists: (id: string) => Promise<boolean>;
+  readonly keys: TellsOfUsers;
+  readonly seal: Seal;
+  /** Whom the installation asks for a second factor; accounts may ask their own people. */
+  readonly secondFactorFor: SecondFactorFor;
+  /** Absent: argon2id. */
+  readonly hashing?: (() => Promise<Hashing>) | undefined;
 }
 
 /** Where somebody signs in from. */
@@ -26,6 +33,14 @@ export interface Device {
   /** An IP literal; empty where nobody knows. */
   readonly address: string;
   readonly userAgent: string;
+}
+
+/** What somebody signs in with. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** Of the second factor; empty where nobody asked for one yet. */
+  readonly code: string;
 }
 
 /** A session that began, with the secret that is told this once. */
@@ -43,14 +58,17 @@ const TOKEN_LENGTH_MAX = 128;
 
 export class Identity {
   readonly #options: IdentityOptions;
-  readonly #passwords = new Passwords();
+  readonly #passwords: Passwords;
   readonly #guesses: Guesses;
   readonly members: Members;
+  readonly secondFactors: SecondFactors;
 
   constructor(options: IdentityOptions) {
     this.#options = options;
+    this.#passwords = new Passwords(options.hashing);
     this.members = new Members(options);
     this.#guesses = new Guesses(options.coordination, options.nowMs);
+    this.secondFactors = new SecondFactors(options, this.#guesses);
   }
 
   /** The token of a link that makes the first operator; undefined where there is one. */
@@ -92,27 +110,66 @@ export class Identity {
     return { user, session, token: secret.text };
   }
 
-  /** Rejects with SIGN_IN_REFUSED or RATE_LIMITED; neither tells whether the address is anybody's. */
-  async signIn(email: string, password: string, device: Device, act: Act): Promise<SignedIn> {
-    const { store } = this.#options;
+  /**
+   * Rejects with SIGN_IN_REFUSED or RATE_LIMITED, neither of which tells whether the address is anybody's, or with
+   * SECOND_FACTOR_MISSING.
+   */
+  async signIn(shown: Credentials, device: Device, act: Act): Promise<SignedIn> {
+    const { user, counted } = await this.#passwordHolder(shown.email, shown.password, device.address);
+    if (user === undefined) throw this.#failed(counted);
+    const factor = await this.secondFactors.check(user, shown.code);
+    const { session, token } = this.#newSession(user, device);
+    const event = { ...sessionEvent(by(act, user), session.id), after: JSON.stringify({ second_factor: factor }) };
+    if (!(await this.#options.store.startSession(session, user.password, event)))
+      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    markWritten(act);
+    this.#guesses.succeeded(counted);
+    return { user: { ...user, signInTimeMs: session.createTimeMs }, session, token: token.text };
+  }
+
+  /** Who has the address and the password, after the same work whoever it is. Rejects with RATE_LIMITED. */
+  async #passwordHolder(
+    email: string,
+    password: string,
+    address: string,
+  ): Promise<{ readonly user: UserRow | undefined; readonly isKnown: boolean; readonly counted: string }> {
     const name = email
       .trim()
       .toLowerCase()
       .slice(0, TOKEN_LENGTH_MAX * 2);
-    await this.#guesses.take(name, device.address);
-    const user = await store.userByEmail(name);
+    await this.#guesses.takeAddress(address);
+    const { user, isKnownAddress } = await this.#options.store.signInFacts(name, addressBlock(address));
+    const counted = countedAs(name, address, isKnownAddress);
+    await this.#guesses.takeName(counted);
     const fits = await this.#passwords.verify(user?.password, password);
-    if (user === undefined || !fits) {
-      this.#guesses.failed(name);
-      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
-    }
-    const { session, token } = this.#newSession(user, device);
-    const event = sessionEvent(by(act, user), session.id);
-    if (!(await store.startSession(session, user.password, event)))
-      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+    return { user: fits ? user : undefined, isKnown: user !== undefined, counted };
+  }
+
+  #failed(counted: string): GatewayError {
+    this.#guesses.failed(counted);
+    return new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
+  }
+
+  /**
+   * Until when the session may do what asks for a proof. Rejects with SIGN_IN_REFUSED, SECOND_FACTOR_MISSING or
+   * RATE_LIMITED.
+   */
+  async prove({ user, session }: OpenSession, password: string, code: string, act: Act): Promise<number> {
+    await this.#checkPassword(user, password);
+    await this.secondFactors.check(user, code);
+    const nowMs = this.#nowMs();
+    if (!(await this.#options.store.proveSession(session.id, nowMs, sessionEvent(act, session.id))))
+      throw new GatewayError("ERROR_REASON_SESSION_ENDED");
     markWritten(act);
-    this.#guesses.succeeded(name);
-    return { user: { ...user, signInTimeMs: session.createTimeMs }, session, token: token.text };
+    return nowMs + PROOF_MS;
+  }
+
+  /** Of somebody who is signed in, whom no stranger's tries keep waiting. */
+  async #checkPassword(user: UserRow, password: string): Promise<void> {
+    const counted = `session of ${user.id}`;
+    await this.#guesses.takeName(counted);
+    if (!(await this.#passwords.verify(user.password, password))) throw this.#failed(counted);
+    this.#guesses.succeeded(counted);
   }
 
   /** The id of the hidden key of a person in an account: the one that is there, else this one, which may be empty. */
@@ -132,30 +189,23 @@ export class Identity {
   async endSession(userId: string, id: string, act: Act): Promise<void> {
     if (!(await this.#options.store.endSession(userId, id, sessionEvent(act, id)))) throw unknown("session", id);
     markWritten(act);
+    await this.#options.keys.publishUser(userId);
   }
 
   async endSessions(userId: string, act: Act): Promise<void> {
     await this.#options.store.endSessions(userId, userEvent(act, userId));
     markWritten(act);
+    await this.#options.keys.publishUser(userId);
   }
 
   /** Rejects with SIGN_IN_REFUSED, PARAMETER_INVALID or RATE_LIMITED. */
-  async changePassword(
-    { user }: OpenSession,
-    present: string,
-    wanted: string,
-    address: string,
-    act: Act,
-  ): Promise<void> {
+  async changePassword({ user }: OpenSession, present: string, wanted: string, act: Act): Promise<void> {
     this.#passwords.require(wanted, user.email, "new_password");
-    await this.#guesses.take(user.email, address);
-    if (!(await this.#passwords.verify(user.password, present))) {
-      this.#guesses.failed(user.email);
-      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
-    }
+    await this.#checkPassword(user, present);
     const password = await this.#passwords.hash(wanted);
     await this.#options.store.setPassword(user.id, password, null, userEvent(act, user.id));
     markWritten(act);
+    await this.#options.keys.publishUser(user.id);
   }
 
   /** Rejects with LINK_INVALID, PARAMETER_INVALID or RATE_LIMITED. */
@@ -170,24 +220,23 @@ export class Identity {
     const done = await store.setPassword(user.id, password, link.id, userEvent(by(act, user), user.id));
     if (!done) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     markWritten(act);
+    await this.#options.keys.publishUser(user.id);
   }
 
-  /** Rejects with LINK_INVALID, SIGN_IN_REFUSED, PARAMETER_INVALID or RATE_LIMITED. */
+  /** Rejects with LINK_INVALID, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING, PARAMETER_INVALID or RATE_LIMITED. */
   async acceptInvitation(
     token: string,
-    wish: { readonly email: string; readonly name: string; readonly password: string },
+    wish: Credentials & { readonly name: string },
     device: Device,
     act: Act,
   ): Promise<SignedIn> {
     const { store } = this.#options;
     const email = emailOf(wish.email);
-    await this.#guesses.take(email, device.address);
+    await this.#guesses.takeAddress(device.address);
     const link = await this.#liveLink(token, "invitation");
-    const known = await store.userByEmail(email);
-    if (known !== undefined && !(await this.#passwords.verify(known.password, wish.password))) {
-      this.#guesses.failed(email);
-      throw new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
-    }
+    const { user: known, isKnown, counted } = await this.#passwordHolder(email, wish.password, device.address);
+    if (isKnown && known === undefined) throw this.#failed(counted);
+    if (known !== undefined) await this.secondFactors.check(known, wish.code);
     const user = known ?? (await this.#newUser(email, wish));
     const { session, token: secret } = this.#newSession(user, device);
     const accountId = link.accountId ?? "";
@@ -213,7 +262,8 @@ export class Identity {
     const password = await this.#passwords.hash(wish.password);
     const nowMs = this.#nowMs();
     const times = { createTimeMs: nowMs, signInTimeMs: nowMs };
-    return { id: makeId("user", this.#options.randomBytes), email, name, password, installationRole: null, ...times };
+    const id = makeId("user", this.#options.randomBytes);
+    return { id, email, name, password, installationRole: null, secondFactor: false, ...times };
   }
 
   /** Who a session's token stands for, within an account. Rejects with SESSION_ENDED or RESOURCE_UNKNOWN. */
@@ -222,7 +272,7 @@ export class Identity {
     const open = await this.#options.store.openSession(digestOf(bounded(token)), nowMs);
     if (open === undefined) throw new GatewayError("ERROR_REASON_SESSION_ENDED");
     await this.#noteUse(open, nowMs);
-    return userCaller(open, accountId);
+    return userCaller(open, accountId, { nowMs, secondFactorFor: this.#options.secondFactorFor });
   }
 
   async #noteUse({ session }: OpenSession, nowMs: number): Promise<void> {
@@ -241,6 +291,8 @@ export class Identity {
       useTimeMs: nowMs,
       address: device.address,
       userAgent: device.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+      method: "password" as const,
+      proofTimeMs: nowMs,
     };
     return { session, token };
   }

@@ -10,7 +10,13 @@ import type { MemberChange } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { makeId, makeToken, type RandomBytes } from "./tokens.js";
-import { emailOf } from "./user-fields.js";
+import { emailOf, nameOf } from "./user-fields.js";
+
+/** Tells every node that sessions of a person ended, or what the person may do changed. */
+export interface TellsOfUsers {
+  /** Never rejects. */
+  publishUser(userId: string): Promise<void>;
+}
 
 export interface MembersOptions {
   readonly store: PeopleStore;
@@ -18,6 +24,7 @@ export interface MembersOptions {
   readonly accountExists: (id: string) => Promise<boolean>;
   readonly nowMs: () => number;
   readonly randomBytes: RandomBytes;
+  readonly keys: TellsOfUsers;
 }
 
 /** A link with its secret, which is told this once. */
@@ -33,6 +40,16 @@ export interface InvitationWish {
   readonly installationRole: InstallationRole | null;
   readonly email: string;
   readonly ttlSeconds: number;
+}
+
+/** Somebody whom an operator makes. */
+export interface UserWish {
+  readonly email: string;
+  readonly name: string;
+  readonly installationRole: InstallationRole | null;
+  /** Null: no account. */
+  readonly accountId: string | null;
+  readonly role: MemberRole;
 }
 
 const TTL_S = 7 * 24 * 3_600;
@@ -57,6 +74,7 @@ export class Members {
     const change = await this.options.store.changeMember(wish, event);
     requireDone(change, { kind: "account", id: accountId }, { kind: "member", id: userId }, caller);
     markWritten(act);
+    await this.options.keys.publishUser(userId);
   }
 
   /** Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or PARAMETER_INVALID. */
@@ -87,8 +105,51 @@ export class Members {
     markWritten(act);
   }
 
+  /** Whether the account asks its people for a second factor. Rejects with RESOURCE_UNKNOWN. */
+  async secondFactorRequired(accountId: string): Promise<boolean> {
+    await this.#requireAccount(accountId);
+    return this.options.store.secondFactorRequired(accountId);
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN. */
+  async requireSecondFactor(accountId: string, required: boolean, act: Act): Promise<void> {
+    await this.#requireAccount(accountId);
+    const after = JSON.stringify({ second_factor_required: required });
+    const event = eventOf(act, { resource: `accounts/${accountId}/security`, accountId, after });
+    await this.options.store.requireSecondFactor(accountId, required, event);
+    markWritten(act);
+  }
+
   users(): Promise<readonly UserRow[]> {
     return this.options.store.users();
+  }
+
+  /**
+   * With a link by which the person sets a password. Rejects with ALREADY_EXISTS, RESOURCE_UNKNOWN or
+   * PARAMETER_INVALID.
+   */
+  async create(wish: UserWish, act: Act): Promise<{ readonly user: UserRow; readonly token: string }> {
+    const email = emailOf(wish.email);
+    const { accountId, role, installationRole } = wish;
+    if (accountId !== null) await this.#requireAccount(accountId);
+    const id = makeId("user", this.options.randomBytes);
+    const named = { id, email, name: nameOf(wish.name, email), password: null, installationRole };
+    const user = { ...named, createTimeMs: this.#nowMs(), signInTimeMs: null, secondFactor: false };
+    const { link, token } = this.#newLink("password", RESET_S, { userId: id });
+    const told = { installation_role: installationRole, account_id: accountId, role: accountId === null ? null : role };
+    const event = userEvent(act, id, { after: JSON.stringify(told) });
+    if (!(await this.options.store.createUser({ user, link, accountId, role }, event)))
+      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "user", id: email });
+    markWritten(act);
+    return { user, token };
+  }
+
+  /** Signs a person out everywhere. Rejects with RESOURCE_UNKNOWN. */
+  async endSessions(id: string, act: Act): Promise<void> {
+    await this.#user(id);
+    await this.options.store.endSessions(id, userEvent(act, id));
+    markWritten(act);
+    await this.options.keys.publishUser(id);
   }
 
   /** Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
@@ -97,16 +158,23 @@ export class Members {
     const change = await this.options.store.setInstallationRole(id, role, event);
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
+    await this.options.keys.publishUser(id);
     return this.#user(id);
   }
 
-  /** A link by which a person sets a new password; the sessions end now. Rejects with RESOURCE_UNKNOWN. */
-  async reset(id: string, act: Act): Promise<string> {
+  /**
+   * A link by which a person sets a new password; the sessions end now, and the second factor where it is asked for.
+   * Rejects with RESOURCE_UNKNOWN.
+   */
+  async reset(id: string, secondFactor: boolean, act: Act): Promise<string> {
     const user = await this.#user(id);
     const { link, token } = this.#newLink("password", RESET_S, { userId: user.id });
+    const dropped = userEvent(act, id, { after: JSON.stringify({ second_factor: "removed" }) });
+    if (secondFactor) await this.options.store.dropSecondFactor(id, dropped);
     await this.options.store.endSessions(id, userEvent(act, id));
     await this.options.store.makeLink(link);
     markWritten(act);
+    await this.options.keys.publishUser(id);
     return token;
   }
 
@@ -115,6 +183,7 @@ export class Members {
     const change = await this.options.store.removeUser(id, userEvent(act, id));
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
+    await this.options.keys.publishUser(id);
   }
 
   #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>): ToldLink {

@@ -10,11 +10,19 @@ const WAITING_MAX = 64;
 const LENGTH_MIN = 10;
 const LENGTH_MAX = 256;
 
+/** What hashes and compares. */
+export interface Hashing {
+  hash(password: string, cost: typeof COST): Promise<string>;
+  verify(stored: string, password: string): Promise<boolean>;
+}
+
 export class Passwords {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
   /** What a password is compared with where nobody has one, so that it takes the same time. */
   #nobody: Promise<string> | undefined;
+
+  constructor(private readonly hashing: () => Promise<Hashing> = argon2) {}
 
   /** Throws PARAMETER_INVALID where the password will not do. */
   require(password: string, email: string, param = "password"): void {
@@ -27,14 +35,14 @@ export class Passwords {
 
   /** Rejects with OVERLOADED where too many wait. */
   hash(password: string): Promise<string> {
-    return this.#queued(async () => (await argon2()).hash(normal(password), COST));
+    return this.#queued(async () => (await this.hashing()).hash(normal(password), COST));
   }
 
   /** False also where there is no hash, after the same time. */
   async verify(stored: string | null | undefined, password: string): Promise<boolean> {
     const against = stored ?? (await (this.#nobody ??= this.hash("a password that nobody has")));
     const given = password.length > LENGTH_MAX * 4 ? "" : normal(password);
-    const fits = await this.#queued(async () => (await argon2()).verify(against, given));
+    const fits = await this.#queued(async () => (await this.hashing()).verify(against, given));
     return fits && typeof stored === "string";
   }
 

@@ -13,6 +13,10 @@ export interface CallerUser {
   readonly id: string;
   readonly sessionId: string;
   readonly role: Role;
+  /** True where a second factor is asked for that the person does not have: only the person's own settings are open. */
+  readonly lacksSecondFactor: boolean;
+  /** True where the person showed the password, and the second factor, of late. */
+  readonly isFresh: boolean;
 }
 
 /**

@@ -2,20 +2,29 @@
 import { type ErrorMetadata, GatewayError, type ReasonName } from "../errors.js";
 import type { Store } from "../store/store.js";
 import type { Caller } from "./caller.js";
-import { ACCOUNT, standingOf } from "./standing.js";
+import { ACCOUNT, PERSON, standingOf } from "./standing.js";
 
-/** What changed: a key, with all that it made, or an account; or nobody knows what, and it may be any. */
-export type Change = { readonly keyId: string } | { readonly accountId: string } | { readonly any: true };
+/**
+ * What changed: a key, with all that it made, an account, or what a person may do and in which sessions; or nobody
+ * knows what, and it may be any.
+ */
+export type Change =
+  | { readonly keyId: string }
+  | { readonly accountId: string }
+  | { readonly userId: string }
+  | { readonly any: true };
 
 /** What a revision that nodes share is of; without a name of anything. */
 export function changeOf(name: string | undefined): Change {
   if (name === undefined) return { any: true };
+  if (name.startsWith(PERSON)) return { userId: name.slice(PERSON.length) };
   return name.startsWith(ACCOUNT) ? { accountId: name.slice(ACCOUNT.length) } : { keyId: name };
 }
 
-/** True where the change concerns the caller. */
+/** True where the change concerns the caller's key or account. Keys that a person made outlive that person. */
 export function concerns(change: Change, caller: Caller): boolean {
   if ("any" in change) return true;
+  if ("userId" in change) return false;
   return "keyId" in change ? caller.isUnder(change.keyId) : caller.accountId === change.accountId;
 }
 

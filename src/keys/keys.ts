@@ -14,7 +14,7 @@ import { keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
-import { ACCOUNT, standingOf } from "./standing.js";
+import { ACCOUNT, PERSON, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
@@ -50,6 +50,8 @@ export interface KeyPage {
   readonly nextPageToken: string;
 }
 
+/** People belong to no account. */
+const PEOPLE = "people";
 const PENDING_MAX = 10_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
@@ -100,9 +102,9 @@ export class Keys {
     this.#watches = new Watches(options.store, options.nowMs);
     this.onChange((change) => this.#watches.changed(change));
     options.coordination.onRevision((name) => {
-      if (name === undefined) this.#authentication.forgetUnknown();
-      else this.#authentication.forget(name);
       const change = changeOf(name);
+      if (name === undefined) this.#authentication.forgetUnknown();
+      else if (!("userId" in change)) this.#authentication.forget(name);
       for (const callback of this.#changeCallbacks) callback(change);
     });
   }
@@ -248,6 +250,11 @@ export class Keys {
   /** Tells every node that an account was frozen or unfrozen, or that its limits changed. Never rejects. */
   publishAccount(accountId: string): Promise<void> {
     return this.#tell(accountId, `${ACCOUNT}${accountId}`);
+  }
+
+  /** Tells every node that sessions of a person ended, or that the person may do other things now. Never rejects. */
+  publishUser(userId: string): Promise<void> {
+    return this.#tell(PEOPLE, `${PERSON}${userId}`);
   }
 
   /** True where other nodes may not know the last change of the key for up to 30 seconds. */

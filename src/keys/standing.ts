@@ -19,6 +19,8 @@ export const MAKERS_MAX = 8;
 
 /** Before the id of an account among the names of what a standing depends on; no key's id has a colon. */
 export const ACCOUNT = "account:";
+/** Before the id of a person among the names of what changed. */
+export const PERSON = "user:";
 
 /**
  * Reads the makers of a key, and the limits and the freeze of its account. The caller is the

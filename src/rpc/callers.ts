@@ -1,8 +1,9 @@
 /** Who calls: a key by its secret, a person by a session that a front end of ours tells, or nobody yet. */
 import { Key, KeySettings } from "../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../api/session-headers.js";
+import { GatewayError } from "../errors.js";
 import type { UserCaller } from "../identity/user-caller.js";
-import type { Caller } from "../keys/caller.js";
+import type { Caller, CallerUser } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import { FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { beginsRequest } from "./begins-request.js";
@@ -25,19 +26,28 @@ export function toldSession(
   return { token, accountId: metadata[ACCOUNT_HEADER] ?? "" };
 }
 
+/** A person's call: who calls for that person, and the role for which it may. */
+export interface SessionCaller {
+  readonly caller: Caller;
+  readonly user: CallerUser;
+}
+
 /**
  * The person of a session; where the method begins a request to a model, the hidden key by which that person tries
- * models. Rejects with SESSION_ENDED, ROLE_MISSING, or RESOURCE_UNKNOWN for an account of others.
+ * models. Rejects with SESSION_ENDED, SECOND_FACTOR_REQUIRED, ROLE_MISSING, or RESOURCE_UNKNOWN for an account of
+ * others.
  */
 export async function sessionCaller(
   { identity, keys }: Pick<CoreParts, "identity" | "keys">,
   told: ToldSession,
   path: string,
-): Promise<Caller> {
+): Promise<SessionCaller> {
   const caller = await identity.authenticate(told.token, told.accountId);
-  if (!beginsRequest(path)) return caller;
-  if (!caller.may("chat", false)) throw roleMissing(caller.user, "chat");
-  return keys.hiddenCaller(await playgroundKey({ identity, keys }, caller));
+  const { user } = caller;
+  if (!beginsRequest(path)) return { caller, user };
+  if (user.lacksSecondFactor) throw new GatewayError("ERROR_REASON_SECOND_FACTOR_REQUIRED");
+  if (!caller.may("chat", false)) throw roleMissing(user, "chat");
+  return { caller: await keys.hiddenCaller(await playgroundKey({ identity, keys }, caller)), user };
 }
 
 /** The id of the key, which is made at the first request. Nobody ever learns its secret. */

@@ -13,6 +13,7 @@ import { CallerChanged } from "../coordination/coordination.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
 import { CallAudit, type AuditedCall, NO_ACT } from "./call-audit.js";
 import { NOBODY, sessionCaller, toldSession } from "./callers.js";
+import { enterSession } from "./session-call.js";
 import { CallLog } from "./call-log.js";
 import type { CoreParts } from "./core.js";
 import type { ServiceCall } from "./handler.js";
@@ -121,7 +122,7 @@ export class Dispatcher {
     const told = toldSession(origin, this.#core.frontTokens);
     return told === undefined
       ? this.#core.keys.authenticate(credentialOf(origin.metadata))
-      : sessionCaller(this.#core, told, path);
+      : sessionCaller(this.#core, told, path).then(({ caller }) => caller);
   }
 
   /** Throws or rejects where the key's limits take no request, unless the call may get an answer that is there. */
@@ -288,7 +289,10 @@ export class Dispatcher {
       if (permission.open === true) return begin(NOBODY);
       const told = toldSession(call, this.#core.frontTokens);
       // A session is looked up for each call, so that one that ended begins nothing anywhere.
-      if (told !== undefined) return sessionCaller(this.#core, told, route.path).then(begin);
+      if (told !== undefined) {
+        if (route.stream !== undefined) this.#endings.watchSessions();
+        return enterSession(this.#core, told, route, lifetime).then(begin);
+      }
       if (this.#core.keys.isShared) {
         const secret = credentialOf(call.metadata);
         return this.#enterCompared(secret, begin, beginsRequest && !mayComeAgain(call.metadata));

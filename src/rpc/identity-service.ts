@@ -1,10 +1,9 @@
 /** IdentityService: people, and how they sign in. */
 import type { IdentityServiceService, Session, User } from "../api/index.js";
 import { SET_SESSION_HEADER, USER_AGENT_HEADER } from "../api/session-headers.js";
-import { GatewayError } from "../errors.js";
 import type { Device, SignedIn } from "../identity/identity.js";
-import type { UserCaller } from "../identity/user-caller.js";
-import type { Caller } from "../keys/caller.js";
+import { PROOF_MS } from "../identity/user-caller.js";
+import { factorHandlers, userOf } from "./factor-handlers.js";
 import { memberHandlers } from "./member-handlers.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
@@ -16,6 +15,7 @@ export function identityService({ identity }: Pick<CoreParts, "identity">): Hand
   return {
     ...memberHandlers(identity.members),
     ...sessionHandlers(identity),
+    ...factorHandlers(identity),
     async getSignIn() {
       return { firstOperatorMissing: !(await identity.operatorExists()), password: true };
     },
@@ -26,16 +26,16 @@ export function identityService({ identity }: Pick<CoreParts, "identity">): Hand
       const wish = { email, name, password };
       return answered(await identity.makeFirstOperator(token, wish, deviceOf(call, userAgent), call.act), call);
     },
-    async signIn({ email, password, userAgent }, call) {
+    async signIn({ email, password, code, userAgent }, call) {
       required("email", email);
       required("password", password);
-      return answered(await identity.signIn(email, password, deviceOf(call, userAgent), call.act), call);
+      return answered(await identity.signIn({ email, password, code }, deviceOf(call, userAgent), call.act), call);
     },
-    async acceptInvitation({ token, email, name, password, userAgent }, call) {
+    async acceptInvitation({ token, email, name, password, code, userAgent }, call) {
       required("token", token);
       required("email", email);
       required("password", password);
-      const wish = { email, name, password };
+      const wish = { email, name, password, code };
       return answered(await identity.acceptInvitation(token, wish, deviceOf(call, userAgent), call.act), call);
     },
     async setPassword({ token, password }, { address, act }) {
@@ -44,10 +44,10 @@ export function identityService({ identity }: Pick<CoreParts, "identity">): Hand
       await identity.setPassword(token, password, address, act);
       return {};
     },
-    async changePassword({ password, newPassword }, { caller, address, act, head }) {
+    async changePassword({ password, newPassword }, { caller, act, head }) {
       required("password", password);
       required("new_password", newPassword);
-      await identity.changePassword(userOf(caller).open, password, newPassword, address, act);
+      await identity.changePassword(userOf(caller).open, password, newPassword, act);
       head(ENDED);
       return {};
     },
@@ -64,6 +64,9 @@ export function identityService({ identity }: Pick<CoreParts, "identity">): Hand
         memberships: open.memberships.map(shownMembership),
         accountId,
         role: ROLES[user.role],
+        lacksSecondFactor: user.lacksSecondFactor,
+        recoveryCodesLeft: await identity.secondFactors.codesLeft(open.user),
+        proofExpireTime: new Date(open.session.proofTimeMs + PROOF_MS),
       };
     },
   };
@@ -94,12 +97,6 @@ function sessionHandlers(
 
 /** The session that asks is over. */
 const ENDED = { [SET_SESSION_HEADER]: "" };
-
-/** The edge between callers and people: only a session makes a caller with a user. */
-function userOf(caller: Caller): UserCaller {
-  if (caller.user === undefined || !("open" in caller)) throw new GatewayError("ERROR_REASON_USER_MISSING");
-  return caller as UserCaller;
-}
 
 function deviceOf({ address, metadata }: ServiceCall, userAgent: string): Device {
   return { address, userAgent: metadata[USER_AGENT_HEADER] ?? userAgent };

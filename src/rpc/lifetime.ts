@@ -8,12 +8,22 @@ import type { Caller } from "../keys/caller.js";
 /** What a timer can wait at most; a longer deadline is none. */
 export const TIMER_MS_MAX = 2_147_483_647;
 
+/** A person's session that a call came with. */
+export interface CallSession {
+  /** Undefined while it is looked up. */
+  readonly userId: string | undefined;
+  /** Rejects where the session may not begin the same call now. */
+  check(): Promise<void>;
+}
+
 export class Lifetime implements RosterEntry {
   rosterIndex: number | undefined = undefined;
   /** True where the call has no end of its own, so that nobody waits for it. */
   isEndless = false;
   /** Whose call it is, once that is known. */
   caller: Caller | undefined = undefined;
+  /** Undefined where it came with a key. */
+  session: CallSession | undefined = undefined;
   readonly #cancellation = new Cancellation();
   /** When its deadline passes, on the monotonic clock; undefined where it has none. */
   readonly endMs: number | undefined;

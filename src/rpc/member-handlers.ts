@@ -1,5 +1,5 @@
 /** The methods of IdentityService about members of accounts, invitations, and the people of the installation. */
-import type { IdentityServiceService } from "../api/index.js";
+import { type IdentityServiceService, MemberRole } from "../api/index.js";
 import type { Members } from "../identity/members.js";
 import { required } from "../api/check.js";
 import type { Handlers } from "./handler.js";
@@ -17,6 +17,8 @@ type MemberMethods = Pick<
   | "revokeInvitation"
   | "listUsers"
   | "inviteUser"
+  | "createUser"
+  | "endUserSessions"
   | "updateUser"
   | "resetUser"
   | "removeUser"
@@ -67,12 +69,24 @@ export function memberHandlers(members: Members): MemberMethods {
       const { link, token } = await members.invite({ ...leads, email, ttlSeconds }, caller, act);
       return { invitation: shownInvitation(link), token };
     },
+    async createUser({ email, name, installationRole, accountId, role }, { act }) {
+      required("email", email);
+      const asked = role === MemberRole.MEMBER_ROLE_UNSPECIFIED ? "member" : askedRole(role);
+      const leads = { accountId: accountId || null, role: asked };
+      const wish = { email, name, installationRole: askedInstallationRole(installationRole), ...leads };
+      const { user, token } = await members.create(wish, act);
+      return { user: shownUser(user), token };
+    },
+    async endUserSessions({ id }, { act }) {
+      await members.endSessions(required("id", id), act);
+      return {};
+    },
     async updateUser({ id, installationRole }, { caller, act }) {
       const role = askedInstallationRole(installationRole);
       return { user: shownUser(await members.setInstallationRole(required("id", id), role, caller, act)) };
     },
-    async resetUser({ id }, { act }) {
-      return { token: await members.reset(required("id", id), act) };
+    async resetUser({ id, secondFactor }, { act }) {
+      return { token: await members.reset(required("id", id), secondFactor, act) };
     },
     async removeUser({ id }, { caller, act }) {
       await members.remove(required("id", id), caller, act);

@@ -35,7 +35,8 @@ const INSTALLATION_ROLES = {
   auditor: InstallationRole.INSTALLATION_ROLE_AUDITOR,
 } as const;
 
-export function shownUser({ id, email, name, installationRole, createTimeMs, signInTimeMs }: UserRow): User {
+export function shownUser(row: UserRow): User {
+  const { id, email, name, installationRole, createTimeMs, signInTimeMs, secondFactor } = row;
   return {
     id,
     email,
@@ -44,6 +45,7 @@ export function shownUser({ id, email, name, installationRole, createTimeMs, sig
       installationRole === null ? InstallationRole.INSTALLATION_ROLE_UNSPECIFIED : INSTALLATION_ROLES[installationRole],
     createTime: new Date(createTimeMs),
     signInTime: signInTimeMs === null ? undefined : new Date(signInTimeMs),
+    secondFactor,
   };
 }
 

@@ -5,7 +5,6 @@ import type { Coordination } from "../coordination/coordination.js";
 import type { GatewayError } from "../errors.js";
 import { createGateway } from "../gateway/inference.js";
 import { Replays } from "../gateway/replay/replays.js";
-import { Identity } from "../identity/identity.js";
 import { KeyUses } from "../keys/key-uses.js";
 import { Keys } from "../keys/keys.js";
 import { TrustedProxies } from "../keys/proxies.js";
@@ -32,6 +31,7 @@ import { asidesOf } from "./asides.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
+import { createIdentity } from "./identity.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
@@ -106,8 +106,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
-  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
-  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists });
+  const identity = createIdentity(store, coordination, keys, derived, options);
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));

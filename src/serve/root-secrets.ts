@@ -15,6 +15,8 @@ export interface Derived {
   readonly webhookKeys: readonly Buffer[];
   /** That of them which will be gone. */
   readonly previousWebhookKey: Buffer | undefined;
+  /** Of the secrets of second factors. */
+  readonly factorKeys: readonly Buffer[];
   /** What front ends show. */
   readonly frontTokens: readonly string[];
 }
@@ -34,6 +36,7 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
     webhookKeys: all.map((secret) => deriveKey(secret, WEBHOOK_SECRETS)),
     previousWebhookKey: previousSecret && deriveKey(previousSecret, WEBHOOK_SECRETS),
+    factorKeys: all.map((secret) => deriveKey(secret, "second factors")),
     frontTokens: texts("front token"),
   };
 }

@@ -13,12 +13,15 @@ import {
   type SessionColumns,
   type UserColumns,
   type UserRow,
+  USERS,
 } from "./people-rows.js";
 import { insertLink, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
-const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.create_time_ms AS member_time_ms
+const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.create_time_ms AS member_time_ms,
+    (SELECT COUNT(*) FROM second_factor
+      WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL) AS factors
   FROM membership JOIN gateway_user ON gateway_user.id = membership.user_id
   WHERE membership.account_id = ? ORDER BY gateway_user.id`;
 const MEMBER = "SELECT role FROM membership WHERE account_id = ? AND user_id = ?";
@@ -26,6 +29,10 @@ const JOIN = `INSERT INTO membership (account_id, user_id, role, create_time_ms)
   ON CONFLICT (account_id, user_id) DO NOTHING`;
 const LIVE_LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";
 const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
+/** What goes with a person. */
+const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code"].map(
+  (table) => `DELETE FROM ${table} WHERE user_id = ?`,
+);
 const USE_LINK = "DELETE FROM link WHERE id = ? RETURNING id";
 
 /** How a change of a member ended. */
@@ -46,6 +53,14 @@ export interface Acceptance {
   readonly user: UserRow;
   readonly session: SessionRow;
   readonly isNew: boolean;
+}
+
+/** Somebody whom an operator makes. */
+export interface NewPerson {
+  readonly user: UserRow;
+  readonly link: LinkRow;
+  readonly accountId: string | null;
+  readonly role: MemberRole;
 }
 
 export const MEMBER_SCRIPTS = {
@@ -137,32 +152,40 @@ export const MEMBER_SCRIPTS = {
   },
 
   *users(): Script<readonly UserRow[]> {
-    const found = yield* rows<UserColumns>("SELECT * FROM gateway_user ORDER BY id");
+    const found = yield* rows<UserColumns>(`${USERS} ORDER BY id`);
     return found.flatMap((one) => toUser(one) ?? []);
   },
 
   *user(id: string): Script<UserRow | undefined> {
-    return toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+    return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
   },
 
   /** Whoever is removed leaves every account; the last operator stays. */
   *removeUser(id: string, event: AuditEvent): Script<MemberChange> {
     yield* lock("operators");
-    const user = toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+    const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
     if (user === undefined) return "unknown";
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
     if (user.installationRole === "operator" && (yield* row(others, id)) === undefined) return "last_owner";
-    for (const sql of [END_SESSIONS, "DELETE FROM membership WHERE user_id = ?", "DELETE FROM link WHERE user_id = ?"])
-      yield* rows(sql, id);
+    for (const sql of [END_SESSIONS, ...OF_USER]) yield* rows(sql, id);
     yield* rows("DELETE FROM gateway_user WHERE id = ?", id);
     yield* audit(event);
     return "done";
   },
 
+  /** A person whom an operator makes, with the link to the first password. False where the address is known. */
+  *createUser({ user, link, accountId, role }: NewPerson, event: AuditEvent): Script<boolean> {
+    if (!(yield* insertUser(user))) return false;
+    if (accountId !== null) yield* rows(JOIN, accountId, user.id, role, user.createTimeMs);
+    yield* insertLink(link);
+    yield* audit(event);
+    return true;
+  },
+
   *setInstallationRole(id: string, role: UserRow["installationRole"], event: AuditEvent): Script<MemberChange> {
     yield* lock("operators");
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
-    const user = toUser(yield* row<UserColumns>("SELECT * FROM gateway_user WHERE id = ?", id));
+    const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
     if (user === undefined) return "unknown";
     if (user.installationRole === "operator" && role !== "operator" && (yield* row(others, id)) === undefined)
       return "last_owner";

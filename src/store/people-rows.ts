@@ -17,6 +17,8 @@ export interface UserRow {
   readonly installationRole: InstallationRole | null;
   readonly createTimeMs: number;
   readonly signInTimeMs: number | null;
+  /** True where signing in needs a code of the confirmed second factor. */
+  readonly secondFactor: boolean;
 }
 
 export interface MembershipRow {
@@ -25,6 +27,8 @@ export interface MembershipRow {
   readonly userId: string;
   readonly role: MemberRole;
   readonly createTimeMs: number;
+  /** True where the account asks its people for a second factor. */
+  readonly secondFactorRequired: boolean;
 }
 
 export interface SessionRow {
@@ -36,6 +40,27 @@ export interface SessionRow {
   readonly useTimeMs: number;
   readonly address: string;
   readonly userAgent: string;
+  /** How the person signed in: who comes by OpenID Connect shows a second factor there. */
+  readonly method: "password" | "oidc";
+  /** When the person last proved to be there. */
+  readonly proofTimeMs: number;
+}
+
+/** What is known of somebody who signs in. */
+export interface SignInFacts {
+  readonly user: UserRow | undefined;
+  /** True where the person signed in from the address before. */
+  readonly isKnownAddress: boolean;
+}
+
+/** A second factor; without a time of confirmation nobody is asked for it yet. */
+export interface SecondFactorRow {
+  readonly userId: string;
+  readonly sealed: Uint8Array;
+  /** The last step of 30 seconds whose code was taken: none up to it is taken again. */
+  readonly lastStep: number;
+  readonly createTimeMs: number;
+  readonly confirmTimeMs: number | null;
 }
 
 /** A link that lets somebody in once. */
@@ -84,7 +109,12 @@ export interface UserColumns {
   readonly installation_role: UserRow["installationRole"];
   readonly create_time_ms: bigint;
   readonly sign_in_time_ms: bigint | null;
+  readonly factors: bigint;
 }
+
+/** Users with whether each has a confirmed second factor. */
+export const USERS = `SELECT gateway_user.*, (SELECT COUNT(*) FROM second_factor
+  WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL) AS factors FROM gateway_user`;
 
 export interface SessionColumns {
   readonly id: string;
@@ -94,6 +124,8 @@ export interface SessionColumns {
   readonly use_time_ms: bigint;
   readonly address: string;
   readonly user_agent: string;
+  readonly method: SessionRow["method"];
+  readonly proof_time_ms: bigint;
 }
 
 export interface LinkColumns {
@@ -107,6 +139,11 @@ export interface LinkColumns {
   readonly user_id: string | null;
   readonly create_time_ms: bigint;
   readonly expire_time_ms: bigint;
+}
+
+/** Who has one IPv6 address has the 2^64 beside it. */
+export function addressBlock(address: string): string {
+  return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
 }
 
 /** True where a session ended by its age, or because nobody used it. */
@@ -124,6 +161,7 @@ export function toUser(found: UserColumns | undefined): UserRow | undefined {
     installationRole: found.installation_role,
     createTimeMs: Number(found.create_time_ms),
     signInTimeMs: toTimeMs(found.sign_in_time_ms),
+    secondFactor: Number(found.factors) > 0,
   };
 }
 
@@ -137,6 +175,8 @@ export function toSession(found: SessionColumns | undefined): SessionRow | undef
     useTimeMs: Number(found.use_time_ms),
     address: found.address,
     userAgent: found.user_agent,
+    method: found.method,
+    proofTimeMs: Number(found.proof_time_ms),
   };
 }
 

@@ -27,7 +27,9 @@ CREATE TABLE session (
   create_time_ms INTEGER NOT NULL,
   use_time_ms INTEGER NOT NULL,
   address TEXT NOT NULL,
-  user_agent TEXT NOT NULL
+  user_agent TEXT NOT NULL,
+  method TEXT NOT NULL CHECK (method IN ('password', 'oidc')),
+  proof_time_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX session_of_user ON session (user_id, create_time_ms);
 
@@ -45,6 +47,32 @@ CREATE TABLE link (
 ) STRICT;
 CREATE INDEX link_end ON link (expire_time_ms);
 CREATE INDEX link_account ON link (account_id, id);
+
+CREATE TABLE known_address (
+  user_id TEXT NOT NULL,
+  address TEXT NOT NULL,
+  use_time_ms INTEGER NOT NULL,
+  PRIMARY KEY (user_id, address)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE second_factor (
+  user_id TEXT PRIMARY KEY,
+  sealed BLOB NOT NULL,
+  last_step INTEGER NOT NULL,
+  create_time_ms INTEGER NOT NULL,
+  confirm_time_ms INTEGER
+) STRICT;
+
+CREATE TABLE recovery_code (
+  user_id TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  PRIMARY KEY (user_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE account_security (
+  account_id TEXT PRIMARY KEY,
+  second_factor_required INTEGER NOT NULL CHECK (second_factor_required IN (0, 1))
+) STRICT;
 
 CREATE TABLE playground_key (
   user_id TEXT NOT NULL,

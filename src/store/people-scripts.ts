@@ -8,10 +8,13 @@ import {
   type SessionColumns,
   type SessionRow,
   toSession,
+  type SignInFacts,
   toUser,
   type UserColumns,
+  USERS,
   type UserRow,
 } from "./people-rows.js";
+import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { MEMBER_SCRIPTS } from "./member-scripts.js";
 import { insertLink, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
@@ -22,14 +25,18 @@ interface MembershipColumns {
   readonly user_id: string;
   readonly role: MembershipRow["role"];
   readonly create_time_ms: bigint;
+  readonly second_factor_required: bigint | null;
 }
 
 const OPERATORS = "operators";
 const OPERATOR = "SELECT id FROM gateway_user WHERE installation_role = 'operator' LIMIT 1";
-const USER_BY_EMAIL = "SELECT * FROM gateway_user WHERE email = ?";
-const USER = "SELECT * FROM gateway_user WHERE id = ?";
-const MEMBERSHIPS = `SELECT membership.*, account.name FROM membership
+const USER_BY_EMAIL = `${USERS} WHERE email = ?`;
+const USER = `${USERS} WHERE id = ?`;
+const KNOWN_ADDRESS = `SELECT known_address.address FROM known_address
+  JOIN gateway_user ON gateway_user.id = known_address.user_id WHERE email = ? AND known_address.address = ?`;
+const MEMBERSHIPS = `SELECT membership.*, account.name, account_security.second_factor_required FROM membership
   JOIN account ON account.id = membership.account_id
+  LEFT JOIN account_security ON account_security.account_id = membership.account_id
   WHERE membership.user_id = ? ORDER BY membership.account_id`;
 const SESSION = "SELECT * FROM session WHERE digest = ?";
 const LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";
@@ -40,6 +47,7 @@ export type LinkUse = "used" | "invalid" | "email_taken";
 
 export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
+  ...FACTOR_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;
@@ -66,6 +74,12 @@ export const PEOPLE_SCRIPTS = {
 
   *userByEmail(email: string): Script<UserRow | undefined> {
     return toUser(yield* row<UserColumns>(USER_BY_EMAIL, email));
+  },
+
+  /** As much is asked for an address that is nobody's. */
+  *signInFacts(email: string, addressBlock: string): Script<SignInFacts> {
+    const user = toUser(yield* row<UserColumns>(USER_BY_EMAIL, email));
+    return { user, isKnownAddress: (yield* row(KNOWN_ADDRESS, email, addressBlock)) !== undefined };
   },
 
   /** False where the person's password is another one by now. */
@@ -106,5 +120,6 @@ function toMembership(found: MembershipColumns): MembershipRow {
     userId: found.user_id,
     role: found.role,
     createTimeMs: Number(found.create_time_ms),
+    secondFactorRequired: Number(found.second_factor_required ?? 0) === 1,
   };
 }

@@ -1,14 +1,28 @@
 /** Rows of people as they are written by more than one script. */
-import { type LinkRow, SESSION_IDLE_MS, SESSION_WHOLE_MS, type SessionRow, type UserRow } from "./people-rows.js";
+import {
+  addressBlock,
+  type LinkRow,
+  SESSION_IDLE_MS,
+  SESSION_WHOLE_MS,
+  type SessionRow,
+  type UserRow,
+} from "./people-rows.js";
 import { row, rows, type Script } from "./script.js";
 
 /** A user has at most so many sessions; the oldest one makes room. */
 const SESSIONS_MAX = 50;
-const INSERT_SESSION = `INSERT INTO session (id, digest, user_id, create_time_ms, use_time_ms, address, user_agent)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_SESSION = `INSERT INTO session
+  (id, digest, user_id, create_time_ms, use_time_ms, address, user_agent, method, proof_time_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const END_OLDEST = `DELETE FROM session WHERE user_id = ? AND id NOT IN
   (SELECT id FROM session WHERE user_id = ? ORDER BY create_time_ms DESC, id DESC LIMIT ${SESSIONS_MAX})`;
 const END_OLD = "DELETE FROM session WHERE user_id = ? AND (create_time_ms <= ? OR use_time_ms <= ?)";
+/** A person comes from at most so many addresses that are remembered; the one unused longest makes room. */
+const ADDRESSES_MAX = 20;
+const KNOW_ADDRESS = `INSERT INTO known_address (user_id, address, use_time_ms) VALUES (?, ?, ?)
+  ON CONFLICT (user_id, address) DO UPDATE SET use_time_ms = excluded.use_time_ms`;
+const FORGET_ADDRESSES = `DELETE FROM known_address WHERE user_id = ? AND address NOT IN
+  (SELECT address FROM known_address WHERE user_id = ? ORDER BY use_time_ms DESC, address LIMIT ${ADDRESSES_MAX})`;
 const INSERT_USER = `INSERT INTO gateway_user
   (id, email, name, password, installation_role, create_time_ms, sign_in_time_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`;
@@ -25,10 +39,13 @@ export function* insertUser(user: UserRow): Script<boolean> {
 }
 
 export function* insertSession(session: SessionRow): Script<void> {
-  const { id, digest, userId, createTimeMs, useTimeMs, address, userAgent } = session;
+  const { id, digest, userId, createTimeMs, useTimeMs, address, userAgent, method, proofTimeMs } = session;
   yield* rows(END_OLD, userId, createTimeMs - SESSION_WHOLE_MS, createTimeMs - SESSION_IDLE_MS);
-  yield* rows(INSERT_SESSION, id, digest, userId, createTimeMs, useTimeMs, address, userAgent);
+  const device = [address, userAgent, method];
+  yield* rows(INSERT_SESSION, id, digest, userId, createTimeMs, useTimeMs, ...device, proofTimeMs);
   yield* rows(END_OLDEST, userId, userId);
+  yield* rows(KNOW_ADDRESS, userId, addressBlock(address), createTimeMs);
+  yield* rows(FORGET_ADDRESSES, userId, userId);
 }
 
 /** Also forgets links that are over. */

@@ -38,6 +38,7 @@ const DEFAULTS = {
   secretNext: undefined,
   databaseUrl: undefined,
   logLevel: "info",
+  secondFactorFor: "nobody",
   console: true,
   warnings: [],
 };
@@ -82,6 +83,11 @@ describe("a good environment", () => {
       name: "a wait before the ports close, and room for bodies",
       env: { TOLLGATE_LAME_DUCK_MS: "0", TOLLGATE_BODY_MEMORY_MIB: "64" },
       want: { lameDuckMs: 0, bodyMemoryBytes: 64 * 1024 * 1024 },
+    },
+    {
+      name: "a second factor for operators",
+      env: { TOLLGATE_SECOND_FACTOR: "operators" },
+      want: { secondFactorFor: "operators" },
     },
     { name: "no console", env: { TOLLGATE_CONSOLE: "off" }, want: { console: false } },
     { name: "a witness elsewhere", env: { TOLLGATE_WITNESS: "/mnt/w.json" }, want: { witnessPath: "/mnt/w.json" } },

@@ -11,7 +11,6 @@ import { createInProcessCoordination } from "../../src/coordination/in-process.j
 import type { RedisCoordination, RedisOptions } from "../../src/coordination/redis.js";
 import { GatewayError } from "../../src/errors.js";
 import { createGateway } from "../../src/gateway/inference.js";
-import { Identity } from "../../src/identity/identity.js";
 import { Keys, type KeyWithSecret } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -28,6 +27,7 @@ import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { alertsOver } from "../support/alerts-over.js";
 import { newPrefix, openRedis } from "./drivers.js";
 import { TEST_ACT } from "../support/acts.js";
+import { identityOver } from "../support/identity-over.js";
 
 export const ACCOUNT = "acme";
 const SETTINGS = `
@@ -77,7 +77,6 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
   const longBodies = createLongBodies();
   const rootSecret = randomBytes(32);
   const prefix = newPrefix();
-  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const open = async (url: string): Promise<NodeCore> => {
     const coordination = await openRedis(url, { prefix, ...redis });
     const keys = new Keys({ store, coordination, rootSecret, nowMs: Date.now, randomBytes });
@@ -88,7 +87,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const dispatcher = createDispatcher({
       alerts: alertsOver(store),
       keys,
-      identity: new Identity({ store: store.people, coordination, nowMs: Date.now, randomBytes, accountExists }),
+      identity: identityOver(store, { coordination, keys, nowMs: Date.now }),
       ledger,
       store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
       gateway,

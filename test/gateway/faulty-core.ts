@@ -13,7 +13,6 @@ import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import { openai } from "../../src/formats/openai.js";
 import { createGateway } from "../../src/gateway/inference.js";
 import { createHttpServer } from "../../src/http/server.js";
-import { Identity } from "../../src/identity/identity.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger, type LedgerOptions } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -36,6 +35,7 @@ import { settingsFor } from "../support/world.js";
 import { alertsOver } from "../support/alerts-over.js";
 import { Faults } from "./faults.js";
 import { TEST_ACT } from "../support/acts.js";
+import { identityOver } from "../support/identity-over.js";
 
 const TIMEOUTS = {
   totalMs: 60_000,
@@ -119,12 +119,11 @@ export async function openFaultyCore(
     metrics,
     nowMs,
   };
-  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const gateway = createGateway(faults.watch("steps", steps, NAMES));
   const dispatcher = createDispatcher({
     alerts: alertsOver(store),
     keys,
-    identity: new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists }),
+    identity: identityOver(store, { coordination, keys, nowMs }),
     ledger,
     store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),

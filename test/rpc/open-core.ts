@@ -7,7 +7,6 @@ import { KeySettings, type Model, ModelKind, type Upstream, UpstreamHealth } fro
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
-import { Identity } from "../../src/identity/identity.js";
 import { Keys } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
@@ -19,6 +18,7 @@ import { alertsOver } from "../support/alerts-over.js";
 import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
 import { TEST_ACT } from "../support/acts.js";
+import { identityOver } from "../support/identity-over.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
 /** 2026-11-21. */
@@ -41,15 +41,13 @@ export interface OpenCore {
   close(): Promise<void>;
 }
 
-export async function openCore(more: Partial<CoreParts> = {}): Promise<OpenCore> {
+export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number => NOW_MS): Promise<OpenCore> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-rpc-"));
   const store = await openSqliteStore({ directory });
-  const nowMs = (): number => NOW_MS;
   const coordination = createInProcessCoordination({ nowMs });
   const keys = new Keys({ store, coordination, rootSecret: randomBytes(32), nowMs, randomBytes });
   const ledger = new Ledger({ store, nodeId: randomUUID(), nowMs });
-  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
-  const identity = new Identity({ store: store.people, coordination, nowMs, randomBytes, accountExists });
+  const identity = identityOver(store, { coordination, keys, nowMs });
   const gateway = new SteeredGateway();
   const log: LogLine[] = [];
   const parts: CoreParts = {

@@ -30,13 +30,20 @@ export async function signIn({ store }: OpenCore, who: Who, accountId: string): 
   } as const;
   const event = { ...ACT, resource: userId, accountId: "", result: "done", reason: "", before: "", after: "" } as const;
   await people.makeLink(link);
-  const user = { id: userId, email: `${userId}@example.com`, name: who, password: null, installationRole: null };
+  const user = {
+    id: userId,
+    email: `${userId}@example.com`,
+    name: who,
+    password: null,
+    installationRole: null,
+    secondFactor: false,
+  };
   const session = { id: `session_${userId}`, digest, userId, createTimeMs: NOW_MS, useTimeMs: NOW_MS };
   const accepted = await people.acceptInvitation(
     {
       link,
       user: { ...user, createTimeMs: NOW_MS, signInTimeMs: null },
-      session: { ...session, address: "", userAgent: "" },
+      session: { ...session, address: "", userAgent: "", method: "password", proofTimeMs: NOW_MS },
       isNew: true,
     },
     { ...event, transferId: "" },

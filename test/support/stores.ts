@@ -24,8 +24,16 @@ export interface StoreDriver {
   place(): Promise<StorePlace>;
 }
 
+/** The one that is always at hand. */
+export const SQLITE: StoreDriver = {
+  id: "sqlite",
+  name: "SQLite",
+  missing: undefined,
+  place: () => Promise.resolve(sqlitePlace()),
+};
+
 export const STORE_DRIVERS: readonly StoreDriver[] = [
-  { id: "sqlite", name: "SQLite", missing: undefined, place: () => Promise.resolve(sqlitePlace()) },
+  SQLITE,
   { id: "postgres", name: "PostgreSQL", missing: postgresMissing, place: postgresPlace },
 ];
 

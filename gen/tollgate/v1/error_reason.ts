@@ -140,5 +140,11 @@ export enum ErrorReason {
   ERROR_REASON_LINK_INVALID = 85,
   /** ERROR_REASON_LAST_OWNER - An account keeps an owner, and the installation an operator. Example: {"kind": "account", "id": "acme"} */
   ERROR_REASON_LAST_OWNER = 86,
+  /** ERROR_REASON_SECOND_FACTOR_MISSING - The password is right, and a code of the second factor is needed beside it. Example: {} */
+  ERROR_REASON_SECOND_FACTOR_MISSING = 87,
+  /** ERROR_REASON_SECOND_FACTOR_REQUIRED - The account, or the installation, asks its people for a second factor, and the person has none yet. Example: {} */
+  ERROR_REASON_SECOND_FACTOR_REQUIRED = 88,
+  /** ERROR_REASON_PROOF_NEEDED - The person signed in too long ago for this, and must show the password again. Example: {"minutes": "30"} */
+  ERROR_REASON_PROOF_NEEDED = 89,
   UNRECOGNIZED = -1,
 }

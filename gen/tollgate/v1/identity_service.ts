@@ -60,7 +60,11 @@ export interface User {
     | Date
     | undefined;
   /** When the person signed in last. Absent: never. */
-  signInTime?: Date | undefined;
+  signInTime?:
+    | Date
+    | undefined;
+  /** True where each sign-in of the person needs a code of a second factor. */
+  secondFactor: boolean;
 }
 
 /** Membership is a person's place in one account. */
@@ -141,6 +145,8 @@ export interface SignInRequest {
   email: string;
   /** The person's password. */
   password: string;
+  /** The six digits that the second factor shows, or a recovery code. Empty: not asked for yet. */
+  code: string;
   /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
   userAgent: string;
 }
@@ -183,6 +189,15 @@ export interface GetSessionResponse {
   accountId: string;
   /** What the person may do in that account. An operator is its owner, an auditor its viewer, also as no member. */
   role: MemberRole;
+  /**
+   * True where the account or the installation asks for a second factor that the person does not have yet: until then
+   * only the person's own settings are open.
+   */
+  lacksSecondFactor: boolean;
+  /** Recovery codes that are left. */
+  recoveryCodesLeft: number;
+  /** Until when the session may do what asks for a fresh proof; ProveSession gives another half hour. */
+  proofExpireTime?: Date | undefined;
 }
 
 /** Member is a person of an account. */
@@ -261,6 +276,94 @@ export interface ChangePasswordRequest {
 
 /** ChangePasswordResponse says nothing: the password is another one, and the sessions are over. */
 export interface ChangePasswordResponse {
+}
+
+/** ProveSessionRequest is what ProveSession is asked. */
+export interface ProveSessionRequest {
+  /** The person's password. */
+  password: string;
+  /** The six digits that the second factor shows, or a recovery code. Needed where the person has a second factor. */
+  code: string;
+}
+
+/** ProveSessionResponse says how long the proof holds. */
+export interface ProveSessionResponse {
+  /** Until when the session may do what asks for a fresh proof. */
+  proofExpireTime?: Date | undefined;
+}
+
+/** CreateSecondFactorRequest is what CreateSecondFactor is asked. */
+export interface CreateSecondFactorRequest {
+}
+
+/** CreateSecondFactorResponse is the secret of the new second factor. */
+export interface CreateSecondFactorResponse {
+  /** The secret in base32, to be typed in. It is shown once and cannot be shown again. */
+  secret: string;
+  /** The same as an otpauth address, to be drawn as a QR code. */
+  uri: string;
+}
+
+/** ConfirmSecondFactorRequest is what ConfirmSecondFactor is asked. */
+export interface ConfirmSecondFactorRequest {
+  /** The six digits that the new second factor shows. */
+  code: string;
+}
+
+/** ConfirmSecondFactorResponse is what helps where the second factor is lost. */
+export interface ConfirmSecondFactorResponse {
+  /** Ten codes, each good for one sign-in. They are shown once and cannot be shown again. */
+  recoveryCodes: string[];
+}
+
+/** CreateRecoveryCodesRequest is what CreateRecoveryCodes is asked. */
+export interface CreateRecoveryCodesRequest {
+}
+
+/** CreateRecoveryCodesResponse is the new recovery codes; those before are over. */
+export interface CreateRecoveryCodesResponse {
+  /** Ten codes, each good for one sign-in. They are shown once and cannot be shown again. */
+  recoveryCodes: string[];
+}
+
+/** DeleteSecondFactorRequest is what DeleteSecondFactor is asked. */
+export interface DeleteSecondFactorRequest {
+}
+
+/** DeleteSecondFactorResponse says nothing: the second factor is gone. */
+export interface DeleteSecondFactorResponse {
+}
+
+/** AccountSecurity is what an account asks of its people. */
+export interface AccountSecurity {
+  /** True where each member needs a second factor. */
+  requiresSecondFactor: boolean;
+}
+
+/** GetAccountSecurityRequest is what GetAccountSecurity is asked. */
+export interface GetAccountSecurityRequest {
+  /** The account's id. */
+  accountId: string;
+}
+
+/** GetAccountSecurityResponse is what the account asks. */
+export interface GetAccountSecurityResponse {
+  /** What the account asks of its people. */
+  security?: AccountSecurity | undefined;
+}
+
+/** UpdateAccountSecurityRequest is what UpdateAccountSecurity is asked. */
+export interface UpdateAccountSecurityRequest {
+  /** The account's id. */
+  accountId: string;
+  /** True where each member needs a second factor. */
+  requiresSecondFactor: boolean;
+}
+
+/** UpdateAccountSecurityResponse is what the account asks from now on. */
+export interface UpdateAccountSecurityResponse {
+  /** What the account asks of its people. */
+  security?: AccountSecurity | undefined;
 }
 
 /** SetPasswordRequest is what SetPassword is asked. */
@@ -383,6 +486,8 @@ export interface AcceptInvitationRequest {
   password: string;
   /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
   userAgent: string;
+  /** A code of the second factor, or a recovery code. Needed where the person is known and has a second factor. */
+  code: string;
 }
 
 /** AcceptInvitationResponse is the person, signed in. */
@@ -431,6 +536,40 @@ export interface InviteUserResponse {
   token: string;
 }
 
+/** CreateUserRequest is what CreateUser is asked. */
+export interface CreateUserRequest {
+  /** The person's e-mail address, at most 254 characters. */
+  email: string;
+  /** The person's name, at most 128 characters. Empty: the address before its @. */
+  name: string;
+  /** What the person is to the installation. Unspecified: nothing but a person. */
+  installationRole: InstallationRole;
+  /** The id of the account that the person joins. Empty: none. */
+  accountId: string;
+  /** What the person may do in that account. Unspecified: a member's part. */
+  role: MemberRole;
+}
+
+/** CreateUserResponse is the new person. */
+export interface CreateUserResponse {
+  /** The person. */
+  user?:
+    | User
+    | undefined;
+  /** The token, for a link <base>/console/password#<token>, which works for a day. It is shown once. */
+  token: string;
+}
+
+/** EndUserSessionsRequest is what EndUserSessions is asked. */
+export interface EndUserSessionsRequest {
+  /** The person's id. */
+  id: string;
+}
+
+/** EndUserSessionsResponse says nothing: the sessions are over. */
+export interface EndUserSessionsResponse {
+}
+
 /** UpdateUserRequest is what UpdateUser is asked. */
 export interface UpdateUserRequest {
   /** The person's id. */
@@ -449,6 +588,8 @@ export interface UpdateUserResponse {
 export interface ResetUserRequest {
   /** The person's id. */
   id: string;
+  /** True to take the second factor away too, as for a lost telephone. */
+  secondFactor: boolean;
 }
 
 /** ResetUserResponse is the link by which the person sets a password. */
@@ -468,7 +609,15 @@ export interface RemoveUserResponse {
 }
 
 function createBaseUser(): User {
-  return { id: "", email: "", name: "", installationRole: 0, createTime: undefined, signInTime: undefined };
+  return {
+    id: "",
+    email: "",
+    name: "",
+    installationRole: 0,
+    createTime: undefined,
+    signInTime: undefined,
+    secondFactor: false,
+  };
 }
 
 export const User: MessageFns<User> = {
@@ -490,6 +639,9 @@ export const User: MessageFns<User> = {
     }
     if (message.signInTime !== undefined) {
       Timestamp.encode(toTimestamp(message.signInTime), writer.uint32(50).fork()).join();
+    }
+    if (message.secondFactor !== false) {
+      writer.uint32(56).bool(message.secondFactor);
     }
     return writer;
   },
@@ -553,6 +705,14 @@ export const User: MessageFns<User> = {
             }
 
             message.signInTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.secondFactor = reader.bool();
             continue;
           }
         }
@@ -1007,7 +1167,7 @@ export const CreateFirstOperatorResponse: MessageFns<CreateFirstOperatorResponse
 };
 
 function createBaseSignInRequest(): SignInRequest {
-  return { email: "", password: "", userAgent: "" };
+  return { email: "", password: "", code: "", userAgent: "" };
 }
 
 export const SignInRequest: MessageFns<SignInRequest> = {
@@ -1017,6 +1177,9 @@ export const SignInRequest: MessageFns<SignInRequest> = {
     }
     if (message.password !== "") {
       writer.uint32(18).string(message.password);
+    }
+    if (message.code !== "") {
+      writer.uint32(26).string(message.code);
     }
     if (message.userAgent !== "") {
       writer.uint32(34).string(message.userAgent);
@@ -1051,6 +1214,14 @@ export const SignInRequest: MessageFns<SignInRequest> = {
             }
 
             message.password = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.code = reader.string();
             continue;
           }
           case 4: {
@@ -1237,7 +1408,16 @@ export const GetSessionRequest: MessageFns<GetSessionRequest> = {
 };
 
 function createBaseGetSessionResponse(): GetSessionResponse {
-  return { user: undefined, session: undefined, memberships: [], accountId: "", role: 0 };
+  return {
+    user: undefined,
+    session: undefined,
+    memberships: [],
+    accountId: "",
+    role: 0,
+    lacksSecondFactor: false,
+    recoveryCodesLeft: 0,
+    proofExpireTime: undefined,
+  };
 }
 
 export const GetSessionResponse: MessageFns<GetSessionResponse> = {
@@ -1256,6 +1436,15 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
     }
     if (message.role !== 0) {
       writer.uint32(40).int32(message.role);
+    }
+    if (message.lacksSecondFactor !== false) {
+      writer.uint32(48).bool(message.lacksSecondFactor);
+    }
+    if (message.recoveryCodesLeft !== 0) {
+      writer.uint32(56).uint32(message.recoveryCodesLeft);
+    }
+    if (message.proofExpireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.proofExpireTime), writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1311,6 +1500,30 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
             }
 
             message.role = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.lacksSecondFactor = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.recoveryCodesLeft = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.proofExpireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1858,6 +2071,685 @@ export const ChangePasswordResponse: MessageFns<ChangePasswordResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProveSessionRequest(): ProveSessionRequest {
+  return { password: "", code: "" };
+}
+
+export const ProveSessionRequest: MessageFns<ProveSessionRequest> = {
+  encode(message: ProveSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.password !== "") {
+      writer.uint32(10).string(message.password);
+    }
+    if (message.code !== "") {
+      writer.uint32(18).string(message.code);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProveSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProveSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProveSessionResponse(): ProveSessionResponse {
+  return { proofExpireTime: undefined };
+}
+
+export const ProveSessionResponse: MessageFns<ProveSessionResponse> = {
+  encode(message: ProveSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proofExpireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.proofExpireTime), writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProveSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProveSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.proofExpireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateSecondFactorRequest(): CreateSecondFactorRequest {
+  return {};
+}
+
+export const CreateSecondFactorRequest: MessageFns<CreateSecondFactorRequest> = {
+  encode(_: CreateSecondFactorRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateSecondFactorRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateSecondFactorRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateSecondFactorResponse(): CreateSecondFactorResponse {
+  return { secret: "", uri: "" };
+}
+
+export const CreateSecondFactorResponse: MessageFns<CreateSecondFactorResponse> = {
+  encode(message: CreateSecondFactorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.secret !== "") {
+      writer.uint32(10).string(message.secret);
+    }
+    if (message.uri !== "") {
+      writer.uint32(18).string(message.uri);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateSecondFactorResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateSecondFactorResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.secret = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.uri = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConfirmSecondFactorRequest(): ConfirmSecondFactorRequest {
+  return { code: "" };
+}
+
+export const ConfirmSecondFactorRequest: MessageFns<ConfirmSecondFactorRequest> = {
+  encode(message: ConfirmSecondFactorRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmSecondFactorRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmSecondFactorRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConfirmSecondFactorResponse(): ConfirmSecondFactorResponse {
+  return { recoveryCodes: [] };
+}
+
+export const ConfirmSecondFactorResponse: MessageFns<ConfirmSecondFactorResponse> = {
+  encode(message: ConfirmSecondFactorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.recoveryCodes) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmSecondFactorResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmSecondFactorResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.recoveryCodes.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateRecoveryCodesRequest(): CreateRecoveryCodesRequest {
+  return {};
+}
+
+export const CreateRecoveryCodesRequest: MessageFns<CreateRecoveryCodesRequest> = {
+  encode(_: CreateRecoveryCodesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateRecoveryCodesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateRecoveryCodesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateRecoveryCodesResponse(): CreateRecoveryCodesResponse {
+  return { recoveryCodes: [] };
+}
+
+export const CreateRecoveryCodesResponse: MessageFns<CreateRecoveryCodesResponse> = {
+  encode(message: CreateRecoveryCodesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.recoveryCodes) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateRecoveryCodesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateRecoveryCodesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.recoveryCodes.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSecondFactorRequest(): DeleteSecondFactorRequest {
+  return {};
+}
+
+export const DeleteSecondFactorRequest: MessageFns<DeleteSecondFactorRequest> = {
+  encode(_: DeleteSecondFactorRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSecondFactorRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSecondFactorRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeleteSecondFactorResponse(): DeleteSecondFactorResponse {
+  return {};
+}
+
+export const DeleteSecondFactorResponse: MessageFns<DeleteSecondFactorResponse> = {
+  encode(_: DeleteSecondFactorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteSecondFactorResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteSecondFactorResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAccountSecurity(): AccountSecurity {
+  return { requiresSecondFactor: false };
+}
+
+export const AccountSecurity: MessageFns<AccountSecurity> = {
+  encode(message: AccountSecurity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requiresSecondFactor !== false) {
+      writer.uint32(8).bool(message.requiresSecondFactor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AccountSecurity {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAccountSecurity();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requiresSecondFactor = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAccountSecurityRequest(): GetAccountSecurityRequest {
+  return { accountId: "" };
+}
+
+export const GetAccountSecurityRequest: MessageFns<GetAccountSecurityRequest> = {
+  encode(message: GetAccountSecurityRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountSecurityRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountSecurityRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetAccountSecurityResponse(): GetAccountSecurityResponse {
+  return { security: undefined };
+}
+
+export const GetAccountSecurityResponse: MessageFns<GetAccountSecurityResponse> = {
+  encode(message: GetAccountSecurityResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.security !== undefined) {
+      AccountSecurity.encode(message.security, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAccountSecurityResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAccountSecurityResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.security = AccountSecurity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAccountSecurityRequest(): UpdateAccountSecurityRequest {
+  return { accountId: "", requiresSecondFactor: false };
+}
+
+export const UpdateAccountSecurityRequest: MessageFns<UpdateAccountSecurityRequest> = {
+  encode(message: UpdateAccountSecurityRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.requiresSecondFactor !== false) {
+      writer.uint32(16).bool(message.requiresSecondFactor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAccountSecurityRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAccountSecurityRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.requiresSecondFactor = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateAccountSecurityResponse(): UpdateAccountSecurityResponse {
+  return { security: undefined };
+}
+
+export const UpdateAccountSecurityResponse: MessageFns<UpdateAccountSecurityResponse> = {
+  encode(message: UpdateAccountSecurityResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.security !== undefined) {
+      AccountSecurity.encode(message.security, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateAccountSecurityResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateAccountSecurityResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.security = AccountSecurity.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2637,7 +3529,7 @@ export const RevokeInvitationResponse: MessageFns<RevokeInvitationResponse> = {
 };
 
 function createBaseAcceptInvitationRequest(): AcceptInvitationRequest {
-  return { token: "", email: "", name: "", password: "", userAgent: "" };
+  return { token: "", email: "", name: "", password: "", userAgent: "", code: "" };
 }
 
 export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
@@ -2656,6 +3548,9 @@ export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
     }
     if (message.userAgent !== "") {
       writer.uint32(42).string(message.userAgent);
+    }
+    if (message.code !== "") {
+      writer.uint32(50).string(message.code);
     }
     return writer;
   },
@@ -2711,6 +3606,14 @@ export const AcceptInvitationRequest: MessageFns<AcceptInvitationRequest> = {
             }
 
             message.userAgent = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.code = reader.string();
             continue;
           }
         }
@@ -3022,6 +3925,234 @@ export const InviteUserResponse: MessageFns<InviteUserResponse> = {
   },
 };
 
+function createBaseCreateUserRequest(): CreateUserRequest {
+  return { email: "", name: "", installationRole: 0, accountId: "", role: 0 };
+}
+
+export const CreateUserRequest: MessageFns<CreateUserRequest> = {
+  encode(message: CreateUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.email !== "") {
+      writer.uint32(10).string(message.email);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.installationRole !== 0) {
+      writer.uint32(24).int32(message.installationRole);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(34).string(message.accountId);
+    }
+    if (message.role !== 0) {
+      writer.uint32(40).int32(message.role);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateUserRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateUserRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.email = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.installationRole = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.role = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateUserResponse(): CreateUserResponse {
+  return { user: undefined, token: "" };
+}
+
+export const CreateUserResponse: MessageFns<CreateUserResponse> = {
+  encode(message: CreateUserResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    if (message.token !== "") {
+      writer.uint32(18).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateUserResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateUserResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndUserSessionsRequest(): EndUserSessionsRequest {
+  return { id: "" };
+}
+
+export const EndUserSessionsRequest: MessageFns<EndUserSessionsRequest> = {
+  encode(message: EndUserSessionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndUserSessionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndUserSessionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndUserSessionsResponse(): EndUserSessionsResponse {
+  return {};
+}
+
+export const EndUserSessionsResponse: MessageFns<EndUserSessionsResponse> = {
+  encode(_: EndUserSessionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndUserSessionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndUserSessionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseUpdateUserRequest(): UpdateUserRequest {
   return { id: "", installationRole: 0 };
 }
@@ -3126,13 +4257,16 @@ export const UpdateUserResponse: MessageFns<UpdateUserResponse> = {
 };
 
 function createBaseResetUserRequest(): ResetUserRequest {
-  return { id: "" };
+  return { id: "", secondFactor: false };
 }
 
 export const ResetUserRequest: MessageFns<ResetUserRequest> = {
   encode(message: ResetUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
+    }
+    if (message.secondFactor !== false) {
+      writer.uint32(16).bool(message.secondFactor);
     }
     return writer;
   },
@@ -3156,6 +4290,14 @@ export const ResetUserRequest: MessageFns<ResetUserRequest> = {
             }
 
             message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.secondFactor = reader.bool();
             continue;
           }
         }
@@ -3338,8 +4480,9 @@ export const IdentityServiceService = {
   /**
    * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address or the password is wrong, with RATE_LIMITED where
-   * somebody tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
+   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
+   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
    */
   signIn: {
     path: "/tollgate.v1.IdentityService/SignIn" as const,
@@ -3425,6 +4568,121 @@ export const IdentityServiceService = {
     responseSerialize: (value: ChangePasswordResponse): Buffer =>
       Buffer.from(ChangePasswordResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ChangePasswordResponse => ChangePasswordResponse.decode(value),
+  },
+  /**
+   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
+   * session may then do what asks for it. A person without a password signs in again instead.
+   *
+   * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
+   */
+  proveSession: {
+    path: "/tollgate.v1.IdentityService/ProveSession" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProveSessionRequest): Buffer => Buffer.from(ProveSessionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProveSessionRequest => ProveSessionRequest.decode(value),
+    responseSerialize: (value: ProveSessionResponse): Buffer =>
+      Buffer.from(ProveSessionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ProveSessionResponse => ProveSessionResponse.decode(value),
+  },
+  /**
+   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
+   * asked for its codes before ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   */
+  createSecondFactor: {
+    path: "/tollgate.v1.IdentityService/CreateSecondFactor" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateSecondFactorRequest): Buffer =>
+      Buffer.from(CreateSecondFactorRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateSecondFactorRequest => CreateSecondFactorRequest.decode(value),
+    responseSerialize: (value: CreateSecondFactorResponse): Buffer =>
+      Buffer.from(CreateSecondFactorResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateSecondFactorResponse => CreateSecondFactorResponse.decode(value),
+  },
+  /**
+   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
+   * recovery codes, this once, and ends the person's other sessions.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
+   * code is wrong, and with RATE_LIMITED.
+   */
+  confirmSecondFactor: {
+    path: "/tollgate.v1.IdentityService/ConfirmSecondFactor" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ConfirmSecondFactorRequest): Buffer =>
+      Buffer.from(ConfirmSecondFactorRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ConfirmSecondFactorRequest => ConfirmSecondFactorRequest.decode(value),
+    responseSerialize: (value: ConfirmSecondFactorResponse): Buffer =>
+      Buffer.from(ConfirmSecondFactorResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConfirmSecondFactorResponse => ConfirmSecondFactorResponse.decode(value),
+  },
+  /**
+   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   */
+  createRecoveryCodes: {
+    path: "/tollgate.v1.IdentityService/CreateRecoveryCodes" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateRecoveryCodesRequest): Buffer =>
+      Buffer.from(CreateRecoveryCodesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateRecoveryCodesRequest => CreateRecoveryCodesRequest.decode(value),
+    responseSerialize: (value: CreateRecoveryCodesResponse): Buffer =>
+      Buffer.from(CreateRecoveryCodesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateRecoveryCodesResponse => CreateRecoveryCodesResponse.decode(value),
+  },
+  /**
+   * DeleteSecondFactor takes the second factor away from the person who asks.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   */
+  deleteSecondFactor: {
+    path: "/tollgate.v1.IdentityService/DeleteSecondFactor" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteSecondFactorRequest): Buffer =>
+      Buffer.from(DeleteSecondFactorRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteSecondFactorRequest => DeleteSecondFactorRequest.decode(value),
+    responseSerialize: (value: DeleteSecondFactorResponse): Buffer =>
+      Buffer.from(DeleteSecondFactorResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteSecondFactorResponse => DeleteSecondFactorResponse.decode(value),
+  },
+  /**
+   * GetAccountSecurity shows what an account asks of its people.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getAccountSecurity: {
+    path: "/tollgate.v1.IdentityService/GetAccountSecurity" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetAccountSecurityRequest): Buffer =>
+      Buffer.from(GetAccountSecurityRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetAccountSecurityRequest => GetAccountSecurityRequest.decode(value),
+    responseSerialize: (value: GetAccountSecurityResponse): Buffer =>
+      Buffer.from(GetAccountSecurityResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetAccountSecurityResponse => GetAccountSecurityResponse.decode(value),
+  },
+  /**
+   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  updateAccountSecurity: {
+    path: "/tollgate.v1.IdentityService/UpdateAccountSecurity" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateAccountSecurityRequest): Buffer =>
+      Buffer.from(UpdateAccountSecurityRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateAccountSecurityRequest => UpdateAccountSecurityRequest.decode(value),
+    responseSerialize: (value: UpdateAccountSecurityResponse): Buffer =>
+      Buffer.from(UpdateAccountSecurityResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateAccountSecurityResponse => UpdateAccountSecurityResponse.decode(value),
   },
   /**
    * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
@@ -3541,7 +4799,7 @@ export const IdentityServiceService = {
    * of it; whoever is not is made with that password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, and with RATE_LIMITED.
+   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation: {
     path: "/tollgate.v1.IdentityService/AcceptInvitation" as const,
@@ -3571,7 +4829,7 @@ export const IdentityServiceService = {
   /**
    * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
    *
-   * Refuses with PARAMETER_INVALID.
+   * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
   inviteUser: {
     path: "/tollgate.v1.IdentityService/InviteUser" as const,
@@ -3583,10 +4841,42 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): InviteUserResponse => InviteUserResponse.decode(value),
   },
   /**
+   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * password.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
+   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   */
+  createUser: {
+    path: "/tollgate.v1.IdentityService/CreateUser" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateUserRequest): Buffer => Buffer.from(CreateUserRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateUserRequest => CreateUserRequest.decode(value),
+    responseSerialize: (value: CreateUserResponse): Buffer => Buffer.from(CreateUserResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateUserResponse => CreateUserResponse.decode(value),
+  },
+  /**
+   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endUserSessions: {
+    path: "/tollgate.v1.IdentityService/EndUserSessions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndUserSessionsRequest): Buffer =>
+      Buffer.from(EndUserSessionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndUserSessionsRequest => EndUserSessionsRequest.decode(value),
+    responseSerialize: (value: EndUserSessionsResponse): Buffer =>
+      Buffer.from(EndUserSessionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndUserSessionsResponse => EndUserSessionsResponse.decode(value),
+  },
+  /**
    * UpdateUser changes what a person is to the installation.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
-   * operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * have no operator.
    */
   updateUser: {
     path: "/tollgate.v1.IdentityService/UpdateUser" as const,
@@ -3599,9 +4889,9 @@ export const IdentityServiceService = {
   },
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now.
+   * person end now, and where it is asked for the second factor is taken away.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
   resetUser: {
     path: "/tollgate.v1.IdentityService/ResetUser" as const,
@@ -3615,7 +4905,7 @@ export const IdentityServiceService = {
   /**
    * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
   removeUser: {
     path: "/tollgate.v1.IdentityService/RemoveUser" as const,
@@ -3642,8 +4932,9 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   /**
    * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address or the password is wrong, with RATE_LIMITED where
-   * somebody tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
+   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
+   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
    */
   signIn: handleUnaryCall<SignInRequest, SignInResponse>;
   /** SignOut ends the session that the call came with. */
@@ -3671,6 +4962,52 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * PARAMETER_INVALID where the new one will not do, and with RATE_LIMITED.
    */
   changePassword: handleUnaryCall<ChangePasswordRequest, ChangePasswordResponse>;
+  /**
+   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
+   * session may then do what asks for it. A person without a password signs in again instead.
+   *
+   * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
+   */
+  proveSession: handleUnaryCall<ProveSessionRequest, ProveSessionResponse>;
+  /**
+   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
+   * asked for its codes before ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   */
+  createSecondFactor: handleUnaryCall<CreateSecondFactorRequest, CreateSecondFactorResponse>;
+  /**
+   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
+   * recovery codes, this once, and ends the person's other sessions.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
+   * code is wrong, and with RATE_LIMITED.
+   */
+  confirmSecondFactor: handleUnaryCall<ConfirmSecondFactorRequest, ConfirmSecondFactorResponse>;
+  /**
+   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   */
+  createRecoveryCodes: handleUnaryCall<CreateRecoveryCodesRequest, CreateRecoveryCodesResponse>;
+  /**
+   * DeleteSecondFactor takes the second factor away from the person who asks.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   */
+  deleteSecondFactor: handleUnaryCall<DeleteSecondFactorRequest, DeleteSecondFactorResponse>;
+  /**
+   * GetAccountSecurity shows what an account asks of its people.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getAccountSecurity: handleUnaryCall<GetAccountSecurityRequest, GetAccountSecurityResponse>;
+  /**
+   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  updateAccountSecurity: handleUnaryCall<UpdateAccountSecurityRequest, UpdateAccountSecurityResponse>;
   /**
    * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
    *
@@ -3722,7 +5059,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * of it; whoever is not is made with that password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, and with RATE_LIMITED.
+   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation: handleUnaryCall<AcceptInvitationRequest, AcceptInvitationResponse>;
   /**
@@ -3734,27 +5071,41 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   /**
    * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
    *
-   * Refuses with PARAMETER_INVALID.
+   * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
   inviteUser: handleUnaryCall<InviteUserRequest, InviteUserResponse>;
   /**
+   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * password.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
+   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   */
+  createUser: handleUnaryCall<CreateUserRequest, CreateUserResponse>;
+  /**
+   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endUserSessions: handleUnaryCall<EndUserSessionsRequest, EndUserSessionsResponse>;
+  /**
    * UpdateUser changes what a person is to the installation.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
-   * operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * have no operator.
    */
   updateUser: handleUnaryCall<UpdateUserRequest, UpdateUserResponse>;
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now.
+   * person end now, and where it is asked for the second factor is taken away.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
   resetUser: handleUnaryCall<ResetUserRequest, ResetUserResponse>;
   /**
    * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
   removeUser: handleUnaryCall<RemoveUserRequest, RemoveUserResponse>;
 }
@@ -3801,8 +5152,9 @@ export interface IdentityServiceClient extends Client {
   /**
    * SignIn begins a session with an e-mail address and a password. Over HTTP the answer sets its cookie.
    *
-   * Refuses with SIGN_IN_REFUSED, the same whether the address or the password is wrong, with RATE_LIMITED where
-   * somebody tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
+   * Refuses with SIGN_IN_REFUSED, the same whether the address, the password or the code is wrong, with
+   * SECOND_FACTOR_MISSING where the password is right and a code is needed beside it, with RATE_LIMITED where somebody
+   * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
    */
   signIn(
     request: SignInRequest,
@@ -3927,6 +5279,150 @@ export interface IdentityServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ChangePasswordResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ProveSession shows the password again, and the code of the second factor where there is one: for half an hour the
+   * session may then do what asks for it. A person without a password signs in again instead.
+   *
+   * Refuses with PARAMETER_MISSING, SIGN_IN_REFUSED, SECOND_FACTOR_MISSING and RATE_LIMITED.
+   */
+  proveSession(
+    request: ProveSessionRequest,
+    callback: (error: ServiceError | null, response: ProveSessionResponse) => void,
+  ): ClientUnaryCall;
+  proveSession(
+    request: ProveSessionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ProveSessionResponse) => void,
+  ): ClientUnaryCall;
+  proveSession(
+    request: ProveSessionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ProveSessionResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateSecondFactor makes the secret of a second factor for the person who asks, and shows it this once. Nobody is
+   * asked for its codes before ConfirmSecondFactor.
+   *
+   * Refuses with ALREADY_EXISTS where the person has a second factor, and with PROOF_NEEDED.
+   */
+  createSecondFactor(
+    request: CreateSecondFactorRequest,
+    callback: (error: ServiceError | null, response: CreateSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  createSecondFactor(
+    request: CreateSecondFactorRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  createSecondFactor(
+    request: CreateSecondFactorRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ConfirmSecondFactor takes the first code of a new second factor, from when on each sign-in needs one. It shows the
+   * recovery codes, this once, and ends the person's other sessions.
+   *
+   * Refuses with PARAMETER_MISSING, with RESOURCE_UNKNOWN where there is none to confirm, with SIGN_IN_REFUSED where the
+   * code is wrong, and with RATE_LIMITED.
+   */
+  confirmSecondFactor(
+    request: ConfirmSecondFactorRequest,
+    callback: (error: ServiceError | null, response: ConfirmSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  confirmSecondFactor(
+    request: ConfirmSecondFactorRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ConfirmSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  confirmSecondFactor(
+    request: ConfirmSecondFactorRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ConfirmSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateRecoveryCodes makes new recovery codes in the place of those that are there, and shows them this once.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has no second factor, and with PROOF_NEEDED.
+   */
+  createRecoveryCodes(
+    request: CreateRecoveryCodesRequest,
+    callback: (error: ServiceError | null, response: CreateRecoveryCodesResponse) => void,
+  ): ClientUnaryCall;
+  createRecoveryCodes(
+    request: CreateRecoveryCodesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateRecoveryCodesResponse) => void,
+  ): ClientUnaryCall;
+  createRecoveryCodes(
+    request: CreateRecoveryCodesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateRecoveryCodesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * DeleteSecondFactor takes the second factor away from the person who asks.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the person has none, and with PROOF_NEEDED.
+   */
+  deleteSecondFactor(
+    request: DeleteSecondFactorRequest,
+    callback: (error: ServiceError | null, response: DeleteSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  deleteSecondFactor(
+    request: DeleteSecondFactorRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  deleteSecondFactor(
+    request: DeleteSecondFactorRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteSecondFactorResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetAccountSecurity shows what an account asks of its people.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getAccountSecurity(
+    request: GetAccountSecurityRequest,
+    callback: (error: ServiceError | null, response: GetAccountSecurityResponse) => void,
+  ): ClientUnaryCall;
+  getAccountSecurity(
+    request: GetAccountSecurityRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetAccountSecurityResponse) => void,
+  ): ClientUnaryCall;
+  getAccountSecurity(
+    request: GetAccountSecurityRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetAccountSecurityResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateAccountSecurity changes what an account asks of its people, from their next call on.
+   *
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
+   */
+  updateAccountSecurity(
+    request: UpdateAccountSecurityRequest,
+    callback: (error: ServiceError | null, response: UpdateAccountSecurityResponse) => void,
+  ): ClientUnaryCall;
+  updateAccountSecurity(
+    request: UpdateAccountSecurityRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateAccountSecurityResponse) => void,
+  ): ClientUnaryCall;
+  updateAccountSecurity(
+    request: UpdateAccountSecurityRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateAccountSecurityResponse) => void,
   ): ClientUnaryCall;
   /**
    * SetPassword sets the password of the person whom an operator gave a link to. Every session of that person ends.
@@ -4077,7 +5573,7 @@ export interface IdentityServiceClient extends Client {
    * of it; whoever is not is made with that password.
    *
    * Refuses with LINK_INVALID, PARAMETER_MISSING and PARAMETER_INVALID, with SIGN_IN_REFUSED where the address is known
-   * and the password another one, and with RATE_LIMITED.
+   * and the password another one, with SECOND_FACTOR_MISSING where a code is needed, and with RATE_LIMITED.
    */
   acceptInvitation(
     request: AcceptInvitationRequest,
@@ -4117,7 +5613,7 @@ export interface IdentityServiceClient extends Client {
   /**
    * InviteUser makes a link by which one person becomes something to the installation, and shows its token this once.
    *
-   * Refuses with PARAMETER_INVALID.
+   * Refuses with PARAMETER_INVALID and PROOF_NEEDED.
    */
   inviteUser(
     request: InviteUserRequest,
@@ -4135,10 +5631,52 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: InviteUserResponse) => void,
   ): ClientUnaryCall;
   /**
+   * CreateUser makes a person, who may be a member of an account at once, with a link by which that person sets a
+   * password.
+   *
+   * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with ALREADY_EXISTS where the address is known, with
+   * RESOURCE_UNKNOWN where there is no such account, and with PROOF_NEEDED.
+   */
+  createUser(
+    request: CreateUserRequest,
+    callback: (error: ServiceError | null, response: CreateUserResponse) => void,
+  ): ClientUnaryCall;
+  createUser(
+    request: CreateUserRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateUserResponse) => void,
+  ): ClientUnaryCall;
+  createUser(
+    request: CreateUserRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateUserResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * EndUserSessions signs a person out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  endUserSessions(
+    request: EndUserSessionsRequest,
+    callback: (error: ServiceError | null, response: EndUserSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endUserSessions(
+    request: EndUserSessionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EndUserSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endUserSessions(
+    request: EndUserSessionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EndUserSessionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
    * UpdateUser changes what a person is to the installation.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER where the installation would have no
-   * operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER where the installation would
+   * have no operator.
    */
   updateUser(
     request: UpdateUserRequest,
@@ -4157,9 +5695,9 @@ export interface IdentityServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now.
+   * person end now, and where it is asked for the second factor is taken away.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
   resetUser(
     request: ResetUserRequest,
@@ -4179,7 +5717,7 @@ export interface IdentityServiceClient extends Client {
   /**
    * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
    *
-   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with LAST_OWNER for the last operator.
+   * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
   removeUser(
     request: RemoveUserRequest,

@@ -27,10 +27,12 @@ export interface Permission {
   open: boolean;
   /** True where only a person who signed in may call it, about that person, and no key. */
   user: boolean;
+  /** True where a person must have shown the password, and the second factor, within the last half hour. Keys may. */
+  fresh: boolean;
 }
 
 function createBasePermission(): Permission {
-  return { scope: "", operator: false, open: false, user: false };
+  return { scope: "", operator: false, open: false, user: false, fresh: false };
 }
 
 export const Permission: MessageFns<Permission> = {
@@ -46,6 +48,9 @@ export const Permission: MessageFns<Permission> = {
     }
     if (message.user !== false) {
       writer.uint32(32).bool(message.user);
+    }
+    if (message.fresh !== false) {
+      writer.uint32(40).bool(message.fresh);
     }
     return writer;
   },
@@ -93,6 +98,14 @@ export const Permission: MessageFns<Permission> = {
             }
 
             message.user = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.fresh = reader.bool();
             continue;
           }
         }

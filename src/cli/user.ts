@@ -1,0 +1,195 @@
+/** `tollgate users`: the people who sign in to the console. */
+import { type Command, Option } from "commander";
+import {
+  IdentityServiceService as service,
+  InstallationRole,
+  type ListUsersResponse,
+  MemberRole,
+  type User,
+} from "../api/index.js";
+import { GatewayError } from "../errors.js";
+import { readLimit } from "./arguments.js";
+import { connected, type Connection, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { formatTable, formatTime, printable, remark } from "./print.js";
+
+const ROLES = {
+  owner: MemberRole.MEMBER_ROLE_OWNER,
+  admin: MemberRole.MEMBER_ROLE_ADMIN,
+  member: MemberRole.MEMBER_ROLE_MEMBER,
+  viewer: MemberRole.MEMBER_ROLE_VIEWER,
+} as const;
+const INSTALLATION_ROLES = {
+  operator: InstallationRole.INSTALLATION_ROLE_OPERATOR,
+  auditor: InstallationRole.INSTALLATION_ROLE_AUDITOR,
+} as const;
+
+interface LinkOptions extends ConnectionOptions {
+  readonly console: string;
+}
+
+interface PlaceOptions extends LinkOptions {
+  readonly account?: string;
+  readonly role: keyof typeof ROLES;
+  readonly installation?: keyof typeof INSTALLATION_ROLES;
+}
+
+const ONCE = "It works once, and cannot be shown again.";
+const WHO = "the person's e-mail address or id, from: tollgate users list";
+
+export function addUserCommands(program: Command): void {
+  const users = program.command("users").alias("user").description("list, make, reset, and remove people");
+  withConnection(
+    users.command("list").description("list people").option("--limit <rows>", "at most so many", readLimit, 100),
+  ).action(list);
+  placed(
+    users
+      .command("invite")
+      .description("make a link by which somebody joins; it goes to standard output, once")
+      .option("--email <address>", "for whom it is meant, for people")
+      .addHelpText("after", "\nExample:\n  tollgate users invite --account acme --role admin"),
+  ).action(invite);
+  placed(
+    users
+      .command("create")
+      .description("make a person, with a link to set a password; it goes to standard output, once")
+      .argument("<email>", "the person's e-mail address")
+      .option("--name <name>", "the person's name")
+      .addHelpText("after", "\nExample:\n  tollgate users create ada@example.com --installation operator"),
+  ).action(create);
+  linked(
+    users
+      .command("reset")
+      .description("end a person's sessions, and make a link to set a new password")
+      .argument("<person>", WHO)
+      .option("--second-factor", "take the second factor away too, as for a lost telephone"),
+  ).action(reset);
+  withConnection(
+    users.command("remove").description("remove a person from the installation").argument("<person>", WHO),
+  ).action(remove);
+  withConnection(
+    users.command("sign-out").description("end every session of a person, on every node").argument("<person>", WHO),
+  ).action(signOut);
+}
+
+function linked(command: Command): Command {
+  const option = new Option("--console <url>", "where people reach the gateway, for the link");
+  return withConnection(command.addOption(option.default("http://127.0.0.1:8080")));
+}
+
+function placed(command: Command): Command {
+  const role = new Option("--role <role>", "what the person may do in the account");
+  const whole = new Option("--installation <role>", "what the person is to the whole installation");
+  return linked(
+    command
+      .option("--account <id>", "the account that the person joins")
+      .addOption(role.choices(Object.keys(ROLES)).default("member"))
+      .addOption(whole.choices(Object.keys(INSTALLATION_ROLES))),
+  );
+}
+
+async function list(options: ConnectionOptions & { limit: number }): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = service.listUsers;
+    const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
+      const page = await connection.call(method, { pageSize, pageToken });
+      return { items: page.users, nextPageToken: page.nextPageToken };
+    });
+    connection.show(method, { users: items, nextPageToken }, formatUsers);
+  });
+}
+
+async function invite(options: PlaceOptions & { email?: string }): Promise<void> {
+  await connected(options, async (connection) => {
+    const { account = "", role, installation, email = "" } = options;
+    const wish = { email, ttlSeconds: 0 };
+    if (account === "") {
+      const answer = await connection.call(service.inviteUser, {
+        ...wish,
+        installationRole: installationRole(installation),
+      });
+      connection.show(service.inviteUser, answer, ({ token }) => linkTo("invitation", token, options));
+    } else {
+      const answer = await connection.call(service.createInvitation, {
+        ...wish,
+        accountId: account,
+        role: ROLES[role],
+      });
+      connection.show(service.createInvitation, answer, ({ token }) => linkTo("invitation", token, options));
+    }
+    if (!options.json) remark(`Whoever opens this link within 7 days joins. ${ONCE}`);
+  });
+}
+
+async function create(email: string, options: PlaceOptions & { name?: string }): Promise<void> {
+  await connected(options, async (connection) => {
+    const { account = "", role, installation, name = "" } = options;
+    const method = service.createUser;
+    const place = { accountId: account, role: ROLES[role], installationRole: installationRole(installation) };
+    const answer = await connection.call(method, { email, name, ...place });
+    connection.show(method, answer, ({ token }) => linkTo("password", token, options));
+    if (!options.json) remark(`Made ${answer.user?.id ?? ""}. With this link the person sets a password. ${ONCE}`);
+  });
+}
+
+async function reset(person: string, options: LinkOptions & { secondFactor?: true }): Promise<void> {
+  await connected(options, async (connection) => {
+    const { id, email } = await found(connection, person);
+    const method = service.resetUser;
+    const answer = await connection.call(method, { id, secondFactor: options.secondFactor ?? false });
+    connection.show(method, answer, ({ token }) => linkTo("password", token, options));
+    const factor = options.secondFactor === true ? " and the second factor" : "";
+    if (!options.json)
+      remark(`Ended the sessions${factor} of ${printable(email)}. With this link a new password is set. ${ONCE}`);
+  });
+}
+
+async function remove(person: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const { id, email } = await found(connection, person);
+    const answer = await connection.call(service.removeUser, { id });
+    connection.show(
+      service.removeUser,
+      answer,
+      () => `Removed ${printable(email)}; keys that the person made live on.`,
+    );
+  });
+}
+
+async function signOut(person: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const { id, email } = await found(connection, person);
+    const answer = await connection.call(service.endUserSessions, { id });
+    connection.show(service.endUserSessions, answer, () => `Signed ${printable(email)} out everywhere.`);
+  });
+}
+
+/** The person by id or address. Rejects with RESOURCE_UNKNOWN. */
+async function found(connection: Connection, person: string): Promise<User> {
+  const { users } = await connection.call(service.listUsers, { pageSize: 0, pageToken: "" });
+  const user = users.find(({ id, email }) => id === person || email === person.trim().toLowerCase());
+  if (user === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "user", id: person });
+  return user;
+}
+
+function installationRole(word: keyof typeof INSTALLATION_ROLES | undefined): InstallationRole {
+  return word === undefined ? InstallationRole.INSTALLATION_ROLE_UNSPECIFIED : INSTALLATION_ROLES[word];
+}
+
+/** The token stands behind the #, so that no server and no proxy logs it. */
+function linkTo(page: string, token: string, { console: base }: LinkOptions): string {
+  return `${base.replace(/\/+$/, "")}/console/${page}#${token}`;
+}
+
+function formatUsers(answer: ListUsersResponse): string {
+  if (answer.users.length === 0) return "Nobody yet: the gateway printed a link for the first operator.";
+  const columns = ["PERSON", "E-MAIL", "NAME", "INSTALLATION", "SECOND FACTOR", "SIGNED IN"];
+  const rows = answer.users.map((user) => [
+    user.id,
+    user.email,
+    user.name,
+    Object.entries(INSTALLATION_ROLES).find(([, role]) => role === user.installationRole)?.[0] ?? "-",
+    user.secondFactor ? "yes" : "no",
+    user.signInTime === undefined ? "never" : formatTime(user.signInTime),
+  ]);
+  return formatTable(columns, rows) + (answer.nextPageToken === "" ? "" : "\nThere are more: raise --limit.");
+}

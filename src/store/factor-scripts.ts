@@ -1,0 +1,127 @@
+/** What is asked of the tables of people about second factors and proofs, each in one transaction. */
+import type { AuditEvent } from "../audit/act.js";
+import type { SecondFactorRow } from "./people-rows.js";
+import { audit, row, rows, type Script } from "./script.js";
+
+interface FactorColumns {
+  readonly user_id: string;
+  readonly sealed: Uint8Array;
+  readonly last_step: bigint;
+  readonly create_time_ms: bigint;
+  readonly confirm_time_ms: bigint | null;
+}
+
+const FACTOR = "SELECT * FROM second_factor WHERE user_id = ?";
+/** One that nobody confirmed makes room. */
+const ENROL = `INSERT INTO second_factor (user_id, sealed, last_step, create_time_ms, confirm_time_ms)
+  VALUES (?, ?, ?, ?, NULL) ON CONFLICT (user_id) DO UPDATE SET
+  sealed = excluded.sealed, last_step = excluded.last_step, create_time_ms = excluded.create_time_ms
+  WHERE second_factor.confirm_time_ms IS NULL RETURNING user_id`;
+const CONFIRM = `UPDATE second_factor SET confirm_time_ms = ?, last_step = ?
+  WHERE user_id = ? AND confirm_time_ms IS NULL AND last_step < ? RETURNING user_id`;
+/** Of two that show the same code one is taken, on whatever node. */
+const USE_STEP = `UPDATE second_factor SET last_step = ?
+  WHERE user_id = ? AND confirm_time_ms IS NOT NULL AND last_step < ? RETURNING user_id`;
+const DROP = "DELETE FROM second_factor WHERE user_id = ? AND confirm_time_ms IS NOT NULL RETURNING user_id";
+const DROP_CODES = "DELETE FROM recovery_code WHERE user_id = ?";
+const USE_CODE = "DELETE FROM recovery_code WHERE user_id = ? AND digest = ? RETURNING user_id";
+const REQUIRE = `INSERT INTO account_security (account_id, second_factor_required) VALUES (?, ?)
+  ON CONFLICT (account_id) DO UPDATE SET second_factor_required = excluded.second_factor_required`;
+
+export const FACTOR_SCRIPTS = {
+  *secondFactor(userId: string): Script<SecondFactorRow | undefined> {
+    const found = yield* row<FactorColumns>(FACTOR, userId);
+    if (found === undefined) return undefined;
+    return {
+      userId: found.user_id,
+      sealed: found.sealed,
+      lastStep: Number(found.last_step),
+      createTimeMs: Number(found.create_time_ms),
+      confirmTimeMs: found.confirm_time_ms === null ? null : Number(found.confirm_time_ms),
+    };
+  },
+
+  /** False where the person has one that is confirmed. */
+  *enrolSecondFactor(factor: Omit<SecondFactorRow, "confirmTimeMs">, event: AuditEvent): Script<boolean> {
+    const { userId, sealed, lastStep, createTimeMs } = factor;
+    if ((yield* row(ENROL, userId, sealed, lastStep, createTimeMs)) === undefined) return false;
+    yield* audit(event);
+    return true;
+  },
+
+  /** Ends every other session than this one. False where there is none to confirm, or the code was used before. */
+  *confirmSecondFactor(
+    { userId, step, sessionId, nowMs }: ConfirmedFactor,
+    codes: readonly Uint8Array[],
+    event: AuditEvent,
+  ): Script<boolean> {
+    if ((yield* row(CONFIRM, nowMs, step, userId, step)) === undefined) return false;
+    yield* writeCodes(userId, codes);
+    yield* rows("DELETE FROM session WHERE user_id = ? AND id <> ?", userId, sessionId);
+    yield* audit(event);
+    return true;
+  },
+
+  *useStep(userId: string, step: number): Script<boolean> {
+    return (yield* row(USE_STEP, step, userId, step)) !== undefined;
+  },
+
+  *useRecoveryCode(userId: string, digest: Uint8Array): Script<boolean> {
+    return (yield* row(USE_CODE, userId, digest)) !== undefined;
+  },
+
+  *recoveryCodesLeft(userId: string): Script<number> {
+    const found = yield* row<{ readonly count: bigint }>(
+      "SELECT COUNT(*) AS count FROM recovery_code WHERE user_id = ?",
+      userId,
+    );
+    return Number(found?.count ?? 0);
+  },
+
+  /** False where the person has no second factor. */
+  *replaceRecoveryCodes(userId: string, codes: readonly Uint8Array[], event: AuditEvent): Script<boolean> {
+    const found = yield* row<FactorColumns>(`${FACTOR} AND confirm_time_ms IS NOT NULL`, userId);
+    if (found === undefined) return false;
+    yield* writeCodes(userId, codes);
+    yield* audit(event);
+    return true;
+  },
+
+  /** False where the person has none. */
+  *dropSecondFactor(userId: string, event: AuditEvent): Script<boolean> {
+    if ((yield* row(DROP, userId)) === undefined) return false;
+    yield* rows(DROP_CODES, userId);
+    yield* audit(event);
+    return true;
+  },
+
+  *proveSession(id: string, nowMs: number, event: AuditEvent): Script<boolean> {
+    const found = yield* row("UPDATE session SET proof_time_ms = ? WHERE id = ? RETURNING id", nowMs, id);
+    if (found !== undefined) yield* audit(event);
+    return found !== undefined;
+  },
+
+  *secondFactorRequired(accountId: string): Script<boolean> {
+    const sql = "SELECT second_factor_required AS required FROM account_security WHERE account_id = ?";
+    const found = yield* row<{ readonly required: bigint }>(sql, accountId);
+    return Number(found?.required ?? 0) === 1;
+  },
+
+  *requireSecondFactor(accountId: string, required: boolean, event: AuditEvent): Script<void> {
+    yield* rows(REQUIRE, accountId, required ? 1 : 0);
+    yield* audit(event);
+  },
+};
+
+/** Who confirms a second factor by the code of which step, in which session. */
+export interface ConfirmedFactor {
+  readonly userId: string;
+  readonly step: number;
+  readonly sessionId: string;
+  readonly nowMs: number;
+}
+
+function* writeCodes(userId: string, codes: readonly Uint8Array[]): Script<void> {
+  yield* rows(DROP_CODES, userId);
+  for (const digest of codes) yield* rows("INSERT INTO recovery_code (user_id, digest) VALUES (?, ?)", userId, digest);
+}

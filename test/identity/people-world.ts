@@ -1,0 +1,63 @@
+/** People over a real store, with a clock that the test drives. */
+import { SecretSeal } from "../../src/alerts/seal.js";
+import { createInProcessCoordination } from "../../src/coordination/in-process.js";
+import type { GatewayError } from "../../src/errors.js";
+import { gatewayAct } from "../../src/audit/act.js";
+import type { Identity, IdentityOptions, SignedIn } from "../../src/identity/identity.js";
+import type { UserCaller } from "../../src/identity/user-caller.js";
+import type { Store } from "../../src/store/store.js";
+import { TEST_ACT } from "../support/acts.js";
+import { identityOver } from "../support/identity-over.js";
+import { refusalOf } from "../keys/key-world.js";
+
+export const START_MS = Date.UTC(2026, 10, 21);
+export const PASSWORD = "a long enough password";
+export const HOME = { address: "192.0.2.1", userAgent: "a browser" };
+
+export interface PeopleWorld {
+  readonly identity: Identity;
+  readonly store: Store;
+  readonly clock: { nowMs: number };
+  /** Another node over the same store, without what this one remembers. */
+  node(): Identity;
+  /** A new person with a role in the account `acme`, who signs in from HOME. */
+  person(name: string, role?: "owner" | "admin" | "member" | "viewer"): Promise<SignedIn>;
+  signIn(email: string, password?: string, code?: string, address?: string): Promise<SignedIn>;
+  caller(signedIn: SignedIn, accountId?: string): Promise<UserCaller>;
+}
+
+/** Acts are written once: each call has its own. */
+export const act = () => gatewayAct("test", START_MS);
+
+export async function openPeople(store: Store, options: Partial<IdentityOptions> = {}): Promise<PeopleWorld> {
+  const clock = { nowMs: START_MS };
+  const nowMs = (): number => clock.nowMs;
+  const coordination = createInProcessCoordination({ nowMs, heartbeatMs: 0 });
+  const keys = { publishUser: () => Promise.resolve() };
+  const seal = new SecretSeal([Buffer.alloc(32, 7)]);
+  const node = (): Identity => identityOver(store, { coordination, keys, nowMs, seal, ...options });
+  const identity = node();
+  await store.accounts.create({ id: "acme", name: "acme", createTimeMs: START_MS }, TEST_ACT);
+  const operator = { user: undefined, hasScope: () => true } as never;
+  return {
+    identity,
+    store,
+    clock,
+    node,
+    person: async (name, role = "owner") => {
+      const wish = { accountId: "acme", role, installationRole: null, email: "", ttlSeconds: 0 };
+      const { token } = await identity.members.invite(wish, operator, act());
+      const email = `${name}@example.com`;
+      return identity.acceptInvitation(token, { email, name, password: PASSWORD, code: "" }, HOME, act());
+    },
+    signIn: (email, password = PASSWORD, code = "", address = HOME.address) =>
+      identity.signIn({ email, password, code }, { ...HOME, address }, act()),
+    caller: ({ token }, accountId = "acme") => identity.authenticate(token, accountId),
+  };
+}
+
+/** The word of a refusal, such as SIGN_IN_REFUSED. */
+export async function reasonOf(call: () => unknown): Promise<string> {
+  const refusal: GatewayError = await refusalOf(call);
+  return refusal.reasonWord;
+}
