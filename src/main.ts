@@ -17,6 +17,7 @@ import { giveBackStartMemory } from "./serve/start-memory.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
+import { announceServing, leaveWorkers, stopSignals } from "./workers.js";
 
 const DRAIN_MS = 120_000;
 /** How long a front end's probe waits for its core. */
@@ -62,6 +63,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     core?.node.listens(addresses);
     log.info({ ...addresses, pid: process.pid }, "ready");
     log.flush();
+    announceServing();
     const base = addresses.http && `${environment.tls === undefined ? "http" : "https"}://${addresses.http}`;
     if (core !== undefined) printWelcome(base, core.shown);
     hangup.act = () =>
@@ -85,6 +87,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     await listeners.drain(drainMs);
     await channel.close();
     await core?.close();
+    leaveWorkers();
   }
 }
 
@@ -139,7 +142,6 @@ async function lameDuck(waitMs: number): Promise<void> {
 
 function stopSignal(): Promise<void> {
   return new Promise((done) => {
-    process.once("SIGTERM", () => done());
-    process.once("SIGINT", () => done());
+    for (const signal of stopSignals()) process.once(signal, () => done());
   });
 }

@@ -1,5 +1,6 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import type { Command } from "commander";
+import { serveByWorkers } from "../workers.js";
 import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {
@@ -28,6 +29,7 @@ Example:
   TOLLGATE_HTTP=0.0.0.0:8080 tollgate serve`;
 
 async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
+  if (await serveByWorkers()) return;
   // The gateway is loaded only here, so that every other command starts at once.
   const main = await import("../main.js");
   const { demo = false, acceptLoss = false } = options;

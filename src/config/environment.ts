@@ -55,6 +55,8 @@ export interface Environment {
   readonly databaseUrl: string | undefined;
   /** The most that one lease of money may have: what a node that is cut off can cost. */
   readonly leaseNanosMax: bigint;
+  /** How many processes share the ports. */
+  readonly workers: number;
   readonly operatorKey: string | undefined;
   /** The root secret; undefined where it is generated. */
   readonly secret: string | undefined;
@@ -82,6 +84,8 @@ const MEMORY_RULE = "must be a whole number of MiB from 64 to 65536";
 const LEASE_RULE = "must be USD from 0.01 to 1000000, such as 10 or 2.50";
 const LEASE_NANOS_LEAST = NANOS_PER_USD / 100n;
 const LEASE_NANOS_MOST = 1_000_000n * NANOS_PER_USD;
+const WORKERS_MAX = 64;
+const WORKERS_RULE = `must be a whole number of processes from 1 to ${WORKERS_MAX}`;
 const DAYS_RULE = "must be a whole number of days from 1 to 3650";
 const MIB = 1024 * 1024;
 const KEY_RULE = "must be sk- and at least 16 more characters";
@@ -208,6 +212,9 @@ export const SCHEMA = z.object({
     .describe(
       "The most money of one key that a node may admit requests against before the database knows of each ([ledger.md](ledger.md#leases))",
     ),
+  TOLLGATE_WORKERS: numberOf(1, WORKERS_MAX, WORKERS_RULE)
+    .prefault("1")
+    .describe("How many processes serve on this machine, each a node of its own ([nodes.md](nodes.md#workers))"),
   TOLLGATE_CORE: core
     .optional()
     .describe("Run the HTTP front end alone; the core is at this gRPC address, `grpcs://host:port` with TLS"),
@@ -322,6 +329,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     redisCa: path(values.TOLLGATE_REDIS_CA),
     databaseUrl: values.TOLLGATE_DATABASE_URL,
     leaseNanosMax: values.TOLLGATE_LEASE_MAX_USD,
+    workers: values.TOLLGATE_WORKERS,
     operatorKey: values.TOLLGATE_OPERATOR_KEY,
     secret: values.TOLLGATE_SECRET,
     secretPrevious: values.TOLLGATE_SECRET_PREVIOUS,

@@ -34,7 +34,8 @@ export async function listenAdmin(address: Address, parts: AdminParts): Promise<
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host: address.host, port: address.port }, () => resolve());
+    // Never shared: each worker tells of itself alone.
+    server.listen({ host: address.host, port: address.port, exclusive: true }, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -10,12 +10,15 @@ const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/redaction.
  */
 export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/"],
-  "src/serve/": ["src/", "!src/main.ts", "!src/cli/"],
+  "src/serve/": ["src/", "!src/main.ts", "!src/cli/", "!src/workers.ts"],
+  // It keeps processes that serve, and loads nothing of what they serve with.
+  "src/workers.ts": ["src/config/", "src/observe/log.ts"],
   // Apart from `serve`, `config check` and `store`, which moves the database itself, each command is a gRPC client.
   "src/cli/": [
     "src/rpc/remote-channel.ts",
     "src/config/",
     "src/main.ts",
+    "src/workers.ts",
     "src/serve/settings-check.ts",
     "src/audit/",
     "src/store/copy.ts",
