@@ -1,6 +1,7 @@
 /** `tollgate nodes`: the processes that serve one ledger together. */
 import type { Command } from "commander";
-import { type ListNodesResponse, type Node, NodeServiceService } from "../api/index.js";
+import { type ListNodesResponse, NodeServiceService } from "../api/index.js";
+import { otherSettings } from "../api/settings-in-force.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
 import { type Column, formatTable, formatTime, remark } from "./print.js";
 
@@ -18,15 +19,13 @@ async function nodes(options: ConnectionOptions): Promise<void> {
     const method = NodeServiceService.listNodes;
     const answer = await connection.call(method, { pageSize: 0, pageToken: "" });
     connection.show(method, answer, formatNodes);
-    const differing = answer.nodes.filter(isDiffering).map(({ id }) => id);
-    if (differing.length > 0)
-      remark(`The settings file of ${differing.join(", ")} is not the one that is in force: bring it up to date.`);
+    const { newest, others } = otherSettings(answer.nodes);
+    if (newest !== undefined && others.length > 0)
+      remark(
+        `${newest.id} accepted its settings last (${newest.settingsVersion}). Other ones are in force on` +
+          ` ${others.map(({ id }) => id).join(", ")}: bring the files up to date.`,
+      );
   });
-}
-
-/** True where the node's own file is not what it serves by. */
-function isDiffering({ fileVersion, settingsVersion }: Node): boolean {
-  return fileVersion !== settingsVersion;
 }
 
 function formatNodes({ nodes: list }: ListNodesResponse): string {
@@ -42,6 +41,7 @@ function formatNodes({ nodes: list }: ListNodesResponse): string {
     "GRPC",
     { title: "MODELS", numeric: true },
   ];
+  const others = new Set(otherSettings(list).others.map(({ id }) => id));
   const rows = list.map((node) => [
     `${node.id}${node.answering ? " *" : ""}`,
     node.version,
@@ -49,7 +49,7 @@ function formatNodes({ nodes: list }: ListNodesResponse): string {
     `${node.beatAgeMs}`,
     node.settingsVersion || "-",
     formatTime(node.settingsAcceptTime),
-    isDiffering(node) ? `${node.fileVersion || "none"} !` : "same",
+    others.has(node.id) ? `${node.fileVersion || "none"} !` : "same",
     node.httpAddress || "-",
     node.grpcAddress || "-",
     `${node.modelCount}`,

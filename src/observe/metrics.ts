@@ -154,6 +154,8 @@ export class Metrics {
     "What such requests cost above what their accounts still had, paid by the operator, in USD.",
     [],
   );
+  /** Nodes that serve by other settings than the ones accepted last; read when Prometheus asks. */
+  readDiffering: () => number = () => 0;
   /** Requests whose charge is only in this node's journal; read when Prometheus asks. */
   readJournaled: () => number = () => 0;
   /** This node's leases of money, and what is left of them together; read when Prometheus asks. */
@@ -196,6 +198,8 @@ export class Metrics {
       "Nodes that share limits, as last known.",
       () => this.readCoordination()?.nodeCount ?? 1,
     );
+    const differing = "Nodes of this database that serve by other settings than the ones that were accepted last.";
+    this.#gauge("tollgate_nodes_differing", differing, () => this.readDiffering());
     const journaled =
       "Requests that only the journal has: they were admitted within leases while the database was away.";
     this.#gauge("tollgate_journaled_requests", journaled, () => this.readJournaled());

@@ -39,6 +39,7 @@ import { type Derived, watchRotation } from "./root-secrets.js";
 import { RouteKeeper } from "./routes.js";
 import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
+import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
 import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
@@ -90,7 +91,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const nodeId = randomUUID();
-  const { derived, store, answers, journals } = await openStorage(nodeId, options);
+  const { derived, store, answers, journals, nodes } = await openStorage(nodeId, options);
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
   const coordination = await startCoordination(environment, log, metrics);
   const keys = createKeys(store, coordination, derived, log);
@@ -100,9 +101,10 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   coordination.onCoolDown((coolDown) => takeCoolDown(routing, coolDown));
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
-  const node = new ThisNode({ id: nodeId, version: options.version, startTimeMs: nowMs(), routing, ledger });
+  const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger });
   const settings = createSettings(routes, { keys, ledger, nowMs }, { node, audit: store.audit }, options);
   await settings.start();
+  const notes = startTelling(node, nodes, options);
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
@@ -149,10 +151,8 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const unwritten = { close: async () => journals?.close() };
-      const traces = { close: async () => tracing?.close() };
-      const last = [{ close: closeTokenCounter }, longBodies, store, unwritten, traces];
-      return closeEach([settings, keyUses, alerts, replays, ledger, records, routes, coordination, ...last]);
+      const last = [{ close: closeTokenCounter }, longBodies, store, journals, tracing];
+      return closeEach([settings, notes, keyUses, alerts, replays, ledger, records, routes, coordination, ...last]);
     },
   };
 }
@@ -165,6 +165,15 @@ function takesWrites(store: Store): Promise<boolean> {
   );
 }
 
+/** Nobody is told where this node is alone. */
+function startTelling(node: ThisNode, nodes: Storage["nodes"], { log, metrics }: CoreOptions): NodeTelling {
+  const nodeTelling = new NodeTelling(node, log);
+  if (nodes === undefined) return nodeTelling;
+  metrics.readDiffering = () => nodeTelling.differing;
+  nodeTelling.start();
+  return nodeTelling;
+}
+
 /** A key is used where a request of its ended, refused or not. */
 function noteKeyUses(store: Store, requests: RequestFeed, log: Log): KeyUses {
   const uses = new KeyUses(store.figures, (err) => log.warn({ err }, "last uses of keys could not be written"));
@@ -175,8 +184,8 @@ function noteKeyUses(store: Store, requests: RequestFeed, log: Log): KeyUses {
 }
 
 /** One after the other: each may need those behind it. */
-async function closeEach(parts: readonly { close(): Promise<unknown> }[]): Promise<void> {
-  for (const part of parts) await part.close();
+async function closeEach(parts: readonly ({ close(): Promise<unknown> } | undefined)[]): Promise<void> {
+  for (const part of parts) await part?.close();
 }
 
 /** True where an upstream is reached over the network, and so may cost money. */

@@ -6,6 +6,7 @@ import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-direc
 import type { AnswersOptions } from "../store/postgres/answers.js";
 import { type Journals, openJournals } from "../store/journals.js";
 import { leaveMark, markPath } from "../store/ledger-mark.js";
+import type { NodeNotes } from "../store/postgres/nodes.js";
 import { openPostgresStore } from "../store/postgres/store.js";
 import { Answers } from "../store/sqlite/answers.js";
 import { openSqliteStore } from "../store/sqlite/store.js";
@@ -22,6 +23,8 @@ export interface Storage {
   readonly store: Store;
   /** What requests are written to while the database is away; undefined where the database is on the same disk. */
   readonly journals: Journals | undefined;
+  /** What nodes say of themselves; undefined where this one is alone. */
+  readonly nodes: NodeNotes | undefined;
   answers(options: AnswersOptions): AnswerStore;
 }
 
@@ -44,7 +47,8 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
     onAnchorError: (err) => log.warn({ err }, "no anchor over the ledger could be made or noted; the next is soon"),
   });
   const journals = await openOwnJournals(options);
-  return { derived, store: measured(store, metrics), journals, answers: (answers) => store.answers(answers) };
+  const answers: Storage["answers"] = (given) => store.answers(given);
+  return { derived, store: measured(store, metrics), journals, nodes: store.nodes, answers };
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
@@ -91,7 +95,7 @@ async function openDirectory(options: CoreOptions): Promise<Storage> {
   const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
   if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
   const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
-  return { derived, store: measured(store, metrics), journals: undefined, answers };
+  return { derived, store: measured(store, metrics), journals: undefined, nodes: undefined, answers };
 }
 
 /** Opens the database, and says what it lost where that is accepted. */

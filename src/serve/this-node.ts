@@ -1,12 +1,14 @@
 /** What this node is, as `tollgate nodes` and the metrics tell. */
-import type { Node } from "../api/index.js";
+import { Node } from "../api/index.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { SettingsInForce } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
 import type { NodeBoard } from "../rpc/core.js";
+import type { NodeNotes } from "../store/postgres/nodes.js";
 
 export interface NodeParts {
-  readonly id: string;
+  /** Where the nodes of one database tell what they are; undefined where this one is alone. */
+  readonly notes: NodeNotes | undefined;
   /** The version of the program. */
   readonly version: string;
   readonly startTimeMs: number;
@@ -49,12 +51,30 @@ export class ThisNode implements NodeBoard {
     return this.#settings;
   }
 
-  list(): Promise<readonly Node[]> {
-    return Promise.resolve([this.show()]);
+  /** This one as it is, and each other that lives as it said last. */
+  async list(): Promise<readonly Node[]> {
+    const own = this.show();
+    const { notes, ledger } = this.parts;
+    if (notes === undefined) return [own];
+    const told = await notes.list();
+    const ages = ledger.lease.beatAges();
+    const others = told.flatMap(({ nodeId, said }) => {
+      const ageMs = ages.get(nodeId);
+      if (nodeId === own.id || ageMs === undefined) return [];
+      return [{ ...Node.decode(said), id: nodeId, answering: false, beatAgeMs: BigInt(Math.round(ageMs)) }];
+    });
+    return [own, ...others].sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** Tells the other nodes what this one is. */
+  async note(): Promise<void> {
+    const own = this.show();
+    await this.parts.notes?.note(own.id, Node.encode(own).finish());
   }
 
   show(): Node {
-    const { id, version, startTimeMs, routing, ledger } = this.parts;
+    const { version, startTimeMs, routing, ledger } = this.parts;
+    const id = ledger.lease.nodeId;
     const beatAgeMs = ledger.lease.beatAges().get(id) ?? 0;
     return {
       id,

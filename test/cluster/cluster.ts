@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly apart?: boolean;
   /** Through what the nodes reach the database. */
   readonly databaseUrl?: (url: string) => Promise<string>;
+  /** What each node's environment says beside. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export class Cluster {
@@ -39,7 +41,7 @@ export class Cluster {
     private readonly directory: string,
   ) {}
 
-  static async open({ nodes: count, apart = false, databaseUrl }: ClusterOptions): Promise<Cluster> {
+  static async open({ nodes: count, apart = false, databaseUrl, env = {} }: ClusterOptions): Promise<Cluster> {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-cluster-"));
     // PostgreSQL's user must be let in.
     chmodSync(directory, 0o755);
@@ -55,7 +57,7 @@ export class Cluster {
         name,
         directory: join(directory, name),
         settings: settingsFor(upstream.url),
-        env: { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: redis.url },
+        env: { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: redis.url, ...env },
         build: BUILD,
         within: network?.add(place) ?? [],
         host: network?.address(place) ?? "127.0.0.1",

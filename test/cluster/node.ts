@@ -42,6 +42,11 @@ export class GatewayNode {
     writeFileSync(join(options.directory, "clock"), "0");
   }
 
+  /** Of the process that was started, which may have others. */
+  get pid(): number {
+    return this.#pid;
+  }
+
   get isRunning(): boolean {
     return this.#child !== undefined;
   }

@@ -1,4 +1,4 @@
-/** Several processes on one machine share the ports: what is true of one is true of all, and one that dies is followed. */
+/** Processes on one machine share the ports: what is true of one is true of all, and one that dies is replaced. */
 import { expect, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";

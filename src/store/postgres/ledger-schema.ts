@@ -182,6 +182,7 @@ CREATE TABLE budget (
 ) WITH (fillfactor = 50);
 
 CREATE TABLE node (id ${ID} PRIMARY KEY, beats bigint NOT NULL);
+CREATE TABLE node_note (node_id ${ID} PRIMARY KEY, said bytea NOT NULL);
 CREATE TABLE writer (id ${ID} PRIMARY KEY, epoch bigint NOT NULL, batch bigint NOT NULL);
 
 CREATE TABLE anchor (

@@ -12,6 +12,7 @@ import { Batches } from "./batches.js";
 import { Postgres, type Session } from "./connection.js";
 import { figureCalls } from "./figures.js";
 import { entryCalls } from "./entries.js";
+import { type NodeNotes, nodeNotes } from "./nodes.js";
 import { runPeople } from "./people.js";
 import { migrate } from "./migration.js";
 import { MIGRATIONS } from "./schema.js";
@@ -42,6 +43,8 @@ export interface PostgresOptions {
 export interface PostgresStore extends Store {
   /** Answers with an Idempotency-Key, over the same connections. The store's end is theirs. */
   answers(options: AnswersOptions): PostgresAnswers;
+  /** What the nodes say of themselves. */
+  readonly nodes: NodeNotes;
 }
 
 /** Opens the database, and brings it to the newest schema. Rejects with an Error of one line where it cannot. */
@@ -78,6 +81,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
         return verifying;
       },
     },
+    nodes: nodeNotes(database),
     answers: (answers) => new PostgresAnswers(database, nodeId, answers),
     close: async () => {
       await batches.close();

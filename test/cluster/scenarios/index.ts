@@ -6,5 +6,6 @@ import { faults } from "./faults.js";
 import { latency } from "./latency.js";
 import { limit } from "./limit.js";
 import { upgrade } from "./upgrade.js";
+import { workers } from "./workers.js";
 
-export const SCENARIOS: readonly Scenario[] = [balance, limit, revoke, freeze, ...faults, upgrade, latency];
+export const SCENARIOS: readonly Scenario[] = [balance, limit, revoke, freeze, ...faults, upgrade, latency, workers];

@@ -1,0 +1,2 @@
+/** What the types of the tests see of process-stats.mjs. */
+export function readUsed(pids: readonly number[]): { readonly cpuMs: number };
