@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { postgresMissing } from "../support/postgres.js";
 import { percentile, tallyOf } from "./load.js";
 import { SCENARIOS } from "./scenarios/index.js";
-import { mostIn } from "./scenarios/limit.js";
+import { mostIn, mostWithin } from "./scenarios/limit.js";
 
 const NAMES = new Set((process.env["TOLLGATE_CLUSTER"] ?? "").split(","));
 const COUNT = Number(process.env["TOLLGATE_CLUSTER_COUNT"] ?? 0);
@@ -18,6 +18,12 @@ describe("what the scenarios measure with", () => {
     { momentsMs: [0, 60_000, 120_000], want: 1 },
   ])("the most of $momentsMs in one window are $want", ({ momentsMs, want }) => {
     expect(mostIn(60_000, momentsMs)).toBe(want);
+  });
+
+  test("the most calls in one window are those that began and ended in it", () => {
+    const calls = [0, 30_000, 59_000, 60_500].map((startMs) => ({ startMs, endMs: startMs + 1_000 }));
+    expect(mostWithin(60_000, calls)).toBe(3);
+    expect(mostWithin(60_000, [])).toBe(0);
   });
 
   test("outcomes are counted by status and code, and shares of numbers are found", () => {

@@ -26,6 +26,8 @@ export interface ClusterOptions {
   readonly databaseUrl?: (url: string) => Promise<string>;
   /** What each node's environment says beside. */
   readonly env?: Readonly<Record<string, string>>;
+  /** And Redis. */
+  readonly redisUrl?: (url: string) => Promise<string>;
 }
 
 export class Cluster {
@@ -41,7 +43,13 @@ export class Cluster {
     private readonly directory: string,
   ) {}
 
-  static async open({ nodes: count, apart = false, databaseUrl, env = {} }: ClusterOptions): Promise<Cluster> {
+  static async open({
+    nodes: count,
+    apart = false,
+    databaseUrl,
+    redisUrl,
+    env = {},
+  }: ClusterOptions): Promise<Cluster> {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-cluster-"));
     // PostgreSQL's user must be let in.
     chmodSync(directory, 0o755);
@@ -51,13 +59,14 @@ export class Cluster {
     const redis = await startRedis(directory, hostOf("redis"));
     const upstream = await startCountingUpstream(hostOf("callers"));
     const url = databaseUrl === undefined ? database.url : await databaseUrl(database.url);
+    const sharedUrl = redisUrl === undefined ? redis.url : await redisUrl(redis.url);
     const nodes = Array.from({ length: count }, (_, place) => {
       const name = `node-${place}`;
       return new GatewayNode({
         name,
         directory: join(directory, name),
         settings: settingsFor(upstream.url),
-        env: { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: redis.url, ...env },
+        env: { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: sharedUrl, ...env },
         build: BUILD,
         within: network?.add(place) ?? [],
         host: network?.address(place) ?? "127.0.0.1",

@@ -10,6 +10,8 @@ export interface Outcome {
   readonly endMs: number;
   readonly status: number;
   readonly code: string;
+  /** True where its limits were kept without Redis. */
+  readonly isDegraded: boolean;
 }
 
 export interface LoadOptions {
@@ -69,8 +71,8 @@ export class Load {
         const startMs = performance.now();
         const { url } = this.cluster.node(node);
         const asked = model === undefined ? {} : { model };
-        const { status, code } = await this.cluster.callers.chat(url, key, user, asked);
-        this.outcomes.push({ user, node, startMs, endMs: performance.now(), status, code });
+        const { status, code, isDegraded } = await this.cluster.callers.chat(url, key, user, asked);
+        this.outcomes.push({ user, node, startMs, endMs: performance.now(), status, code, isDegraded });
       }
       await pause(pauseMs);
     }

@@ -13,6 +13,7 @@ export async function tollgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   directory?: string,
+  timeoutMs = 60_000,
 ): Promise<CommandResult> {
   const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, ...args], {
@@ -20,7 +21,7 @@ export async function tollgate(
     // Tests run side by side, and the address of each process must be its own.
     env: { PATH: process.env["PATH"] ?? "", TOLLGATE_ADMIN: "127.0.0.1:0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 60_000,
+    timeout: timeoutMs,
   });
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];

@@ -5,7 +5,18 @@ import { freeze, revoke } from "./endings.js";
 import { faults } from "./faults.js";
 import { latency } from "./latency.js";
 import { limit } from "./limit.js";
+import { slowRedis } from "./slow-redis.js";
 import { upgrade } from "./upgrade.js";
 import { workers } from "./workers.js";
 
-export const SCENARIOS: readonly Scenario[] = [balance, limit, revoke, freeze, ...faults, upgrade, latency, workers];
+export const SCENARIOS: readonly Scenario[] = [
+  balance,
+  limit,
+  revoke,
+  freeze,
+  ...faults,
+  upgrade,
+  latency,
+  slowRedis,
+  workers,
+];

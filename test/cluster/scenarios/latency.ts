@@ -3,12 +3,12 @@
  * the same calls are made with the database as near as it can be, and through a bare pass-through, in turns.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import net, { type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { BUILD, CALL_NANOS, Cluster } from "../cluster.js";
 import { percentile } from "../load.js";
 import type { Run, Scenario } from "../scenario.js";
+import { type SlowProxy, startSlowProxy } from "../slow-proxy.js";
 
 const AWAY_MS = 2;
 const ADDED_MS_MAX = 0.4;
@@ -24,7 +24,7 @@ export const latency: Scenario = {
   run: async (calls, run) => {
     const proxies: SlowProxy[] = [];
     const databaseUrl = async (url: string): Promise<string> => {
-      const proxy = await startSlowProxy(url);
+      const proxy = await startSlowProxy(url, AWAY_MS);
       proxies.push(proxy);
       return proxy.url;
     };
@@ -78,41 +78,6 @@ async function measure(
       ` the distance of the database, and ${told(p50(bare) - p50(past))} ms are those of a bare pass-through`,
   );
   if (added > ADDED_MS_MAX) run.fail(`${told(added)} ms are added, more than ${ADDED_MS_MAX}`);
-}
-
-interface SlowProxy {
-  readonly url: string;
-  set(awayMs: number): void;
-  close(): void;
-}
-
-/** Each piece of an answer comes so much later. */
-async function startSlowProxy(url: string): Promise<SlowProxy> {
-  const { port, hostname: host } = new URL(url);
-  let awayMs = AWAY_MS;
-  const proxy = net.createServer({ noDelay: true }, (client) => {
-    const server = net.connect({ port: Number(port), host, noDelay: true });
-    let lastMs = 0;
-    client.on("data", (bytes) => server.write(bytes));
-    server.on("data", (bytes) => {
-      // No piece overtakes another where the distance changes.
-      const nowMs = performance.now();
-      lastMs = Math.max(lastMs, nowMs + awayMs);
-      setTimeout(() => client.write(bytes), lastMs - nowMs);
-    });
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      socket.on("error", () => undefined);
-      socket.on("close", () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const address = new URL(url);
-  address.port = String((proxy.address() as AddressInfo).port);
-  address.hostname = "127.0.0.1";
-  return { url: address.href, set: (ms) => void (awayMs = ms), close: () => void proxy.close() };
 }
 
 /** The least that a gateway can be, in a process of its own as the gateway is. */
