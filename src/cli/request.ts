@@ -40,6 +40,21 @@ export function addRequestReports(request: Command): void {
       .description("show one request with its attempts and what it moved")
       .argument("<id>", "the request, as in x-request-id"),
   ).action(show);
+  withConnection(
+    request
+      .command("erase")
+      .description("take an end user out of all records, for good; what was used and paid stays")
+      .argument("<end-user>", "the person, as requests named it")
+      .option("--account <id>", "only in this account's records", ""),
+  ).action(erase);
+}
+
+async function erase(endUser: string, options: ConnectionOptions & { account: string }): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = UsageServiceService.eraseEndUser;
+    const answer = await connection.call(method, { endUser, accountId: options.account });
+    connection.show(method, answer, ({ requestCount }) => `Erased from the records of ${requestCount} requests.`);
+  });
 }
 
 async function list(options: ConnectionOptions & { account: string; limit: number }): Promise<void> {

@@ -322,6 +322,14 @@ export class Ledger {
         await this.#writer.flush();
         return requests.list(accountId, page);
       },
+      many: async (ids) => {
+        await this.#writer.flush();
+        return requests.many(ids);
+      },
+      running: async (accountId, count) => {
+        await this.#writer.flush();
+        return requests.running(accountId, count);
+      },
       summarize: async (accountId, days, page) => {
         await this.#writer.flush();
         return requests.summarize(accountId, days, page);

@@ -11,7 +11,7 @@ const PAGES_MAX = 50;
 /** A request ends at most so long after it was admitted. */
 const REQUEST_MS_MAX = 700_000;
 
-interface Parts {
+export interface AdoptionParts {
   readonly requests: { list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>> };
   readonly records: { adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> };
 }
@@ -21,7 +21,7 @@ export async function adoptRequests(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  { requests, records }: Parts,
+  { requests, records }: AdoptionParts,
 ): Promise<number> {
   const lastMs = Math.min(toMs, nowMs - SETTLED_MS);
   let adopted = 0;

@@ -12,7 +12,7 @@ import {
 } from "./chunk.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { FLAG, type RecordRow } from "./columns.js";
-import { type RecordFilter, stateAt, testOf } from "./filter.js";
+import { type RecordFilter, isRefused, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
 import type { Dimension } from "./usage-codes.js";
@@ -62,12 +62,20 @@ export class Engine {
 
   /** The newest first, after the cursor, at most `count`. */
   async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<RecordRow[]> {
-    const marks = await this.store.within(filter.fromMs, Math.min(filter.toMs, after?.timeMs ?? EVER_MS));
+    const began = beganMs(filter.id);
+    const fromMs = Math.max(filter.fromMs, began ?? 0);
+    const toMs = Math.min(
+      filter.toMs,
+      after?.timeMs ?? EVER_MS,
+      began === undefined ? EVER_MS : began + REQUEST_MS_MAX,
+    );
+    const marks = await this.store.within(fromMs, toMs);
     let found: { readonly timeMs: number; readonly row: RecordRow }[] = [];
     for (const mark of marks) {
       // All that is left is older than what a page needs.
       const last = found[count - 1];
       if (last !== undefined && last.timeMs > mark.toMs) break;
+      if (filter.id !== undefined && !(await this.#mayHold(mark.id, filter.id))) continue;
       const chunk = await this.#chunk(mark, filter.id !== undefined);
       const passes = chunk && testOf(chunk, filter);
       if (chunk === undefined || passes === undefined) continue;
@@ -101,11 +109,18 @@ export class Engine {
     return scan.table();
   }
 
+  /** Those of the ids that have a record. */
+  async known(ids: readonly string[]): Promise<readonly string[]> {
+    const known: string[] = [];
+    for (const id of ids) if ((await this.find(id)) !== undefined) known.push(id);
+    return known;
+  }
+
   async find(id: string): Promise<RecordRow | undefined> {
-    const time = ID_TIME.exec(id)?.[1];
-    const beganMs = time === undefined ? 0 : Number.parseInt(time, 16);
-    const toMs = time === undefined ? EVER_MS : beganMs + REQUEST_MS_MAX;
-    for (const mark of await this.store.within(beganMs, toMs)) {
+    const began = beganMs(id);
+    const toMs = began === undefined ? EVER_MS : began + REQUEST_MS_MAX;
+    for (const mark of await this.store.within(began ?? 0, toMs)) {
+      if (!(await this.#mayHold(mark.id, id))) continue;
       const chunk = await this.#chunk(mark, true);
       const place = chunk?.texts.texts.indexOf(id) ?? -1;
       if (chunk === undefined || place < 0) continue;
@@ -170,7 +185,7 @@ export class Engine {
     const chunk = await this.#chunk(mark, true);
     if (chunk === undefined) return true;
     const builder = new ChunkBuilder(chunk.count);
-    builder.pushChunk(chunk, (row) => stateAt(chunk.facts, row) !== "refused");
+    builder.pushChunk(chunk, (row) => !isRefused(chunk.facts, row));
     await this.#replace([mark], builder.build(), mark.sealed, true);
     return true;
   }
@@ -236,6 +251,13 @@ export class Engine {
     return made;
   }
 
+  /** False where no text of the chunk has this in it, which its bytes tell sooner than its texts. */
+  async #mayHold(id: number, text: string): Promise<boolean> {
+    if (this.#cache.get(id, "texts") !== undefined) return true;
+    const bytes = await this.store.texts(id);
+    return bytes !== undefined && holds(bytes, JSON.stringify(text).slice(1, -1));
+  }
+
   /** Undefined where it is gone: another one took its place, or it was over its time. */
   async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
     const facts = await this.#part(mark.id, "facts");
@@ -259,6 +281,16 @@ export class Engine {
     this.#cache.put(id, kind, part, bytes.length);
     return part;
   }
+}
+
+/** When the request with this id began; undefined where the text is no whole id. */
+function beganMs(id: string | undefined): number | undefined {
+  const time = ID_TIME.exec(id ?? "")?.[1];
+  return time === undefined ? undefined : Number.parseInt(time, 16);
+}
+
+function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(text);
 }
 
 function asNew(chunk: Chunk, sealed: boolean, stripped: boolean): NewChunk {

@@ -1,9 +1,10 @@
 /** Which records a question is about. */
+import { UsageSource } from "../api/index.js";
 import { type Chunk, columnOf, type Part, textAt, valueAt } from "./chunk.js";
 import { FLAG, type NameColumn, type RecordRow, storedTime } from "./columns.js";
 
-/** How a request ended, as the protocol's states name it. */
-export type RecordState = "finished" | "failed" | "refused";
+/** How the ledger ended a request; uncharged is one that no money was set aside for. */
+export type Charge = "settled" | "voided" | "expired" | "uncharged";
 
 /** Absent is any. Times include both ends. */
 export interface RecordFilter {
@@ -12,7 +13,8 @@ export interface RecordFilter {
   /** By exact name. */
   readonly names: Readonly<Partial<Record<Exclude<NameColumn, "tags">, string>>>;
   readonly tag?: string | undefined;
-  readonly state?: RecordState | undefined;
+  /** What the ledger did with the money; the ledger has the last word. */
+  readonly charge?: Charge | undefined;
   readonly status?: number | undefined;
   readonly costMinNanos?: number | undefined;
   readonly costMaxNanos?: number | undefined;
@@ -53,9 +55,10 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
     range("costNanos", filter.costMinNanos ?? 0, filter.costMaxNanos ?? Infinity);
   if (filter.totalMinMs !== undefined || filter.totalMaxMs !== undefined)
     range("total", storedTime(filter.totalMinMs ?? 0), storedTime(filter.totalMaxMs ?? Infinity));
-  if (filter.state !== undefined) {
-    const { state } = filter;
-    tests.push((row) => stateAt(facts, row) === state);
+  if (filter.charge !== undefined) {
+    const { charge } = filter;
+    const [flags, source] = [columnOf(facts, "flags"), columnOf(facts, "usageSource")];
+    tests.push((row) => mayBe(charge, valueAt(flags, row), valueAt(source, row)));
   }
   if (filter.id !== undefined) {
     const { id } = filter;
@@ -71,10 +74,23 @@ const everyRow: Test = () => true;
 const ID_COLUMNS = ["id", "clientRequestId", "session"] as const;
 
 /** Refused is what failed before money was set aside for it. */
-export function stateAt(facts: Part, row: number): RecordState {
+export function isRefused(facts: Part, row: number): boolean {
   const flags = valueAt(columnOf(facts, "flags"), row);
-  if (valueAt(columnOf(facts, "reason"), row) === 0 || (flags & FLAG.adopted) !== 0) return "finished";
-  return (flags & FLAG.answered) === 0 ? "refused" : "failed";
+  return valueAt(columnOf(facts, "reason"), row) !== 0 && (flags & (FLAG.adopted | FLAG.answered)) === 0;
+}
+
+/** Of what recovery freed nobody knows more than that. */
+function mayBe(charge: Charge, flags: number, usageSource: number): boolean {
+  if ((flags & FLAG.answered) === 0) return charge === "uncharged";
+  if (charge === "settled") return isSettled(usageSource);
+  const isFreed = usageSource === UsageSource.USAGE_SOURCE_UNSPECIFIED;
+  if (charge === "uncharged") return false;
+  return isFreed || (charge === "voided" && usageSource === UsageSource.USAGE_SOURCE_NONE);
+}
+
+/** True where the ledger counts the request, of those that money was set aside for: it was charged, if only nothing. */
+export function isSettled(usageSource: number): boolean {
+  return usageSource !== UsageSource.USAGE_SOURCE_NONE && usageSource !== UsageSource.USAGE_SOURCE_UNSPECIFIED;
 }
 
 /** The same of one record that is in no chunk yet. */
@@ -87,11 +103,6 @@ export function rowPasses(row: RecordRow, filter: RecordFilter): boolean {
   if (row.costNanos < costMinNanos || row.costNanos > costMaxNanos) return false;
   if (totalMinMs !== undefined && row.total < storedTime(totalMinMs)) return false;
   if (totalMaxMs !== undefined && (row.total === 0 || row.total > storedTime(totalMaxMs))) return false;
-  if (filter.state !== undefined && stateOfRow(row) !== filter.state) return false;
+  if (filter.charge !== undefined && !mayBe(filter.charge, row.flags, row.usageSource)) return false;
   return id === undefined || ID_COLUMNS.some((name) => row[name].includes(id));
-}
-
-function stateOfRow({ flags, reason }: RecordRow): RecordState {
-  if (reason === "" || (flags & FLAG.adopted) !== 0) return "finished";
-  return (flags & FLAG.answered) === 0 ? "refused" : "failed";
 }

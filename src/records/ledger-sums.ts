@@ -40,14 +40,13 @@ export function ledgerFilter({ fromMs, toMs, names, ...rest }: RecordFilter, now
 /** The ledger's sums of one day, read before those of the records. */
 export async function ledgerDay(
   day: string,
-  { account, key, model }: LedgerFilter,
+  account: string | undefined,
   requests: Pick<RequestStore, "summarize">,
 ): Promise<readonly UsageSummaryRow[]> {
   const rows: UsageSummaryRow[] = [];
   for (let token = ""; ;) {
     const page = await requests.summarize(account, { fromDay: day, toDay: day }, { size: PAGE_ROWS, token });
-    for (const row of page.rows)
-      if ((key === undefined || row.keyId === key) && (model === undefined || row.model === model)) rows.push(row);
+    rows.push(...page.rows);
     token = page.nextPageToken;
     if (token === "") return rows;
   }
@@ -109,7 +108,7 @@ const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
 
 /** Undefined where nothing is: records that are newer than what the ledger said are right all the same. */
 function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
-  const count = row.requestCount - (group?.answeredCount ?? 0);
+  const count = row.requestCount - (group?.settledCount ?? 0);
   if (count < 0) return undefined;
   const ledger = sumsOf(row);
   const sums = Object.fromEntries(SUMS.map((name) => [name, ledger[name] - (group?.sums[name] ?? 0n)])) as Sums;
@@ -120,6 +119,7 @@ function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup
     values: [],
     requestCount: count,
     answeredCount: count,
+    settledCount: count,
     errors: {},
     sums,
     firstTokenMs: undefined,

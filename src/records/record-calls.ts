@@ -12,6 +12,7 @@ export interface RecordCalls {
   /** Undefined where the question makes too many groups. */
   usage(dimensions: readonly Dimension[], filter: RecordFilter): UsageTable | undefined;
   find(id: string): RecordRow | undefined;
+  known(ids: readonly string[]): readonly string[];
   adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): number;
   erase(account: string | undefined, endUser: string): number;
   sweepOne(nowMs: number, retention: Retention): boolean;

@@ -1,8 +1,11 @@
 /** The main thread's end of the thread that stores records. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { GatewayError } from "../errors.js";
 import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordPlace } from "./record-calls.js";
 
+/** How many calls may wait for the thread, which answers one after the other. */
+const CALLS_MAX = 1_000;
 /** Chunks that were read lately, and what a question puts together. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
@@ -39,6 +42,7 @@ export class RecordThread {
     ...args: Parameters<RecordCalls[Name]>
   ): Promise<ReturnType<RecordCalls[Name]>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    if (this.#waiting.size >= CALLS_MAX) return Promise.reject(tooMany());
     const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
       const asked: RecordCall = { id, name, args };
@@ -77,6 +81,10 @@ export class RecordThread {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "records of requests are asked for too often" });
 }
 
 /** Beside this file in a build; a test of the sources uses the build's. */

@@ -27,6 +27,7 @@ const handlers: Handlers = {
       throw error;
     }),
   find: (id) => engine.find(id),
+  known: (ids) => engine.known(ids),
   adopt: (rows, fromMs, toMs) => engine.adopt(rows, fromMs, toMs),
   erase: (account, endUser) => engine.erase(account, endUser),
   sweepOne: (nowMs, retention) => engine.sweepOne(nowMs, retention),

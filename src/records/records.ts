@@ -84,6 +84,11 @@ export class Records {
     return this.#ask(() => this.thread.call("find", id));
   }
 
+  /** Those of the ids that have a record. */
+  known(ids: readonly string[]): Promise<readonly string[]> {
+    return this.#ask(() => this.thread.call("known", ids));
+  }
+
   /** Stores those of the requests of the ledger that have no record, within this time. */
   adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): Promise<number> {
     return this.#ask(() => this.thread.call("adopt", rows, fromMs, toMs));
@@ -134,6 +139,7 @@ export class Records {
     try {
       return await question();
     } catch (cause) {
+      if (cause instanceof GatewayError) throw cause;
       this.options.onError(cause);
       const problem = "records of requests cannot be read";
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });

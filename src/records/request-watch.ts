@@ -1,7 +1,7 @@
 /** Requests as they end, for those who watch: each watcher has a bounded queue, and is told how many it missed. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import { FLAG, type RecordRow } from "./columns.js";
+import type { RecordRow } from "./columns.js";
 import { type RecordFilter, rowPasses } from "./filter.js";
 import { rowOfEnded } from "./record-row.js";
 import type { EndedRequest, RequestFeed } from "./request-record.js";
@@ -12,9 +12,6 @@ const QUEUE_ROWS_MAX = 1_000;
 /** One message of a watcher: what ended within so long, and at most so many. */
 const GATHER_MS = 50;
 const MESSAGE_ROWS_MAX = 100;
-
-/** How a watched request ended, for the ledger's own state is not asked. */
-export type WatchedState = "settled" | "voided" | "uncharged";
 
 /** May make the watcher wait. */
 export type PushRows = (rows: readonly RecordRow[], missedCount: number) => Promise<void> | undefined;
@@ -27,17 +24,12 @@ export class RequestWatch {
   constructor(private readonly feed: Pick<RequestFeed, "subscribe"> | undefined) {}
 
   /** Hands over requests as they end until the signal aborts it. Rejects with OVERLOADED where too many watch. */
-  async watch(
-    filter: RecordFilter,
-    state: WatchedState | undefined,
-    signal: CancelSignal,
-    push: PushRows,
-  ): Promise<void> {
+  async watch(filter: RecordFilter, signal: CancelSignal, push: PushRows): Promise<void> {
     if (this.#watchers.size >= WATCHERS_MAX) {
       const problem = `${WATCHERS_MAX} callers watch requests already`;
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem });
     }
-    const watcher = new Watcher(filter, state);
+    const watcher = new Watcher(filter);
     this.#add(watcher);
     try {
       for (;;) {
@@ -75,13 +67,10 @@ class Watcher {
   /** Called once there is something to tell. */
   #wake: (() => void) | undefined;
 
-  constructor(
-    private readonly filter: RecordFilter,
-    private readonly state: WatchedState | undefined,
-  ) {}
+  constructor(private readonly filter: RecordFilter) {}
 
   offer(row: RecordRow): void {
-    if (!rowPasses(row, this.filter) || (this.state !== undefined && watchedState(row) !== this.state)) return;
+    if (!rowPasses(row, this.filter)) return;
     if (this.#rows.length >= QUEUE_ROWS_MAX) this.#missed += 1;
     else this.#rows.push(row);
     this.#wake?.();
@@ -111,10 +100,4 @@ class Watcher {
     if (missedCount > 0) this.#missed = 0;
     return { rows, missedCount };
   }
-}
-
-/** What failed and cost nothing was given back whole. */
-export function watchedState({ flags, reason, costNanos }: RecordRow): WatchedState {
-  if ((flags & FLAG.answered) === 0) return "uncharged";
-  return reason !== "" && costNanos === 0 ? "voided" : "settled";
 }

@@ -9,6 +9,8 @@ export interface UsageGroup {
   readonly requestCount: number;
   /** Those that money was set aside for. */
   readonly answeredCount: number;
+  /** Those of them that were charged, as the ledger counts them. */
+  readonly settledCount: number;
   readonly errors: Readonly<Record<string, number>>;
   readonly sums: Readonly<Record<SumName, bigint>>;
   readonly firstTokenMs: Percentiles | undefined;
@@ -29,6 +31,7 @@ export function groupsOf(table: UsageTable): Promise<UsageGroup[]> {
     values: table.values.slice(at * table.width, (at + 1) * table.width),
     requestCount: table.requestCounts[at] ?? 0,
     answeredCount: table.answeredCounts[at] ?? 0,
+    settledCount: table.settledCounts[at] ?? 0,
     errors: errors.get(at) ?? NO_ERRORS,
     sums: sumsOf(table.sums, at * SUMS.length),
     firstTokenMs: percentilesAt(table.firstTokenMs, at),

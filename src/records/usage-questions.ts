@@ -1,28 +1,26 @@
 /** Sums of requests by their properties, equal to the ledger wherever that can be compared. */
 import type { RequestStore } from "../store/store.js";
-import { adoptRequests } from "./adoption.js";
+import type { Adopter } from "./adopter.js";
 import type { RecordFilter } from "./filter.js";
-import { dayTimes, groupOf, ledgerDay, type LedgerFilter, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
+import { dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
 import type { Records } from "./records.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageGroup } from "./usage-groups.js";
 import { SUMS, type SumName } from "./usage-scan.js";
 
 const VERIFIED_MAX = 10_000;
-/** How long nobody looks again for requests without a record, where some could not be given one. */
-const LOOK_AGAIN_MS = 30_000;
 const SPLIT = "\u0000";
 
 export interface UsageParts {
-  readonly records: Pick<Records, "usage" | "adopt">;
-  readonly requests: RequestStore;
+  readonly records: Pick<Records, "usage">;
+  readonly requests: Pick<RequestStore, "summarize">;
+  readonly adopter: Pick<Adopter, "adopt">;
   readonly nowMs: () => number;
 }
 
 export class UsageQuestions {
   /** Days of accounts that are over and agree with the ledger: nothing changes in them but refunds. */
   readonly #verified = new Set<string>();
-  #lookedMs = -Infinity;
 
   constructor(private readonly parts: UsageParts) {}
 
@@ -49,43 +47,38 @@ export class UsageQuestions {
     const { records, requests, nowMs } = this.parts;
     const asked = ledgerFilter(filter, nowMs());
     if (asked === undefined) return [];
+    const { account, key, model } = asked;
+    const names = account === undefined ? {} : { account };
     const rests: Rest[] = [];
     for (const day of asked.days) {
-      if (this.#isVerified(day, asked)) continue;
-      // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
-      const rows = await ledgerDay(day, asked, requests);
-      const found = await restOfDay(rows, { ...filter, ...dayTimes(day) }, (by, of) => records.usage(by, of));
-      rests.push(...found);
-      if (found.length === 0) this.#verify(day, asked);
+      if (this.#isVerified(day, account)) continue;
+      // First the ledger: what ends meanwhile is in the records alone, and no request is missed. All keys and models
+      // are compared, so that whoever asks for another one finds the day compared.
+      const rows = await ledgerDay(day, account, requests);
+      const found = await restOfDay(rows, { ...dayTimes(day), names }, (by, of) => records.usage(by, of));
+      if (found.length === 0) this.#verify(day, account);
+      for (const rest of found)
+        if ((key === undefined || rest.row.keyId === key) && (model === undefined || rest.row.model === model))
+          rests.push(rest);
     }
     return rests;
   }
 
-  #isVerified(day: string, { account, key, model }: LedgerFilter): boolean {
-    if (this.#verified.has(`${day} `)) return true;
-    return account !== undefined && key === undefined && model === undefined && this.#verified.has(`${day} ${account}`);
+  #isVerified(day: string, account: string | undefined): boolean {
+    return this.#verified.has(`${day} `) || (account !== undefined && this.#verified.has(`${day} ${account}`));
   }
 
-  #verify(day: string, { account, key, model }: LedgerFilter): void {
+  #verify(day: string, account: string | undefined): void {
     // Of a day that was over an hour ago every request has been settled, by recovery where by nobody else.
     const isOver = dayTimes(day).toMs + 3_600_000 < this.parts.nowMs();
-    if (!isOver || key !== undefined || model !== undefined || this.#verified.size >= VERIFIED_MAX) return;
-    this.#verified.add(`${day} ${account ?? ""}`);
+    if (isOver && this.#verified.size < VERIFIED_MAX) this.#verified.add(`${day} ${account ?? ""}`);
   }
 
   /** True where requests got a record. */
   async #adopt(rests: readonly Rest[]): Promise<boolean> {
-    const { nowMs } = this.parts;
-    if (nowMs() - this.#lookedMs < LOOK_AGAIN_MS) return false;
     const days = rests.map(({ row }) => dayTimes(row.day));
-    const adopted = await adoptRequests(
-      Math.min(...days.map(({ fromMs }) => fromMs)),
-      Math.max(...days.map(({ toMs }) => toMs)),
-      nowMs(),
-      this.parts,
-    );
-    if (adopted === 0) this.#lookedMs = nowMs();
-    return adopted > 0;
+    const [fromMs, toMs] = [Math.min(...days.map((day) => day.fromMs)), Math.max(...days.map((day) => day.toMs))];
+    return (await this.parts.adopter.adopt(fromMs, toMs)) > 0;
   }
 }
 
@@ -95,6 +88,7 @@ function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
     ...a,
     requestCount: a.requestCount + b.requestCount,
     answeredCount: a.answeredCount + b.answeredCount,
+    settledCount: a.settledCount + b.settledCount,
     sums,
   };
 }

@@ -2,7 +2,7 @@
 import { USAGE_FIELDS } from "../api/usage.js";
 import { type Chunk, columnOf, type Part } from "./chunk.js";
 import { type ColumnName, FLAG } from "./columns.js";
-import { type RecordFilter, testOf } from "./filter.js";
+import { isSettled, type RecordFilter, testOf } from "./filter.js";
 import { type Codes, codesOf, type Dimension } from "./usage-codes.js";
 import { BUCKETS, bucketOf, percentiles } from "./sketch.js";
 
@@ -31,6 +31,7 @@ export interface UsageTable {
   readonly width: number;
   readonly requestCounts: Float64Array<ArrayBuffer>;
   readonly answeredCounts: Float64Array<ArrayBuffer>;
+  readonly settledCounts: Float64Array<ArrayBuffer>;
   /** As `SUMS` has them, group by group. */
   readonly sums: BigInt64Array<ArrayBuffer>;
   readonly firstTokenMs: Float64Array<ArrayBuffer>;
@@ -62,6 +63,7 @@ export class UsageScan {
   readonly #values: (readonly string[])[] = [];
   readonly #requestCounts = new Rows(floats(16), floats);
   readonly #answeredCounts = new Rows(floats(16), floats);
+  readonly #settledCounts = new Rows(floats(16), floats);
   readonly #sums = new Rows(floats(16 * WIDTH), floats);
   /** What no longer fits beside, by its place among the sums. */
   readonly #large = new Map<number, bigint>();
@@ -100,6 +102,7 @@ export class UsageScan {
       width,
       requestCounts: Float64Array.from(order, (place) => this.#requestCounts.numbers[place] ?? 0),
       answeredCounts: Float64Array.from(order, (place) => this.#answeredCounts.numbers[place] ?? 0),
+      settledCounts: Float64Array.from(order, (place) => this.#settledCounts.numbers[place] ?? 0),
       sums,
       firstTokenMs: timesOf(this.#firstToken.numbers, order),
       totalMs: timesOf(this.#total.numbers, order),
@@ -148,6 +151,7 @@ export class UsageScan {
     this.#values.push(values);
     this.#requestCounts.hold(place + 1);
     this.#answeredCounts.hold(place + 1);
+    this.#settledCounts.hold(place + 1);
     this.#sums.hold((place + 1) * WIDTH);
     this.#firstToken.hold((place + 1) * BUCKETS);
     this.#total.hold((place + 1) * BUCKETS);
@@ -155,16 +159,19 @@ export class UsageScan {
   }
 
   #addCounts({ groups, globals }: GroupedRows, facts: Part, count: number): void {
-    const { base, cells } = columnOf(facts, "flags");
+    const [flags, source] = [columnOf(facts, "flags"), columnOf(facts, "usageSource")];
     const [requests, answered] = [new Float64Array(globals.length), new Float64Array(globals.length)];
+    const settled = new Float64Array(globals.length);
     for (let row = 0; row < count; row++) {
       const group = groups[row] ?? 0;
       requests[group] = (requests[group] ?? 0) + 1;
-      const flags = cells === undefined ? base : base + (cells[row] ?? 0);
-      if ((flags & FLAG.answered) !== 0) answered[group] = (answered[group] ?? 0) + 1;
+      if (((flags.base + (flags.cells?.[row] ?? 0)) & FLAG.answered) === 0) continue;
+      answered[group] = (answered[group] ?? 0) + 1;
+      if (isSettled(source.base + (source.cells?.[row] ?? 0))) settled[group] = (settled[group] ?? 0) + 1;
     }
     spread(this.#requestCounts.numbers, requests, globals);
     spread(this.#answeredCounts.numbers, answered, globals);
+    spread(this.#settledCounts.numbers, settled, globals);
   }
 
   #addSums(rows: GroupedRows, facts: Part, scratch: Float64Array): void {

@@ -1,12 +1,15 @@
 /** What a list of requests, or a watch of them, is narrowed to. */
 import { type ListRequestsRequest, RequestState, type WatchRequestsRequest } from "../api/index.js";
 import { invalid } from "../api/check.js";
-import type { RecordFilter, RecordState } from "../records/filter.js";
+import type { Charge, RecordFilter } from "../records/filter.js";
 
 /** Later than any record. */
 export const ALL_MS = Number.MAX_SAFE_INTEGER;
-const RECORD_STATES: Readonly<Partial<Record<RequestState, RecordState>>> = {
-  [RequestState.REQUEST_STATE_UNCHARGED]: "refused",
+const CHARGES: Readonly<Partial<Record<RequestState, Charge>>> = {
+  [RequestState.REQUEST_STATE_SETTLED]: "settled",
+  [RequestState.REQUEST_STATE_VOIDED]: "voided",
+  [RequestState.REQUEST_STATE_EXPIRED]: "expired",
+  [RequestState.REQUEST_STATE_UNCHARGED]: "uncharged",
 };
 
 /** Both ends are in it. */
@@ -36,7 +39,7 @@ export function filterOf(
     ...times,
     names,
     tag: asked.tag || undefined,
-    state: RECORD_STATES[asked.state],
+    charge: CHARGES[asked.state],
     status: asked.httpStatus || undefined,
     costMinNanos: number(asked.minCostNanos),
     costMaxNanos: number(asked.maxCostNanos),

@@ -4,6 +4,7 @@ import { FLAG, type RecordRow } from "../records/columns.js";
 import type { ListCursor } from "../records/engine.js";
 import type { RecordFilter } from "../records/filter.js";
 import type { Records } from "../records/records.js";
+import { mapInTurns } from "../api/turns.js";
 import type { Caller } from "../keys/caller.js";
 import { decodeToken, encodeToken, TIME_CURSOR } from "../store/page.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
@@ -12,14 +13,18 @@ import { pageOf } from "./page.js";
 import { ALL_MS, filterOf, timesOf } from "./request-filter.js";
 import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
 
-/** Among so many of the ledger's newest are those that run, and those that have no record yet. */
-const NEWEST_ROWS = 1_000;
+/** Among so many of the ledger's newest those without a record are looked for. */
+const NEWEST_ROWS = 100;
+/** What the ledger's rows of one answer may take of the event loop. */
+const ROWS_AT_ONCE = 200;
 /** The name of the list in its tokens: the ledger has another one of its requests. */
 const LIST = "records of requests";
 
 interface Parts {
   readonly requests: RequestStore;
   readonly records: Records;
+  /** Gives requests without a record one, soon. */
+  readonly adopt: () => void;
 }
 
 interface Listed {
@@ -31,31 +36,25 @@ interface Listed {
 export async function listRequests(asked: ListRequestsRequest, caller: Caller, parts: Parts): Promise<Listed> {
   const account = accountFilter(caller, asked.accountId);
   const { size, token } = pageOf(asked);
+  const isAll = isOperator(caller);
   if (asked.state === RequestState.REQUEST_STATE_HELD) {
-    const running = (await newestOf(account, parts)).filter(isRunning).slice(0, size);
-    return { requests: running.map((row) => messageOfLedger(row, isOperator(caller), undefined)), nextPageToken: "" };
+    const running = await parts.requests.running(account, size);
+    return { requests: running.map((row) => messageOfLedger(row, isAll, undefined)), nextPageToken: "" };
   }
   const filter = filterOf(asked, account, timesOf(asked));
   const after = decodeToken(LIST, token, TIME_CURSOR);
   const recorded = await matching(filter, asked.state, size + 1, after, parts);
-  const newest = isUnfiltered(asked) ? await newestOf(account, parts) : [];
-  const seen = new Set(recorded.map(({ id }) => id));
-  const unseen = newest.filter(({ id }) => !seen.has(id));
-  const running = after === undefined ? unseen.filter(isRunning).slice(0, size) : [];
-  const unrecorded = await unrecordedOf(
-    unseen,
-    after,
-    recorded.length > size ? recorded.at(-1) : undefined,
-    size,
-    parts,
-  );
+  // What runs, and what ended just now, is on the first page alone: what is older has its record.
+  const isFirst = after === undefined && isUnfiltered(asked);
+  const running = isFirst ? await parts.requests.running(account, size) : [];
+  const unrecorded = isFirst ? await unrecordedOf(account, recorded, size, parts) : [];
   const found = unrecorded.length === 0 ? recorded : [...recorded, ...unrecorded].sort(byEnd);
   const rest = found.slice(0, size - running.length);
-  const requests = running.map((row) => messageOfLedger(row, isOperator(caller), undefined));
-  for (const { row, record } of rest) {
-    if (row !== undefined) requests.push(messageOfLedger(row, isOperator(caller), record));
-    else if (record !== undefined) requests.push(messageOfRecord(record));
-  }
+  const requests = running.map((row) => messageOfLedger(row, isAll, undefined));
+  const ended = await mapInTurns(rest, ({ row, record }) =>
+    row === undefined ? record && messageOfRecord(record) : messageOfLedger(row, isAll, record),
+  );
+  for (const message of ended) if (message !== undefined) requests.push(message);
   const last = rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" };
   const nextPageToken = rest.length === found.length ? "" : encodeToken(LIST, { timeMs: last.endTimeMs, id: last.id });
   return { requests, nextPageToken };
@@ -75,28 +74,29 @@ function byEnd(one: Pick<Found, "id" | "endTimeMs">, other: Pick<Found, "id" | "
 }
 
 /**
- * Those of a page that the ledger charged and that have no record, as a crash or another node's last moment leaves
- * them: no list misses money that the balance shows. Those older than `last` stand on a later page.
+ * Those of the ledger's newest that have no record yet, as a crash or another node's last moment leaves them. Where one
+ * is found, all that have none are given one.
  */
 async function unrecordedOf(
-  rows: readonly RequestRow[],
-  after: ListCursor | undefined,
-  last: Found | undefined,
+  account: string | undefined,
+  recorded: readonly Found[],
   size: number,
-  { records }: Parts,
+  { requests, records, adopt }: Parts,
 ): Promise<readonly Found[]> {
-  const begin = after === undefined ? undefined : { id: after.id, endTimeMs: after.timeMs };
-  const ended = rows
-    .flatMap((row): Found[] =>
-      row.endTimeMs === null ? [] : [{ id: row.id, endTimeMs: row.endTimeMs, row, record: undefined }],
-    )
-    .filter((one) => begin === undefined || byEnd(begin, one) < 0)
-    .filter((one) => last === undefined || byEnd(one, last) < 0)
-    .sort(byEnd)
-    .slice(0, size + 1);
-  // A record has a time of its own, and may stand on the page before or after for it.
-  const known = await Promise.all(ended.map(({ id }) => records.find(id)));
-  return ended.filter((_, place) => known[place] === undefined);
+  const { rows } = await requests.list(account, { size: Math.min(size, NEWEST_ROWS), token: "" });
+  const seen = new Set(recorded.map(({ id }) => id));
+  const last = recorded.length > size ? recorded.at(-1) : undefined;
+  const ended = rows.flatMap((row): Found[] => {
+    if (row.endTimeMs === null || seen.has(row.id)) return [];
+    const one = { id: row.id, endTimeMs: row.endTimeMs, row, record: undefined };
+    return last === undefined || byEnd(one, last) < 0 ? [one] : [];
+  });
+  if (ended.length === 0) return ended;
+  // A record has a time of its own, and may stand on the next page for it.
+  const known = new Set(await records.known(ended.map(({ id }) => id)));
+  const unrecorded = ended.filter(({ id }) => !known.has(id));
+  if (unrecorded.length > 0) adopt();
+  return unrecorded;
 }
 
 /** Records with what the ledger says of them; a state of the ledger's is only known there. */
@@ -110,11 +110,12 @@ async function matching(
   const found: Found[] = [];
   for (let cursor = after; found.length < count;) {
     const some = await records.list(filter, count, cursor);
-    const rows = await Promise.all(
-      some.map((record) => ((record.flags & FLAG.answered) === 0 ? undefined : requests.get(record.id))),
-    );
-    for (const [place, record] of some.entries()) {
-      const row = rows[place];
+    const charged = some.flatMap(({ flags, id }) => ((flags & FLAG.answered) === 0 ? [] : [id]));
+    const rows = new Map<string, RequestRow>();
+    for (let at = 0; at < charged.length; at += ROWS_AT_ONCE)
+      for (const row of await requests.many(charged.slice(at, at + ROWS_AT_ONCE))) rows.set(row.id, row);
+    for (const record of some) {
+      const row = rows.get(record.id);
       if (state === 0 || state === RequestState.REQUEST_STATE_UNCHARGED || stateOf(row) === state)
         found.push({ id: record.id, endTimeMs: record.endTimeMs, record, row });
     }
@@ -127,14 +128,6 @@ async function matching(
 
 function stateOf(row: RequestRow | undefined): RequestState {
   return row === undefined ? RequestState.REQUEST_STATE_UNCHARGED : STATES[row.state];
-}
-
-async function newestOf(account: string | undefined, { requests }: Parts): Promise<readonly RequestRow[]> {
-  return (await requests.list(account, { size: NEWEST_ROWS, token: "" })).rows;
-}
-
-function isRunning({ state }: RequestRow): boolean {
-  return state === "held";
 }
 
 function isUnfiltered({

@@ -3,6 +3,7 @@ import type { UsageServiceService } from "../api/index.js";
 import { eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
+import { Adopter } from "../records/adopter.js";
 import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import { invalid, required, unknown } from "../api/check.js";
@@ -23,7 +24,8 @@ type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger" | "records" | "request
 export function usageService(parts: Parts): Handlers<typeof UsageServiceService> {
   const { store, nowMs, ledger, records, requests: feed } = parts;
   const watch = new RequestWatch(feed);
-  const questions = records && new UsageQuestions({ records, requests: store.requests, nowMs });
+  const adopter = records && new Adopter({ records, requests: store.requests, nowMs });
+  const questions = records && adopter && new UsageQuestions({ records, requests: store.requests, adopter, nowMs });
   return {
     async getRequest({ id }, { caller }) {
       const [receipt, record] = await Promise.all([
@@ -75,7 +77,10 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
       return { amountNanos: refunded, availableNanos, repeatedRefund: repeated };
     },
     async listRequests(request, { caller }) {
-      if (records !== undefined) return listRequests(request, caller, { requests: store.requests, records });
+      if (records !== undefined && adopter !== undefined) {
+        const { requests } = store;
+        return listRequests(request, caller, { requests, records, adopt: () => adopter.adoptSoon() });
+      }
       const page = pageOf(request);
       const { rows, nextPageToken } = await store.requests.list(accountFilter(caller, request.accountId), page);
       const shown = rows.map((row) => messageOfLedger(row, isOperator(caller), undefined));

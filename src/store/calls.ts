@@ -65,6 +65,8 @@ export interface TableCalls {
   request(id: string): RequestRow | undefined;
   receipt(id: string): ReceiptRow | undefined;
   requests(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[];
+  requestsOf(ids: readonly string[]): RequestRow[];
+  running(accountId: string | undefined, count: number): RequestRow[];
   summarize(
     accountId: string | undefined,
     days: DaySpan,

@@ -147,6 +147,8 @@ function requestStore(calls: AsyncTableCalls): RequestStore {
       const rows = await calls.requests(accountId, size + 1, before);
       return cutPage(list, rows, size, accountId === undefined ? (row) => row.sequence : (row) => row.accountSequence);
     },
+    many: (ids) => calls.requestsOf(ids),
+    running: (accountId, count) => calls.running(accountId, count),
     summarize: async (accountId, days, page) => {
       const size = checkSize(page);
       const after = decodeToken("usage", page.token, SUMMARY_CURSOR);

@@ -30,6 +30,13 @@ export const REQUEST = `${REQUESTS} WHERE hold.request_id = ?`;
 export const NEWEST_REQUESTS = `${REQUESTS} WHERE ${NEWEST_FIRST}`;
 export const NEWEST_REQUESTS_OF_ACCOUNT = `${REQUESTS} WHERE ${NEWEST_OF_ACCOUNT}`;
 
+const OPEN = "hold.sequence IN (SELECT hold_sequence FROM open_hold)";
+export const RUNNING_REQUESTS = `${REQUESTS} WHERE hold.sequence IN
+  (SELECT hold_sequence FROM open_hold ORDER BY hold_sequence DESC LIMIT :count) ORDER BY hold.sequence DESC`;
+export const RUNNING_REQUESTS_OF_ACCOUNT = `${REQUESTS} WHERE ${OPEN} AND hold.account_id = :accountId
+  ORDER BY hold.sequence DESC LIMIT :count`;
+
+export type RunningParameters = { readonly count: number; readonly accountId: string };
 export type PageParameters = { readonly before: number; readonly count: number; readonly accountId: string };
 export type DayParameters = DaySpan & { readonly accountId: string };
 export type SummaryParameters = DayParameters & {

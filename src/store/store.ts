@@ -312,6 +312,10 @@ export interface RequestStore {
   /** The request and its transfers at one moment. */
   receipt(id: string): Promise<ReceiptRow | undefined>;
   list(accountId: string | undefined, page: PageRequest): Promise<Page<RequestRow>>;
+  /** Those of these that there are, in any order. */
+  many(ids: readonly string[]): Promise<readonly RequestRow[]>;
+  /** Those that run, newest first. */
+  running(accountId: string | undefined, count: number): Promise<readonly RequestRow[]>;
   summarize(accountId: string | undefined, days: DaySpan, page: PageRequest): Promise<UsageSummaryPage>;
   /** What an account's requests to a model answered together since a day. */
   outputOf(accountId: string, model: string, fromDay: string): Promise<OutputSum>;

@@ -49,9 +49,11 @@ export function costNanos(/** @type {{ input: number, output: number }} */ usage
  * @param {number} [options.otherPort] The upstream of the other account's model, where it has one of its own.
  * @param {boolean} [options.split]
  * @param {string[]} [options.nodeOptions]
+ * @param {string} [options.data] A data directory that is there already.
  * @returns {Promise<Gateway>}
  */
-export async function startGateway({ entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [] }) {
+export async function startGateway(options) {
+  const { entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [], data } = options;
   const directory = join(runDirectory, `gateway-${process.hrtime.bigint()}`);
   mkdirSync(directory);
   const key = makeSecret();
@@ -67,7 +69,7 @@ export async function startGateway({ entry, upstreamPort, otherPort = upstreamPo
   };
   const core = {
     ...secret,
-    TOLLGATE_DATA: join(directory, "data"),
+    TOLLGATE_DATA: data ?? join(directory, "data"),
     TOLLGATE_CONFIG: settingsPath,
     TOLLGATE_OPERATOR_KEY: operatorKey,
     TOLLGATE_GRPC: "127.0.0.1:0",

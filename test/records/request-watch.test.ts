@@ -4,7 +4,7 @@ import { Cancellation } from "../../src/api/cancellation.js";
 import { GatewayError } from "../../src/errors.js";
 import type { RecordFilter } from "../../src/records/filter.js";
 import { RequestFeed } from "../../src/records/request-record.js";
-import { RequestWatch, type WatchedState } from "../../src/records/request-watch.js";
+import { RequestWatch } from "../../src/records/request-watch.js";
 
 const ALL: RecordFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, names: {} };
 const LEFT = new GatewayError("ERROR_REASON_CANCELLED");
@@ -26,16 +26,11 @@ interface Watching {
   end(): Promise<void>;
 }
 
-function watching(
-  watch: RequestWatch,
-  filter: RecordFilter,
-  state?: WatchedState,
-  wait?: () => Promise<void> | undefined,
-): Watching {
+function watching(watch: RequestWatch, filter: RecordFilter, wait?: () => Promise<void> | undefined): Watching {
   const signal = new Cancellation();
   const ids: string[] = [];
   const missed: number[] = [];
-  const over = watch.watch(filter, state, signal, (rows, missedCount) => {
+  const over = watch.watch(filter, signal, (rows, missedCount) => {
     ids.push(...rows.map(({ id }) => id));
     if (missedCount > 0) missed.push(missedCount);
     return wait?.();
@@ -52,7 +47,7 @@ function watching(
 }
 
 describe("a watcher", () => {
-  test.each<{ name: string; filter: Partial<RecordFilter>; state?: WatchedState; want: string[] }>([
+  test.each<{ name: string; filter: Partial<RecordFilter>; want: string[] }>([
     { name: "everything", filter: {}, want: ["req_1", "req_2", "req_3"] },
     { name: "a model", filter: { names: { model: "other" } }, want: ["req_3"] },
     { name: "a reason", filter: { names: { reason: "RATE_LIMITED" } }, want: ["req_2"] },
@@ -63,13 +58,12 @@ describe("a watcher", () => {
     { name: "another account", filter: { names: { account: "other" } }, want: [] },
     { name: "a part of an id", filter: { id: "_3" }, want: ["req_3"] },
     { name: "what cost something", filter: { costMinNanos: 1 }, want: [] },
-    { name: "what was refused", filter: { state: "refused" }, want: ["req_2"] },
-    { name: "what was charged", filter: {}, state: "settled", want: [] },
-    { name: "what was not charged", filter: {}, state: "uncharged", want: ["req_1", "req_2", "req_3"] },
-  ])("of $name is told that alone", async ({ filter, state, want }) => {
+    { name: "what was charged", filter: { charge: "settled" }, want: [] },
+    { name: "what was not charged", filter: { charge: "uncharged" }, want: ["req_1", "req_2", "req_3"] },
+  ])("of $name is told that alone", async ({ filter, want }) => {
     const { feed, end } = openFeed();
     const watch = new RequestWatch(feed);
-    const one = watching(watch, { ...ALL, ...filter }, state);
+    const one = watching(watch, { ...ALL, ...filter });
     const all = watching(watch, ALL);
     end("req_1");
     end("req_2", new GatewayError("ERROR_REASON_RATE_LIMITED"));
@@ -84,7 +78,7 @@ describe("a watcher", () => {
     const { feed, end } = openFeed();
     let goOn = (): void => undefined;
     let isSlow = true;
-    const slow = watching(new RequestWatch(feed), ALL, undefined, () =>
+    const slow = watching(new RequestWatch(feed), ALL, () =>
       isSlow ? new Promise((resolve) => (goOn = resolve)) : undefined,
     );
     end("first");
@@ -104,7 +98,7 @@ describe("a watcher", () => {
     const watch = new RequestWatch(feed);
     const many = Array.from({ length: 100 }, () => watching(watch, ALL));
     const push = (): undefined => undefined;
-    const asked = watch.watch(ALL, undefined, new Cancellation(), push);
+    const asked = watch.watch(ALL, new Cancellation(), push);
     await expect(asked).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
     await many[0]?.end();
     const next = watching(watch, ALL);

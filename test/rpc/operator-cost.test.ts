@@ -7,6 +7,7 @@ import { methods } from "../../src/api/descriptors.js";
 import { Price, Usage, UsageServiceService as usage, UsageSource } from "../../src/api/index.js";
 import { requiredMethod } from "../../src/api/methods.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../../src/api/session-headers.js";
+import type { ServerCall } from "../../src/rpc/server-call.js";
 import { SCOPES } from "../../src/keys/caller.js";
 import { RequestFeed } from "../../src/records/request-record.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -35,17 +36,21 @@ const ASKED: readonly { readonly name: string; readonly path: string; readonly f
   { name: "sums", path: usage.queryUsage.path, fields: {} },
   { name: "sums by two properties", path: usage.queryUsage.path, fields: { groupBy: [1, 6] } },
   { name: "sums with a filter", path: usage.queryUsage.path, fields: { ...FILTERED, upstream: "here" } },
+  { name: "a watch", path: usage.watchRequests.path, fields: {} },
   { name: "sums by day", path: usage.summarizeUsage.path, fields: {} },
 ];
 
 const PEOPLE: readonly Who[] = ["owner", "admin", "member", "viewer"];
 const callers: Record<string, CallMetadata> = {};
+const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: () => expect.unreachable() });
+/** Tells of the request that ended, to whoever listens then. */
+let tell: () => void;
 let core: OpenCore;
 let kept: Awaited<ReturnType<typeof openRecords>>;
 
 beforeAll(async () => {
   kept = await openRecords();
-  core = await openCore({ records: kept.records });
+  core = await openCore({ records: kept.records, requests: feed });
   const { ledger } = core.parts;
   await ledger.start();
   const key = async (account: string, scopes: string[]): Promise<CallMetadata> => ({
@@ -89,14 +94,17 @@ async function spend(keyId: string): Promise<void> {
   const hold = await ledger.hold({ ...asked, requestId: done, price, timeoutMs: 60_000 });
   const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
   await hold.settle({ ...noted, usageSource, attemptLog: "" });
-  const feed = new RequestFeed({ nowMs: () => NOW_MS, onError: () => expect.unreachable() });
-  feed.subscribe((request) => kept.records.add(request));
-  const record = feed.begin(done, "/v1/chat/completions", {});
-  record.askedBy({ accountId: "acme", keyId }, "203.0.113.9");
-  record.model = "alpha";
-  const times = { queueMs: 1, firstTokenMs: 2, upstreamMs: 3 };
-  record.answer = { ...noted, ...times, usageSource, upstreamModel: "a", chargedNanos: COST, clampedTo: undefined };
-  record.end(undefined);
+  tell = () => {
+    const record = feed.begin(done, "/v1/chat/completions", {});
+    record.askedBy({ accountId: "acme", keyId }, "203.0.113.9");
+    record.model = "alpha";
+    const times = { queueMs: 1, firstTokenMs: 2, upstreamMs: 3 };
+    record.answer = { ...noted, ...times, usageSource, upstreamModel: "a", chargedNanos: COST, clampedTo: undefined };
+    record.end(undefined);
+  };
+  const end = feed.subscribe((request) => kept.records.add(request));
+  tell();
+  end();
 }
 
 /** The whole answer, as text. */
@@ -104,9 +112,32 @@ async function answer(path: string, fields: object, metadata: CallMetadata): Pro
   const method = requiredMethod(path);
   const request = Object.assign(method.requestDeserialize(Buffer.alloc(0)) as object, fields);
   const call = { metadata, signal: SIGNAL, timeoutMs: 5_000, peer: "", local: true };
+  if (method.responseStream) return jsonOf(await firstMessage(method, request, call));
   const outcome = await core.dispatcher.unary(method, request, call);
   if (outcome.kind === "refused") throw outcome.error;
-  return JSON.stringify(outcome.message, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  return jsonOf(outcome.message);
+}
+
+/** What a stream says first of a request that ends meanwhile. */
+function firstMessage(method: ReturnType<typeof requiredMethod>, request: object, call: ServerCall): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const leaving = new AbortController();
+    const data = (message: unknown): boolean => {
+      resolve(message);
+      leaving.abort();
+      return true;
+    };
+    // The head says that it listens, from the next turn on.
+    const head = (): void => void setImmediate(tell);
+    const sink = { head, data, onDrain: () => undefined };
+    core.dispatcher
+      .stream(method, request, { ...call, signal: leaving.signal }, sink)
+      .then((outcome) => outcome.kind === "refused" && reject(outcome.error), reject);
+  });
+}
+
+function jsonOf(message: unknown): string {
+  return JSON.stringify(message, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
 /** Where the fields stand in a message, however deep. */

@@ -96,6 +96,10 @@ onEachStore((driver) => {
       expect(byId(await all((page) => store.requests.list(undefined, page), size))).toEqual(newest);
       expect(byId(await all((page) => store.requests.list("acme", page), size))).toEqual(newest);
       expect(byId(await all((page) => store.requests.list("other", page), size))).toEqual([]);
+      expect(byId(await store.requests.running(undefined, size))).toEqual(newest.slice(0, size));
+      expect(byId(await store.requests.running("acme", size))).toEqual(newest.slice(0, size));
+      expect(await store.requests.running("other", size)).toEqual([]);
+      expect(byId(await store.requests.many([...ids.slice(0, size), "none"])).toSorted()).toEqual(ids.slice(0, size));
       expect(byId(await all((page) => store.keys.list(undefined, page), size))).toEqual(newest);
       expect(byId(await all((page) => store.keys.list("acme", page), size))).toEqual(newest);
       const entries = await all((page) => store.ledger.entries("acme", page), size);

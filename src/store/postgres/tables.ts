@@ -47,6 +47,9 @@ import {
   type PageParameters,
   pageParameters,
   REQUEST,
+  RUNNING_REQUESTS,
+  RUNNING_REQUESTS_OF_ACCOUNT,
+  type RunningParameters,
   type SumColumns,
   type SummaryParameters,
   summaryParameters,
@@ -89,6 +92,9 @@ const requests = {
   entries: namedSql<{ readonly requestId: string }>(ENTRIES_OF_REQUEST),
   list: namedSql<PageParameters>(NEWEST_REQUESTS),
   listOfAccount: namedSql<PageParameters>(NEWEST_REQUESTS_OF_ACCOUNT),
+  many: sql(REQUEST.replace("= ?", "= ANY($1::text[])")),
+  running: namedSql<RunningParameters>(RUNNING_REQUESTS),
+  runningOfAccount: namedSql<RunningParameters>(RUNNING_REQUESTS_OF_ACCOUNT),
   days: namedSql<SummaryParameters>(USAGE_DAYS),
   daysOfAccount: namedSql<SummaryParameters>(USAGE_DAYS_OF_ACCOUNT),
   total: namedSql<DayParameters>(USAGE_TOTAL),
@@ -205,7 +211,10 @@ export async function findKey(session: Session, digest: Uint8Array): Promise<Key
   return toKey(row ?? (await session.rows<KeyColumns>(keys.byPreviousDigest, [digest]))[0]);
 }
 
-type RequestCalls = Pick<AsyncTableCalls, "request" | "receipt" | "requests" | "summarize" | "outputOf">;
+type RequestCalls = Pick<
+  AsyncTableCalls,
+  "request" | "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf"
+>;
 
 export function requestCalls(database: Postgres): RequestCalls {
   return {
@@ -217,6 +226,12 @@ export function requestCalls(database: Postgres): RequestCalls {
     requests: async (accountId, count, beforeSequence) => {
       const statement = accountId === undefined ? requests.list : requests.listOfAccount;
       const values = statement.valuesOf(pageParameters(accountId, count, beforeSequence));
+      return (await database.rows<RequestColumns>(statement, values)).map(toRequest);
+    },
+    requestsOf: async (ids) => (await database.rows<RequestColumns>(requests.many, [ids])).map(toRequest),
+    running: async (accountId, count) => {
+      const statement = accountId === undefined ? requests.running : requests.runningOfAccount;
+      const values = statement.valuesOf({ accountId: accountId ?? "", count });
       return (await database.rows<RequestColumns>(statement, values)).map(toRequest);
     },
     summarize: (...asked) => database.transact((session) => summarize(session, ...asked), { snapshot: true }),

@@ -129,7 +129,10 @@ function keyCalls(database: Sqlite, keys: SqliteKeys): KeyCalls {
   };
 }
 
-type RequestCalls = Pick<SqliteCalls, "request" | "receipt" | "requests" | "summarize" | "outputOf">;
+type RequestCalls = Pick<
+  SqliteCalls,
+  "request" | "receipt" | "requests" | "requestsOf" | "running" | "summarize" | "outputOf"
+>;
 
 function requestCalls(requests: SqliteRequests, entries: SqliteEntries): RequestCalls {
   return {
@@ -139,6 +142,8 @@ function requestCalls(requests: SqliteRequests, entries: SqliteEntries): Request
       return request && { request, entries: entries.ofRequest(id) };
     },
     requests: (accountId, count, before) => requests.list(accountId, count, before),
+    requestsOf: (ids) => ids.flatMap((id) => requests.get(id) ?? []),
+    running: (accountId, count) => requests.running(accountId, count),
     summarize: (accountId, days, count, after) => ({
       rows: requests.summarize(accountId, days, count, after),
       total: requests.total(accountId, days),

@@ -12,6 +12,9 @@ import {
   type PageParameters,
   pageParameters,
   REQUEST,
+  RUNNING_REQUESTS,
+  RUNNING_REQUESTS_OF_ACCOUNT,
+  type RunningParameters,
   type SumColumns,
   type SummaryParameters,
   summaryParameters,
@@ -32,6 +35,8 @@ export class SqliteRequests {
   readonly #get;
   readonly #list;
   readonly #listOfAccount;
+  readonly #running;
+  readonly #runningOfAccount;
   readonly #summary;
   readonly #summaryOfAccount;
   readonly #total;
@@ -43,6 +48,8 @@ export class SqliteRequests {
     this.#get = database.prepare<[string], RequestColumns>(REQUEST);
     this.#list = database.prepare<[PageParameters], RequestColumns>(NEWEST_REQUESTS);
     this.#listOfAccount = database.prepare<[PageParameters], RequestColumns>(NEWEST_REQUESTS_OF_ACCOUNT);
+    this.#running = database.prepare<[RunningParameters], RequestColumns>(RUNNING_REQUESTS);
+    this.#runningOfAccount = database.prepare<[RunningParameters], RequestColumns>(RUNNING_REQUESTS_OF_ACCOUNT);
     this.#summary = database.prepare<[SummaryParameters], DayColumns>(USAGE_DAYS);
     this.#summaryOfAccount = database.prepare<[SummaryParameters], DayColumns>(USAGE_DAYS_OF_ACCOUNT);
     this.#total = database.prepare<[DayParameters], SumColumns>(USAGE_TOTAL);
@@ -57,6 +64,11 @@ export class SqliteRequests {
   list(accountId: string | undefined, count: number, beforeSequence: number | undefined): RequestRow[] {
     const statement = accountId === undefined ? this.#list : this.#listOfAccount;
     return statement.all(pageParameters(accountId, count, beforeSequence)).map(toRequest);
+  }
+
+  running(accountId: string | undefined, count: number): RequestRow[] {
+    const statement = accountId === undefined ? this.#running : this.#runningOfAccount;
+    return statement.all({ accountId: accountId ?? "", count }).map(toRequest);
   }
 
   summarize(

@@ -85,6 +85,8 @@ function tableCalls(thread: SqliteThread): AsyncTableCalls {
     request: (...args) => thread.call("request", ...args),
     receipt: (...args) => thread.call("receipt", ...args),
     requests: (...args) => thread.call("requests", ...args),
+    requestsOf: (...args) => thread.call("requestsOf", ...args),
+    running: (...args) => thread.call("running", ...args),
     summarize: (...args) => thread.call("summarize", ...args),
     outputOf: (...args) => thread.call("outputOf", ...args),
     people: (...args) => thread.call("people", ...args),

@@ -1,0 +1,39 @@
+/** Gives requests that the ledger charged and that have no record the one that can be made: in time, and once at once. */
+import { adoptRequests, type AdoptionParts } from "./adoption.js";
+
+/** How long nobody looks again for requests without a record, where some could not be given one. */
+const LOOK_AGAIN_MS = 30_000;
+/** How far back it is looked where nobody says how far. */
+const BACK_MS = 3_600_000;
+
+export class Adopter {
+  #lookedMs = -Infinity;
+  #running: Promise<number> | undefined;
+
+  constructor(
+    private readonly parts: AdoptionParts & {
+      readonly nowMs: () => number;
+      readonly onError?: (error: unknown) => void;
+    },
+  ) {}
+
+  /** Looks through a time, and says how many had none: 0 where somebody looked just now, or is looking. */
+  async adopt(fromMs: number, toMs: number): Promise<number> {
+    const nowMs = this.parts.nowMs();
+    if (this.#running !== undefined || nowMs - this.#lookedMs < LOOK_AGAIN_MS) return 0;
+    this.#running = adoptRequests(fromMs, toMs, nowMs, this.parts);
+    try {
+      const adopted = await this.#running;
+      if (adopted === 0) this.#lookedMs = nowMs;
+      return adopted;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** The same of the last hour, for somebody who does not wait. */
+  adoptSoon(): void {
+    const nowMs = this.parts.nowMs();
+    this.adopt(nowMs - BACK_MS, nowMs).catch((error: unknown) => this.parts.onError?.(error));
+  }
+}

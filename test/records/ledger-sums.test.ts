@@ -1,0 +1,134 @@
+/** Sums of money are the ledger's to the nano for every grouping, whichever records a crash lost. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Price, UsageSource } from "../../src/api/index.js";
+import { NO_USAGE } from "../../src/api/usage.js";
+import { Ledger } from "../../src/ledger/ledger.js";
+import { Adopter } from "../../src/records/adopter.js";
+import { FLAG } from "../../src/records/columns.js";
+import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
+import { Engine } from "../../src/records/engine.js";
+import { BatchBuilder } from "../../src/records/row-batch.js";
+import { Records } from "../../src/records/records.js";
+import { DIMENSIONS } from "../../src/records/usage-codes.js";
+import { UsageQuestions } from "../../src/records/usage-questions.js";
+import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { TEST_ACT } from "../support/acts.js";
+import { rowWith } from "./row.js";
+
+/** 2026-11-21. */
+const DAY_MS = 1_795_219_200_000;
+const WEEK = { recordsMs: 604_800_000, refusalsMs: 604_800_000 };
+
+const traffic = fc.array(
+  fc.record({
+    costNanos: fc.bigInt({ min: 0n, max: 1_000_000_000n }),
+    atMs: fc.integer({ min: -86_400_000, max: 3_600_000 }),
+    account: fc.constantFrom("acme", "other"),
+    key: fc.constantFrom("k1", "k2"),
+    model: fc.constantFrom("m1", "m2"),
+    endUser: fc.constantFrom("", "ann"),
+    isLost: fc.boolean(),
+    isVoid: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+type Traffic = typeof traffic extends fc.Arbitrary<infer Value> ? Value : never;
+
+const ONE = { costNanos: 7n, atMs: 0, account: "acme", key: "k1", model: "m1", endUser: "", isLost: false } as const;
+/** The ledger counts no request that it voided, so those of the records must not hide one that was lost. */
+const VOIDS_BESIDE_LOST: Traffic = [
+  { ...ONE, isVoid: true },
+  { ...ONE, isVoid: true },
+  { ...ONE, isLost: true, isVoid: false },
+];
+
+test("whatever was lost stands under unknown, and no grouping shows another sum", { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(traffic, fc.boolean(), async (requests, isAdopted) => {
+      const directory = await mkdtemp(join(tmpdir(), "tollgate-sums-"));
+      try {
+        await compare(directory, requests, isAdopted);
+      } finally {
+        await rm(directory, { recursive: true });
+      }
+    }),
+    { numRuns: 3, examples: [[VOIDS_BESIDE_LOST, false]] },
+  );
+});
+
+/** `isAdopted`: enough time is over for what was lost to be given records again. */
+async function compare(directory: string, requests: Traffic, isAdopted: boolean): Promise<void> {
+  let nowMs = DAY_MS;
+  const store = await openSqliteStore({ directory });
+  const ledger = new Ledger({ store, nodeId: "n1", nowMs: () => nowMs });
+  await ledger.start();
+  for (const id of ["acme", "other"]) {
+    await ledger.createAccount({ id, name: id }, TEST_ACT);
+    await ledger.credit({ creditId: id, accountId: id, amountNanos: 10n ** 12n, act: TEST_ACT });
+  }
+  // What is written before a crash is there after it, and what was not is lost.
+  const engine = new Engine(openSqliteChunks(directory));
+  const batch = new BatchBuilder();
+  for (const [at, { costNanos, atMs, account, key, model, endUser, isLost, isVoid }] of requests.entries()) {
+    nowMs = DAY_MS + atMs;
+    const id = `req_${(nowMs - 50).toString(16).padStart(12, "0")}${String(at).padStart(20, "0")}`;
+    const asked = {
+      requestId: id,
+      accountId: account,
+      keyId: key,
+      model,
+      amountNanos: costNanos,
+      leastNanos: costNanos,
+    };
+    const hold = await ledger.hold({ ...asked, budgets: [], price: Price.decode(new Uint8Array()), timeoutMs: 1_000 });
+    const usageSource = isVoid ? UsageSource.USAGE_SOURCE_NONE : UsageSource.USAGE_SOURCE_REPORTED;
+    const usage = isVoid ? NO_USAGE : { ...NO_USAGE, inputTokens: BigInt(at) };
+    const paid = { costNanos: isVoid ? 0n : costNanos, operatorCostNanos: isVoid ? undefined : 3n };
+    const outcome = await hold.settle(
+      { usage, usageSource, ...paid, upstream: "u", attempts: 1, attemptLog: "[]" },
+      true,
+    );
+    if (isLost) continue;
+    batch.push(
+      rowWith({
+        id,
+        endTimeMs: nowMs,
+        account,
+        key,
+        model,
+        endUser,
+        upstream: "u",
+        usageSource,
+        flags: FLAG.answered | (isVoid ? 0 : FLAG.costKnown),
+        costNanos: Number(paid.costNanos),
+        chargedNanos: Number(outcome?.chargedNanos ?? 0n),
+        operatorCostNanos: isVoid ? 0 : 3,
+        inputTokens: Number(usage.inputTokens),
+      }),
+    );
+  }
+  if (batch.count > 0) await engine.append(batch.take());
+  await engine.close();
+  nowMs = DAY_MS + (isAdopted ? 7_200_000 : 3_600_001);
+  const fail = (problem: unknown): never => expect.unreachable(String(problem));
+  const options = { retention: WEEK, nowMs: () => nowMs, onDropped: fail, onError: fail };
+  const records = await Records.open({ place: { directory }, ...options });
+  const adopter = new Adopter({ records, requests: ledger.requests, nowMs: () => nowMs });
+  const questions = new UsageQuestions({ records, requests: ledger.requests, adopter, nowMs: () => nowMs });
+  const want = requests.reduce((sum, one) => sum + (one.isVoid ? 0n : one.costNanos), 0n);
+  for (const one of DIMENSIONS)
+    for (const pair of [[one], [one, one === "day" ? ("user" as const) : ("day" as const)]]) {
+      const groups = await questions.ask(pair, { fromMs: DAY_MS - 86_400_000, toMs: nowMs, names: {} });
+      const sums = groups.reduce((sum, group) => sum + group.sums.costNanos, 0n);
+      expect([pair, sums]).toEqual([pair, want]);
+      const settled = groups.reduce((count, group) => count + group.settledCount, 0);
+      expect([pair, settled]).toEqual([pair, requests.filter(({ isVoid }) => !isVoid).length]);
+    }
+  await records.close();
+  await ledger.close();
+  await store.close();
+}

@@ -1,0 +1,122 @@
+/** Records are kept behind: what is too much is dropped and counted, and nothing that they do holds others up. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { RecordFilter } from "../../src/records/filter.js";
+import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
+import { Engine } from "../../src/records/engine.js";
+import { Records } from "../../src/records/records.js";
+import { RequestFeed } from "../../src/records/request-record.js";
+import { BatchBuilder } from "../../src/records/row-batch.js";
+import { rowWith } from "./row.js";
+
+const NOW_MS = 1_795_219_200_000;
+const DAY_MS = 86_400_000;
+const ALL: RecordFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, names: {} };
+
+async function folder(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function open(directory: string): Promise<{ records: Records; feed: RequestFeed; dropped: () => number }> {
+  let dropped = 0;
+  const onError = (problem: unknown): never => expect.unreachable(String(problem));
+  const retention = { recordsMs: DAY_MS, refusalsMs: DAY_MS / 2 };
+  const onDropped = (count: number): void => void (dropped += count);
+  const records = await Records.open({ place: { directory }, retention, nowMs: () => NOW_MS, onDropped, onError });
+  onTestFinished(() => records.close());
+  const feed = new RequestFeed({ nowMs: () => NOW_MS, onError });
+  feed.subscribe((request) => records.add(request));
+  return { records, feed, dropped: () => dropped };
+}
+
+test("more than 20,000 that wait are dropped and counted, and later ones are taken again", async () => {
+  const { records, feed, dropped } = await open(await folder());
+  const end = (count: number): void => {
+    for (let at = 0; at < count; at++) {
+      const record = feed.begin(`req_${at}`, "/some", {});
+      record.askedBy({ accountId: "acme", keyId: "k" }, "");
+      record.end(undefined);
+    }
+  };
+  end(20_300);
+  expect(dropped()).toBe(300);
+  const [sum] = await records.usage([], ALL);
+  expect(sum?.requestCount).toBe(20_000);
+  end(10);
+  expect((await records.usage([], ALL))[0]?.requestCount).toBe(20_010);
+  expect(dropped()).toBe(300);
+});
+
+test("of those without a key fifty a second are kept, and the others are counted", async () => {
+  const { records, feed, dropped } = await open(await folder());
+  for (let at = 0; at < 80; at++) feed.begin(`req_${at}`, "/some", {}).end(undefined);
+  expect(dropped()).toBe(30);
+  expect((await records.usage([], ALL))[0]?.requestCount).toBe(50);
+});
+
+test("whoever asks while old records are swept waits for one piece at most", async () => {
+  const directory = await folder();
+  const engine = new Engine(openSqliteChunks(directory));
+  for (let chunk = 0; chunk < 33; chunk++) {
+    const batch = new BatchBuilder();
+    for (let row = 0; row < 500; row++) {
+      const endTimeMs = NOW_MS - 3 * DAY_MS + chunk * 60_000 + row;
+      batch.push(
+        rowWith({ id: `req_${chunk}_${row}`, endTimeMs, account: "acme", reason: row % 2 ? "" : "KEY_INVALID" }),
+      );
+    }
+    await engine.append(batch.take());
+  }
+  const recent = new BatchBuilder();
+  recent.push(rowWith({ id: "req_new", endTimeMs: NOW_MS - 1, account: "acme" }));
+  recent.push(rowWith({ id: "req_refused", endTimeMs: NOW_MS - DAY_MS + 1, account: "acme", reason: "KEY_INVALID" }));
+  await engine.append(recent.take());
+  await engine.close();
+  const { records } = await open(directory);
+  let isSwept = false;
+  const sweeping = records.sweep().then(() => (isSwept = true));
+  expect(await records.find("req_new")).toBeDefined();
+  expect(isSwept).toBe(false);
+  await sweeping;
+  const left = await records.list(ALL, 10, undefined);
+  expect(left.map(({ id }) => id)).toContain("req_new");
+  expect((await records.usage([], { ...ALL, toMs: NOW_MS - 2 * DAY_MS }))[0]).toBeUndefined();
+});
+
+test("more than a thousand questions at once are refused, and the others answered", async () => {
+  const { records } = await open(await folder());
+  const asked = await Promise.allSettled(Array.from({ length: 1_100 }, () => records.find("req_1")));
+  const refused = asked.flatMap((one) => (one.status === "rejected" ? [one.reason as { reason: string }] : []));
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(200);
+  expect(refused[0]?.reason).toBe("ERROR_REASON_OVERLOADED");
+  expect(await records.find("req_1")).toBeUndefined();
+});
+
+test("a part of an id is found in the newest and the oldest chunk, and a whole one in its time alone", async () => {
+  const directory = await folder();
+  const engine = new Engine(openSqliteChunks(directory));
+  const ids: string[] = [];
+  for (let chunk = 0; chunk < 3; chunk++) {
+    const batch = new BatchBuilder();
+    for (let row = 0; row < 5; row++) {
+      const endTimeMs = NOW_MS - chunk * 3_600_000 - row;
+      const id = `req_${(endTimeMs - 10).toString(16).padStart(12, "0")}${`${chunk}${row}`.padStart(20, "0")}`;
+      ids.push(id);
+      batch.push(rowWith({ id, endTimeMs, clientRequestId: `a "quoted" id ${chunk}-${row}`, session: "s" }));
+    }
+    await engine.append(batch.take());
+  }
+  await engine.close();
+  const { records } = await open(directory);
+  const found = async (id: string): Promise<string[]> =>
+    (await records.list({ ...ALL, id }, 100, undefined)).map((row) => row.id);
+  for (const id of ids) expect(await found(id)).toEqual([id]);
+  expect(await found('"quoted" id 2-')).toEqual(ids.slice(10));
+  expect(await found("nowhere")).toEqual([]);
+  expect(await records.known([ids[3]!, "req_none", ids[12]!])).toEqual([ids[3], ids[12]]);
+});
