@@ -1,4 +1,4 @@
-/** Gives requests that the ledger charged and that have no record the one that can be made: in time, and once at once. */
+/** Gives requests that the ledger charged and that have no record the one that can be made, once at a time. */
 import { adoptRequests, type AdoptionParts } from "./adoption.js";
 
 /** How long nobody looks again for requests without a record, where some could not be given one. */
