@@ -1,10 +1,11 @@
-/** `tollgate export usage`: sums of usage as a file for other programs, a page at a time. */
+/** `tollgate export`: sums of usage, and entries of accounts, as files for other programs, a page at a time. */
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { UsageServiceService } from "../api/index.js";
+import { AccountServiceService, UsageServiceService } from "../api/index.js";
+import { ENTRY_FORMS } from "../api/entry-export.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
-import { readDay, readSince } from "./arguments.js";
-import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { readDay, readMoment, readSince } from "./arguments.js";
+import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
 import { printPart } from "./print.js";
 
 const PAGE_SIZE = 1_000;
@@ -30,6 +31,56 @@ export function addExportCommands(program: Command): void {
       .option("--to <day>", "until and with this UTC day (default: today)", readDay, "")
       .addHelpText("after", "\nExample:\n  tollgate export usage --format focus --from 2026-11-01 > november.csv"),
   ).action(exportUsage);
+  withConnection(
+    command
+      .command("entries")
+      .description("what was booked on accounts, oldest first, with the balance after each entry, to standard output")
+      .option("--format <form>", "csv (USD) or jsonl (nano-USD)", readEntryForm, "csv")
+      .option("--account <id>", "only this account's (default: all that the key may see)", "")
+      .option("--from <day>", "from this UTC day or time on (default: the first entry)", readMoment, "")
+      .option("--to <day>", "until and with this UTC day, or before a time (default: now)", readMoment, "")
+      .addHelpText("after", "\nExample:\n  tollgate export entries --format jsonl --from 2026-11-01 > november.jsonl"),
+  ).action(exportEntries);
+}
+
+interface EntryOptions extends ConnectionOptions {
+  readonly account: string;
+  readonly from: string;
+  readonly to: string;
+  readonly format: keyof typeof ENTRY_FORMS;
+}
+
+async function exportEntries({ account, from, to, format, ...options }: EntryOptions): Promise<void> {
+  const { head, line } = ENTRY_FORMS[format];
+  await connected(options, async (connection) => {
+    let isFirst = true;
+    for await (const id of account === "" ? accountIds(connection) : [account]) {
+      let pageToken = "";
+      do {
+        const method = AccountServiceService.getStatement;
+        const page = await connection.call(method, { id, from, to, pageSize: PAGE_SIZE, pageToken });
+        printPart((isFirst ? head : "") + page.entries.map((entry) => line(id, entry)).join(""));
+        isFirst = false;
+        pageToken = page.nextPageToken;
+      } while (pageToken !== "");
+    }
+  });
+}
+
+async function* accountIds(connection: Connection): AsyncGenerator<string> {
+  const all = AccountServiceService.listAccounts.requestDeserialize(Buffer.alloc(0));
+  let pageToken = "";
+  do {
+    const request = { ...all, pageSize: PAGE_SIZE, pageToken };
+    const page = await connection.call(AccountServiceService.listAccounts, request);
+    yield* page.accounts.map(({ id }) => id);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+}
+
+function readEntryForm(text: string): keyof typeof ENTRY_FORMS {
+  if (text === "csv" || text === "jsonl") return text;
+  throw new InvalidArgumentError("Write csv or jsonl.");
 }
 
 async function exportUsage(options: ExportOptions): Promise<void> {

@@ -1,4 +1,5 @@
 /** What a settings file may say: the shape of its blocks, and the rule that each value must keep. */
+import { isAbsolute } from "node:path";
 import { z } from "zod";
 import type { ModelLimits } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
@@ -68,6 +69,7 @@ const ACCOUNTS_ARE = "Who pays, by id; made where they do not exist, and left as
 const KEYS_ARE = "Keys that are made where they do not exist; what stands here of one that does is in force at once";
 const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
 const ALERTS_ARE = "What the operator and accounts are told of, by name: docs/alerts.md";
+const EXPORTS_ARE = "Files that are written each night";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
 
 const day = reading("must be a day such as 2027-01-31", (value) => {
@@ -123,6 +125,18 @@ const metrics = block({
     .describe("Accounts whose balances and budgets metrics tell, by their ids"),
 });
 
+const EXPORT_FORMS = ["csv", "jsonl", "focus"] as const;
+const directory = reading("must be the absolute path of a directory, such as /var/lib/tollgate/exports", (value) =>
+  isAbsolute(value) && !value.includes("\0") ? value : undefined,
+);
+const exports = block({
+  directory: directory.optional().describe("Where the files of each UTC day are written; without it none are"),
+  formats: z
+    .array(oneOf(EXPORT_FORMS), { error: () => "must be a list of csv, jsonl and focus" })
+    .default(["csv"])
+    .describe("What is written: `csv` and `jsonl` usage and entries, `focus` usage in the columns of FOCUS"),
+});
+
 /** The whole file. */
 export const settingsSchema = block({
   upstreams: named(UPSTREAM_ID, "must be named by 1 to 64 of a-z, 0-9, ., _ and -", upstream)
@@ -163,6 +177,9 @@ export const settingsSchema = block({
     .meta({ ...MAY_BE_LEFT_OUT, description: KEYS_ARE }),
   metrics: orEmpty(metrics).describe(METRICS_ARE),
   alerts: alertSeeds.describe(ALERTS_ARE),
+  exports: orEmpty(exports)
+    .transform(({ directory: path, formats }) => ({ directory: path, formats }))
+    .describe(EXPORTS_ARE),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

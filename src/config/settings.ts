@@ -63,6 +63,16 @@ export interface AlertSeed {
   readonly settings: AlertSettings;
 }
 
+/** As `tollgate export` writes them too. */
+export type ExportForm = "csv" | "jsonl" | "focus";
+
+/** What is written each night. */
+export interface ExportSettings {
+  /** An absolute path. Undefined: nothing is written. */
+  readonly directory: string | undefined;
+  readonly formats: readonly ExportForm[];
+}
+
 /** The settings file, whole and valid. */
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
@@ -71,6 +81,7 @@ export interface Settings {
   readonly keys: readonly KeySeed[];
   readonly metrics: MetricsSettings;
   readonly alerts: readonly AlertSeed[];
+  readonly exports: ExportSettings;
 }
 
 /** What metrics tell beyond what they tell of everybody. */

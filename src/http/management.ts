@@ -15,7 +15,7 @@ import { flatRecord } from "./headers.js";
 import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import type { RouteTable } from "./routes.js";
-import { answerAudit, answerStatement } from "./statement.js";
+import { answerAudit, answerStatement, answerSummaries } from "./statement.js";
 import { answerUsage } from "./usage-answer.js";
 
 /** The methods that HTTP also asks or answers in a form that is not their message, by their path. */
@@ -24,6 +24,7 @@ const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AuditServiceService.listAuditEvents.path, answerAudit],
   [InferenceServiceService.estimateCost.path, answerEstimate],
   [UsageServiceService.queryUsage.path, answerUsage],
+  [UsageServiceService.summarizeUsage.path, answerSummaries],
 ]);
 
 export function addManagementRoutes(

@@ -29,7 +29,7 @@ export async function summarizeUsage(
 }
 
 /** What the operator pays, and what is left for it, is nobody else's business. */
-function summaryOf(row: UsageSummaryRow, forOperator: boolean): UsageSummary {
+export function summaryOf(row: UsageSummaryRow, forOperator: boolean): UsageSummary {
   const { operatorCostNanos, marginNanos, ...shown } = row;
   const summary = { ...shown, requestCount: BigInt(row.requestCount) };
   return forOperator ? { ...summary, operatorCostNanos, marginNanos } : summary;

@@ -41,6 +41,7 @@ import { firstStart, type SeedParts, type ShownOnce } from "./seeds.js";
 import { SettingsKeeper } from "./settings-keeper.js";
 import { NodeTelling } from "./node-telling.js";
 import { nodeReadings } from "./node-readings.js";
+import { NightlyExport, type NightlyExportOptions } from "./nightly-export.js";
 import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
@@ -117,6 +118,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays(ledger, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
+  const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
   const endRotationWatch = watchRotation(keys, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
@@ -151,10 +153,20 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const last = [{ close: closeTokenCounter }, longBodies, store, journals, tracing];
-      return closeEach([settings, notes, keyUses, alerts, replays, ledger, records, routes, coordination, ...last]);
+      const first = [settings, nightly, notes, keyUses, alerts, replays, ledger, records, routes, coordination];
+      return closeEach([...first, { close: closeTokenCounter }, longBodies, store, journals, tracing]);
     },
   };
+}
+
+function startNightlyExport(
+  parts: Pick<NightlyExportOptions, "store" | "ledger" | "nodeId" | "nowMs">,
+  settings: SettingsKeeper,
+  log: Log,
+): NightlyExport {
+  const nightly = new NightlyExport({ ...parts, settings: () => settings.exports, log });
+  nightly.start();
+  return nightly;
 }
 
 /** Never rejects. */

@@ -20,7 +20,15 @@ const LIST_AGAIN_MS = 600_000;
 const LIST_RETRY_MS = 15_000;
 
 export class RouteKeeper {
-  #settings: Settings = { upstreams: [], models: [], accounts: [], keys: [], metrics: { accounts: [] }, alerts: [] };
+  #settings: Settings = {
+    upstreams: [],
+    models: [],
+    accounts: [],
+    keys: [],
+    metrics: { accounts: [] },
+    alerts: [],
+    exports: { directory: undefined, formats: [] },
+  };
   #upstreams: ReadonlyMap<string, ServedUpstream> = new Map();
   readonly #listed = new Map<string, readonly ListedModel[]>();
   readonly #retirement: Retirement;

@@ -27,6 +27,7 @@ const NO_SETTINGS: Settings = {
   keys: [],
   metrics: { accounts: [] },
   alerts: [],
+  exports: { directory: undefined, formats: [] },
 };
 
 export interface SettingsKeeperOptions {
@@ -84,6 +85,11 @@ export class SettingsKeeper {
   /** The alerts of the file in force. */
   get alerts(): readonly AlertRow[] {
     return this.#alerts;
+  }
+
+  /** What is written each night by the settings in force. */
+  get exports(): Settings["exports"] {
+    return this.#inForce.exports;
   }
 
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */

@@ -153,6 +153,9 @@ export const ALERT_STATEMENTS = {
   /** How many problems the last proof of the ledger had, whichever node made it. */
   noteProof: `INSERT INTO alert_note (name, value) VALUES ('proof', :problems)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  /** The newest day that a nightly export has, by its number. */
+  noteExport: `INSERT INTO alert_note (name, value) VALUES ('export', :day)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value > alert_note.value`,
   sweepNotes: "DELETE FROM alert_note WHERE name LIKE 'overage %' AND name < :before",
   overage: "SELECT CAST(coalesce(sum(nanos), 0) AS bigint) AS nanos FROM operator_total WHERE kind = 'overage'",
 } as const satisfies Readonly<Record<string, string>>;

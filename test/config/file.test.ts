@@ -209,6 +209,7 @@ keys:
         keys: [],
         metrics: { accounts: [] },
         alerts: [],
+        exports: { directory: undefined, formats: ["csv"] },
       });
     },
   );

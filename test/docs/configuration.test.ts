@@ -53,7 +53,7 @@ const EXAMPLES = [
         name: `example ${index + 1} of ${page}`,
         text: text.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
       }))
-      .filter(({ text }) => /^(upstreams|models|accounts|keys|metrics|alerts):/m.test(text)),
+      .filter(({ text }) => /^(upstreams|models|accounts|keys|metrics|alerts|exports):/m.test(text)),
   ),
 ];
 const ENV = Object.fromEntries(
@@ -97,6 +97,7 @@ keys:
   - { account: acme, secret: "\${SECRET}", scopes: [chat], strict: true, expires: 2027-01-01T00:00:00Z }
 metrics: { accounts: [acme] }
 alerts: { low: { kind: balance_low, amount: 5, emails: [ops@example.com] } }
+exports: { directory: /var/lib/tollgate/exports, formats: [csv, focus] }
 `;
 
 test("what the program takes, an editor takes", () => {

@@ -165,7 +165,7 @@ describe.each(TOPOLOGIES)("in %s", (topology: Topology) => {
   });
 });
 
-test("the command line prints the same statement for people and as CSV", async () => {
+test("the command line prints the same statement for people and as CSV, and exports its entries", async () => {
   world = await startWorld();
   try {
     await postChat(world.front, world.secret, chat("Hello"));
@@ -190,6 +190,20 @@ test("the command line prints the same statement for people and as CSV", async (
     expect(lines).toHaveLength(3);
     for (const line of lines.slice(1)) expect(nanos(line.split(/ +/).at(-2)!)).toBe(availableNanos);
     expect(both).toMatchObject({ code: 2, stdout: "" });
+    const env = { TOLLGATE_GATEWAY: world.core.grpc, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY };
+    const [exported, spreadsheet, none] = await Promise.all([
+      tollgate(["export", "entries", "--format", "jsonl"], env),
+      tollgate(["export", "entries", "--account", "acme"], env),
+      tollgate(["export", "entries", "--account", "nobody"], env),
+    ]);
+    expect(exported.stdout).toBe(await (await get("acme/statement?format=jsonl")).text());
+    const rows = readCsv(spreadsheet.stdout);
+    expect(rows.map(([account, , , kind]) => `${account} ${kind}`)).toEqual([
+      "account_id kind",
+      ...["credit", "hold", "settle"].map((kind) => `acme ${kind}`),
+    ]);
+    expect(none).toMatchObject({ stdout: "" });
+    expect(none.code).not.toBe(0);
   } finally {
     await world.close();
   }

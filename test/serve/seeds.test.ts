@@ -22,7 +22,15 @@ const secretOf = (account: string): string => `sk-seed-of-${account}-0123456789`
 
 function fileOf(...accounts: readonly AccountSeed[]): Settings {
   const keys = accounts.map(({ id }) => ({ accountId: id, secret: secretOf(id), settings: settingsOf() }));
-  return { upstreams: [], models: [], accounts, keys, metrics: { accounts: [] }, alerts: [] };
+  return {
+    upstreams: [],
+    models: [],
+    accounts,
+    keys,
+    metrics: { accounts: [] },
+    alerts: [],
+    exports: { directory: undefined, formats: ["csv"] },
+  };
 }
 
 /** One data directory, whose store may be opened with a failpoint. */

@@ -3576,7 +3576,8 @@ export const AccountServiceService = {
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
+   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: {
@@ -3676,7 +3677,8 @@ export interface AccountServiceServer extends UntypedServiceImplementation {
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
+   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement: handleUnaryCall<GetStatementRequest, GetStatementResponse>;
@@ -3898,7 +3900,8 @@ export interface AccountServiceClient extends Client {
    * GetStatement shows what was booked on an account in a period, oldest first, with the balance after each entry.
    *
    * The opening balance and all changes make the closing balance, on each page and over all pages. Over HTTP it comes
-   * as CSV where the request accepts text/csv or says format=csv: all pages, unless page_size is given. Refuses with
+   * as CSV where the request accepts text/csv or says format=csv, and as lines of JSON with format=jsonl: all pages,
+   * unless page_size is given. A file that breaks off is cut, and never ends as a whole one does. Refuses with
    * PARAMETER_MISSING and RESOURCE_UNKNOWN, and with PARAMETER_INVALID where the period or the page token is none.
    */
   getStatement(

@@ -3659,8 +3659,9 @@ export const UsageServiceService = {
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
-   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
+   * RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage: {
     path: "/tollgate.v1.UsageService/SummarizeUsage" as const,
@@ -3727,8 +3728,9 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
-   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
+   * RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage: handleUnaryCall<SummarizeUsageRequest, SummarizeUsageResponse>;
 }
@@ -3863,8 +3865,9 @@ export interface UsageServiceClient extends Client {
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
-   * Each page also has the total of the whole period. Refuses with PARAMETER_INVALID where a day or the page token is
-   * none, and with RESOURCE_UNKNOWN where the account is not the caller's.
+   * Each page also has the total of the whole period. Over HTTP `format` asks for a file of all pages: csv, jsonl, or
+   * focus for the columns of FOCUS. Refuses with PARAMETER_INVALID where a day or the page token is none, and with
+   * RESOURCE_UNKNOWN where the account is not the caller's.
    */
   summarizeUsage(
     request: SummarizeUsageRequest,
