@@ -22,6 +22,7 @@ const DEFAULTS = {
   tls: undefined,
   coreTls: undefined,
   leaseNanosMax: 10_000_000_000n,
+  workers: 1,
   lameDuckMs: 5_000,
   recordDays: 90,
   refusalRecordDays: 30,
