@@ -108,6 +108,14 @@ export class LeaseKeeper {
     return lease;
   }
 
+  /** True of a request that can cost nothing, and so needs no lease, of its key's second on. */
+  admitsFree({ keyId, amountNanos }: Draw, wallMs: number, monotonicMs: number): boolean {
+    const demand = amountNanos === 0n ? this.#demands.get(keyId) : undefined;
+    if (demand === undefined || !this.#leases.isAlive(wallMs, monotonicMs)) return false;
+    demand.lastMs = monotonicMs;
+    return true;
+  }
+
   /** True where the key's leases have as much as a request wants, so that it need not wait for a hold of its own. */
   mayCover({ keyId, amountNanos }: Draw): boolean {
     return this.#leases.restOf(keyId) >= amountNanos;

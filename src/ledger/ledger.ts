@@ -172,11 +172,13 @@ export class Ledger {
     const isAhead = this.#writer.isAhead(monotonicMs);
     const journal = isAhead && this.#journal?.hasRoom === true ? this.#journal : undefined;
     if (journal?.isWanted === false && this.leases.mayCover(request)) return this.#holdLater(request);
-    const lease = this.leases.draw(request, nowMs, monotonicMs, !isAhead || journal !== undefined);
+    const isFree = !isAhead && this.leases.admitsFree(request, nowMs, monotonicMs);
+    const mayRunAhead = !isAhead || journal !== undefined;
+    const lease = isFree ? undefined : this.leases.draw(request, nowMs, monotonicMs, mayRunAhead);
     // A request that has a hold already is answered by what the database knows of it.
-    if (lease === undefined || !this.#live.add(hold))
+    if ((lease === undefined && !isFree) || !this.#live.add(hold))
       return this.#holdExactly(this.#holdOperation(request, nowMs, undefined), hold);
-    const operation = this.#holdOperation(request, nowMs, lease.id);
+    const operation = this.#holdOperation(request, nowMs, lease?.id);
     hold.admit(operation, monotonicMs);
     if (journal !== undefined) return this.#holdJournaled(journal, operation, hold);
     return passed("after_admission", hold) ?? hold;

@@ -37,14 +37,8 @@ const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = 
   lease: 2,
   return: 2,
 };
-/** A request that was admitted against a lease does not wait for its hold. Its settlement often comes sooner. */
-const LEASED_HOLD_PATIENCE_MS = 10;
-
-/** Undefined where somebody waits. */
-function patienceOf(operation: LedgerOperation): number | undefined {
-  if (operation.kind !== "hold") return PATIENCE_MS[operation.kind];
-  return operation.leaseId === undefined ? undefined : LEASED_HOLD_PATIENCE_MS;
-}
+/** A request that was admitted before its hold is durable does not wait for it. Its settlement often comes sooner. */
+const RELIED_PATIENCE_MS = 10;
 
 /** A commit on its way. */
 interface Running {
@@ -94,6 +88,17 @@ export class LedgerWriter {
    * it, whatever its kind, and so for all that gathers before it.
    */
   enqueue(operation: LedgerOperation, waiting: Waiting, isAwaited = false): void {
+    this.#enqueue(operation, waiting, isAwaited ? undefined : PATIENCE_MS[operation.kind]);
+  }
+
+  /** As `enqueue`, for what is relied on from now on, before it is durable. The time is of the clock of durations. */
+  enqueueRelied(operation: LedgerOperation, waiting: Waiting, monotonicMs: number): void {
+    if (this.#reliedMs === Infinity) this.#reliedMs = monotonicMs;
+    this.#enqueue(operation, waiting, RELIED_PATIENCE_MS);
+  }
+
+  /** Without a patience somebody waits for it. */
+  #enqueue(operation: LedgerOperation, waiting: Waiting, patienceMs: number | undefined): void {
     if (this.#operations.length >= this.#queueMax) {
       waiting.refused(new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the ledger is behind" }));
       return;
@@ -101,15 +106,8 @@ export class LedgerWriter {
     this.#operations.push(operation);
     this.#waiting.push(waiting);
     this.#submitted += 1;
-    const patienceMs = isAwaited ? undefined : patienceOf(operation);
     if (patienceMs === undefined) this.#urgentUntil = this.#submitted;
     this.#schedule(patienceMs);
-  }
-
-  /** As `enqueue`, for what is relied on from now on, before it is durable. The time is of the clock of durations. */
-  enqueueRelied(operation: LedgerOperation, waiting: Waiting, monotonicMs: number): void {
-    if (this.#reliedMs === Infinity) this.#reliedMs = monotonicMs;
-    this.enqueue(operation, waiting);
   }
 
   /** Since when the oldest of what is relied on is not durable; Infinity where all of it is. */

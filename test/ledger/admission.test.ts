@@ -95,6 +95,27 @@ describe("a request that a lease covers", () => {
     expect(onOverage.mock.calls.map(([, nanos]) => nanos)).toEqual([3n]);
   });
 
+  test("or that can cost nothing, is admitted at once from its key's second on, and is settled", async () => {
+    const { ledger, admitted } = await leased();
+    const free = { keyId: "key_free", amountNanos: 0n, leastNanos: 0n };
+    expect(ledger.hold(next(free))).toBeInstanceOf(Promise);
+    const hold = admitted({ ...free, requestId: "q_free" });
+    expect(hold.amountNanos).toBe(0n);
+    expect(await ledger.requests.get("q_free")).toMatchObject({ state: "held", keyId: "key_free" });
+    expect(await hold.settle(settlement(0n))).toEqual({ chargedNanos: 0n, overageNanos: 0n });
+    expect((await ledger.verify()).problems).toEqual([]);
+  });
+
+  test("or that can cost nothing, waits where nothing is durable for 50 ms, or the node may be dead", async () => {
+    const { ledger, advance } = await leased();
+    const free = { keyId: "key_free", amountNanos: 0n, leastNanos: 0n };
+    await ledger.hold(next(free));
+    advance(14_000);
+    const holding = ledger.hold(next(free));
+    expect(holding).toBeInstanceOf(Promise);
+    await (await holding).settle(settlement(0n));
+  });
+
   test("leases grow with demand and never pass their cap", async () => {
     const { ledger, store } = await leased({ leaseNanosMax: 200n });
     const commit = vi.spyOn(store.ledger, "commit");

@@ -41,7 +41,7 @@ describe("the writer", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const [leased, settle, later] = [holdOf({ leaseId: "l1" }), settleOf(), holdOf({ requestId: "r2", leaseId: "l1" })];
     const patient = { committed: () => undefined, refused: () => undefined };
-    writer.enqueue(leased, patient);
+    writer.enqueueRelied(leased, patient, 0);
     writer.enqueue(settle, patient);
     await turns();
     expect(batches).toEqual([]);
@@ -50,7 +50,7 @@ describe("the writer", () => {
     );
     expect(batches).toEqual([[leased, settle, settleOf({ requestId: "r2" })]]);
     // What comes behind it is patient again.
-    writer.enqueue(later, patient);
+    writer.enqueueRelied(later, patient, 0);
     await turns();
     expect(batches).toHaveLength(1);
   });
