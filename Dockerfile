@@ -14,6 +14,7 @@ COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY gen/tollgate.binpb gen/
+COPY schemas schemas
 RUN install -d -o node -g node -m 0700 /data
 USER node
 ENV NODE_ENV=production \

@@ -1,5 +1,6 @@
 /** The addresses that need no key: what this is, whether it lives, and whether it is ready. */
 import type { FastifyInstance } from "fastify";
+import { addOpenApiRoute } from "./openapi.js";
 
 export interface HealthParts {
   readonly ready: () => Promise<boolean> | boolean;
@@ -20,7 +21,7 @@ const ABOUT = JSON.stringify({
     "Gemini embeddings": "POST /v1beta/models/{model}:embedContent",
     gRPC: "tollgate.v1.InferenceService",
   },
-  links: { models: "/v1/models", management: "/api/v1", live: "/livez", ready: "/readyz" },
+  links: { models: "/v1/models", management: "/api/v1", live: "/livez", ready: "/readyz", openapi: "/openapi.json" },
 });
 
 const PUBLIC = { config: { permission: "public" } } as const;
@@ -28,6 +29,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 export function addHealthRoutes(app: FastifyInstance, parts: HealthParts): void {
   app.get("/", PUBLIC, (_request, reply) => reply.type(JSON_TYPE).send(ABOUT));
+  addOpenApiRoute(app);
   app.get("/livez", PUBLIC, (_request, reply) => reply.type(JSON_TYPE).send('{"status":"live"}'));
   app.get("/readyz", PUBLIC, async (_request, reply) => {
     const { code, status } = await readiness(parts);

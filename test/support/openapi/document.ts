@@ -1,0 +1,171 @@
+/** The OpenAPI document of the HTTP edge, made from the protocol and the client formats. */
+import { REASONS, reasonWord, isReasonName } from "../../../src/errors.js";
+import { ANSWERED } from "../headers-page.js";
+import { formatPaths } from "./format-paths.js";
+import { managementPaths, type PathOperation } from "./management-paths.js";
+import { MessageSchemas, type Schema } from "./message-schemas.js";
+import { protoComments } from "./proto-comments.js";
+
+const JSON_OBJECT = { "application/json": { schema: { type: "object" } } };
+const REFUSED = { $ref: "#/components/responses/Refusal" };
+
+/** The document; its version is the package's. */
+export async function openApiDocument(version: string): Promise<Schema> {
+  const comments = protoComments();
+  const schemas = new MessageSchemas(comments);
+  const operations = [...(await formatPaths()), ...ownPaths(), ...managementPaths(schemas, comments)];
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const { path, verb, operation } of operations) (paths[path] ??= {})[verb] = operation;
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tollgate",
+      version,
+      description:
+        "Language models of many families behind one address, with keys, limits, budgets and a ledger. Paths under " +
+        "/v1 and /v1beta are those of the clients' own formats; /api/v1 is management. gRPC has the same: the " +
+        "package tollgate.v1.",
+      license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ key: [] }, { apiKey: [] }],
+    tags: tagsOf(operations, comments),
+    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
+    components: {
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "A key such as sk-..." },
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "x-api-key",
+          description: "The same, as Anthropic's clients do.",
+        },
+        session: { type: "apiKey", in: "cookie", name: "__Host-tollgate", description: "A person who signed in." },
+      },
+      responses: { Refusal: refusal() },
+      schemas: Object.fromEntries([...schemas.kept].sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+function tagsOf(operations: readonly PathOperation[], comments: ReadonlyMap<string, string>): readonly Schema[] {
+  const names = new Set(operations.flatMap(({ operation }) => [operation["tags"]].flat().map(String)));
+  const own: Readonly<Record<string, string>> = {
+    Models: "Requests to models.",
+    Process: "For machines and browsers.",
+  };
+  return [...names].map((name) => ({
+    name,
+    description: own[name] ?? comments.get(`tollgate.v1.${name}`)?.split("\n\n")[0] ?? name,
+  }));
+}
+
+/** What every refusal has, whatever the envelope of its format. */
+function refusal(): Schema {
+  const headers = ANSWERED.filter(({ what }) => what.startsWith("of a refusal")).concat(
+    ANSWERED.filter(({ name }) => name === "x-request-id"),
+  );
+  const reasons = Object.keys(REASONS).filter(isReasonName).map(reasonWord).sort();
+  return {
+    description: "A refusal. OpenAI's formats and /api/v1 have this envelope; other formats have their own.",
+    headers: Object.fromEntries(
+      headers.map(({ name, what }) => [
+        name,
+        {
+          description: what.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1"),
+          schema: name === "x-tollgate-reason" ? { type: "string", enum: reasons } : { type: "string" },
+        },
+      ]),
+    ),
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          required: ["error"],
+          properties: {
+            error: {
+              type: "object",
+              required: ["message", "type", "param", "code"],
+              properties: {
+                message: { type: "string" },
+                type: { type: "string" },
+                param: { type: ["string", "null"] },
+                code: { type: "string" },
+              },
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+/** What no method of the protocol and no format is. */
+function ownPaths(): readonly PathOperation[] {
+  const parameter = (name: string): Schema => ({ name, in: "path", required: true, schema: { type: "string" } });
+  const open = (path: string, operationId: string, summary: string): PathOperation => ({
+    path,
+    verb: "get",
+    operation: {
+      operationId,
+      tags: ["Process"],
+      summary,
+      security: [],
+      "x-tollgate-permission": "public",
+      responses: { 200: { description: "The answer.", content: JSON_OBJECT }, default: REFUSED },
+    },
+  });
+  const models = (path: string, operationId: string, summary: string, inPath?: string): PathOperation => ({
+    path,
+    verb: "get",
+    operation: {
+      operationId,
+      tags: ["Models"],
+      summary,
+      "x-tollgate-permission": "models",
+      ...(inPath === undefined ? {} : { parameters: [parameter(inPath)] }),
+      responses: { 200: { description: "The answer.", content: JSON_OBJECT }, default: REFUSED },
+    },
+  });
+  const stream = (verb: string, operationId: string, summary: string, type: string): PathOperation => ({
+    path: "/v1/streams/{request}",
+    verb,
+    operation: {
+      operationId,
+      tags: ["Models"],
+      summary,
+      parameters: [parameter("request"), ...(verb === "get" ? [LAST_EVENT] : [])],
+      "x-tollgate-permission": "chat",
+      responses: {
+        200: {
+          description: "The answer.",
+          content: { [type]: { schema: { type: type.endsWith("json") ? "object" : "string" } } },
+        },
+        default: REFUSED,
+      },
+    },
+  });
+  return [
+    models(
+      "/v1/models",
+      "listClientModels",
+      "The models that the key may use, as OpenAI's or Anthropic's clients read them",
+    ),
+    models("/v1/models/{model}", "getClientModel", "One of them", "model"),
+    models("/v1beta/models", "listGeminiModels", "The models that the key may use, as Gemini's clients read them"),
+    models("/v1beta/models/{model}", "getGeminiModel", "One of them", "model"),
+    stream("get", "resumeStream", "Reads a stream on that was lost", "text/event-stream"),
+    stream("delete", "cancelStream", "Ends a stream, which is charged for what it delivered", "application/json"),
+    open("/", "about", "What this is"),
+    open("/livez", "live", "Whether the process lives"),
+    open("/readyz", "ready", "Whether requests may be sent here; 503 where not"),
+    open("/openapi.json", "openapi", "This document"),
+  ];
+}
+
+const LAST_EVENT = {
+  name: "last-event-id",
+  in: "header",
+  schema: { type: "string" },
+  description: "The last event that came.",
+};
