@@ -5,7 +5,7 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { variables } from "../../src/config/variables.js";
-import { decisionsIndex, llmsText, pages } from "../support/page-index.js";
+import { decisionsIndex, docsIndex, llmsText, pages } from "../support/page-index.js";
 import { expectMade } from "../support/reference-page.js";
 
 const text = new Map(pages().map((page) => [page, readFileSync(page, "utf8")]));
@@ -13,7 +13,8 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync("package.json", "utf8")));
 
-test("docs/decisions/README.md and llms.txt list every page", () => {
+test("docs/README.md, docs/decisions/README.md and llms.txt list every page", () => {
+  expectMade("docs/README.md", docsIndex());
   expectMade("docs/decisions/README.md", decisionsIndex());
   expectMade("llms.txt", llmsText());
 });

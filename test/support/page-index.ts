@@ -25,17 +25,32 @@ ${lines.join("\n")}
 `;
 }
 
+/** docs/README.md. */
+export function docsIndex(): string {
+  const lines = ofDocs().map((page) => `- [${titleOf(page)}](${page.slice("docs/".length)}): ${firstSentence(page)}`);
+  return `# Documents
+
+${lines.join("\n")}
+- [Decisions](decisions/README.md): why it is so.
+
+This list is made by \`npm run docs\`.
+`;
+}
+
+function ofDocs(): readonly string[] {
+  return pages().filter((page) => /^docs\/[a-z-]+\.md$/.test(page));
+}
+
 /** llms.txt, by the convention of llmstxt.org. */
 export function llmsText(): string {
-  const docs = pages().filter((page) => /^docs\/[a-z-]+\.md$/.test(page));
   const line = (page: string): string => `- [${titleOf(page)}](${page}): ${firstSentence(page)}`;
   return `# Tollgate
 
-> ${firstSentence("README.md")} Its HTTP address is a base URL for OpenAI's (with /v1), Anthropic's and Gemini's clients; all logic is
-> a typed gRPC service, tollgate.v1.
+> ${firstSentence("README.md")} Its HTTP address is a base URL for OpenAI's
+> (with /v1), Anthropic's and Gemini's clients; all logic is a typed gRPC service, tollgate.v1.
 
-A running gateway serves its own description: \`GET /\` (what it is), \`GET /openapi.json\` (OpenAPI 3.1), \`GET /v1/models\`
-(the models that a key may use, with limits and prices), and gRPC reflection on its admin address.
+A running gateway serves its own description: \`GET /\` (what it is), \`GET /openapi.json\` (OpenAPI 3.1),
+\`GET /v1/models\` (the models that a key may use, with limits and prices), and gRPC reflection on its admin address.
 
 ## Start
 
@@ -46,7 +61,7 @@ A running gateway serves its own description: \`GET /\` (what it is), \`GET /ope
 
 ## Documents
 
-${docs.map(line).join("\n")}
+${ofDocs().map(line).join("\n")}
 
 ## Optional
 
