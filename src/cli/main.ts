@@ -9,6 +9,7 @@ import { addAlertCommands } from "./alert.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
 import { addExportCommands } from "./export.js";
+import { addImportCommands } from "./import.js";
 import { addKeyCommands } from "./key.js";
 import { EXIT_CODES_HELP, exitCodeOf } from "./exit-code.js";
 import { printable } from "./print.js";
@@ -27,7 +28,7 @@ Examples:
   tollgate key create acme --name ci
   tollgate usage --account acme
 
-All commands but serve, config and store talk to a running gateway over gRPC, at --gateway or
+All commands but serve, config, import and store talk to a running gateway over gRPC, at --gateway or
 TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
 
 function buildProgram(): Command {
@@ -47,6 +48,7 @@ function buildProgram(): Command {
   addAuditCommands(program);
   addAlertCommands(program);
   addConfigCommands(program);
+  addImportCommands(program);
   addStoreCommands(program);
   addUpstreamCommands(program);
   addUserCommands(program);

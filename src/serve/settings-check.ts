@@ -9,14 +9,27 @@ import { createLoadOptions } from "./load-options.js";
 /** The settings of a file that a start would take. Throws a ConfigError with a line for each problem. */
 export async function checkSettingsFile(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
   const file = readSettingsFile(path, env, families, fileName);
-  const { settings } = file;
+  const unserved = await unservedOf(file.settings, env);
+  const problems = [...unserved.map(problemOf), ...alertProblems(file.settings)];
+  if (problems.length > 0) throw file.refusal(problems);
+  return file.settings;
+}
+
+/** The models of a file that a start would refuse to serve. Throws a ConfigError where anything else is wrong. */
+export async function unservedModels(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  fileName: string,
+): Promise<readonly UnservedModel[]> {
+  return unservedOf(readSettingsFile(path, env, families, fileName).settings, env);
+}
+
+async function unservedOf(settings: Settings, env: NodeJS.ProcessEnv): Promise<readonly UnservedModel[]> {
   const options = createLoadOptions(env, Date.now, () => undefined);
   const upstreams = connectUpstreams(settings, new Map(), options);
   const { unserved } = await loadTable(settings, upstreams, new Map(), options);
   await Promise.all([...upstreams.values()].map((served) => served.upstream.close()));
-  const problems = [...unserved.map(problemOf), ...alertProblems(settings)];
-  if (problems.length > 0) throw file.refusal(problems);
-  return settings;
+  return unserved;
 }
 
 /** Where a model that cannot be served stands in the file. */

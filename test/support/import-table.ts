@@ -20,10 +20,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/main.ts",
     "src/workers.ts",
     "src/serve/settings-check.ts",
+    "src/import/",
     "src/audit/",
     "src/store/copy.ts",
     "src/store/sqlite/backup.ts",
   ],
+  // Files of other programs in, a settings file out: it needs nothing of ours.
+  "src/import/": [],
   // Forms only: what is known of a model.
   "src/config/": ["src/wire/wire.ts"],
   // The one writer of events is the wires'.

@@ -9,8 +9,9 @@ export const LINE_LENGTH_MAX = 120;
 const FORBIDDEN_NAMES = /^(utils?|helpers?|common|shared|lib|services|types)$/;
 /** Words with another one in our vocabulary. */
 const FORBIDDEN_WORDS = /provider|vendor|quota/i;
-/** What OpenAI's wire itself says, OpenTelemetry, and a column of FOCUS. */
-const WIRE_WORDS = /insufficient[_ ]\(?quota|gen_ai\.provider\.name|BasicTracerProvider|^ProviderName$/;
+/** What OpenAI's wire itself says, OpenTelemetry, a column of FOCUS, and files that are imported. */
+const WIRE_WORDS =
+  /insufficient[_ ]\(?quota|gen_ai\.provider\.name|BasicTracerProvider|(llm|top)_provider\b|^ProviderName$/;
 const FORBIDDEN_ENDINGS = /(Manager|Helper|Util|Utils|Impl)$|^I[A-Z][a-z]/;
 
 export type Rule = (file: SourceFile) => string[];

@@ -1,0 +1,81 @@
+/** A settings file that is made from another program's, and what of that has no place in it. */
+import { stringify } from "yaml";
+
+/** Something that was not carried over, or not as it was. */
+export interface Note {
+  /** Where it stood, such as `model_list[2].litellm_params.rpm`. */
+  readonly what: string;
+  /** Why, and what to do instead. */
+  readonly reason: string;
+}
+
+export interface DraftUpstream {
+  readonly family: string;
+  readonly api_key?: string | undefined;
+  readonly base_url?: string | undefined;
+}
+
+export interface DraftPrice {
+  readonly input: string;
+  readonly output: string;
+  readonly cache_read?: string | undefined;
+  readonly cache_write?: string | undefined;
+  readonly reasoning?: string | undefined;
+  readonly request?: string | undefined;
+}
+
+export interface DraftTarget {
+  readonly upstream: string;
+  readonly model?: string | undefined;
+  weight?: number | undefined;
+  readonly priority?: number | undefined;
+  readonly cost?: DraftPrice | undefined;
+}
+
+export interface DraftModel {
+  targets: DraftTarget[];
+  kind?: "chat" | "completion" | "embedding" | undefined;
+  context_tokens?: number | undefined;
+  output_tokens_max?: number | undefined;
+  price?: DraftPrice | undefined;
+  facts?: { images?: boolean | undefined; tools?: boolean | undefined } | undefined;
+}
+
+export interface Draft {
+  readonly upstreams: Map<string, DraftUpstream>;
+  readonly models: Map<string, DraftModel>;
+  readonly notes: Note[];
+}
+
+export function emptyDraft(): Draft {
+  return { upstreams: new Map(), models: new Map(), notes: [] };
+}
+
+/** The file's text: what was not carried stands at its top, so that nobody looks for it in vain. */
+export function renderDraft({ upstreams, models, notes }: Draft, source: string): string {
+  const lines = notes.map(({ what, reason }) => `#   ${oneLine(what)}: ${oneLine(reason)}`);
+  const head = [
+    `# Made from ${oneLine(source)}. Check it with: tollgate config check`,
+    ...(lines.length === 0 ? [] : ["# Not carried over, or not as it was:", ...lines]),
+  ];
+  const settings = { upstreams: Object.fromEntries(upstreams), models: Object.fromEntries(models) };
+  return `${head.join("\n")}\n${stringify(settings, { lineWidth: 120, aliasDuplicateObjects: false })}`;
+}
+
+/** The variables that the draft takes from the environment, with a value for each that a check of its form takes. */
+export function placeholders({ upstreams }: Draft): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const { api_key: key, base_url: address } of upstreams.values()) {
+    for (const name of variablesIn(key)) values[name] ??= "placeholder";
+    for (const name of variablesIn(address)) values[name] = "https://placeholder.invalid";
+  }
+  return values;
+}
+
+function variablesIn(text: string | undefined): readonly string[] {
+  return [...(text ?? "").matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+}
