@@ -49,6 +49,13 @@ export const PEOPLE_REASONS = {
     code: "proof_needed",
     say: (m) => `You signed in more than ${m["minutes"]} minutes ago. Show your password again, or sign in again.`,
   },
+  ERROR_REASON_TOP_UP_CODE_INVALID: {
+    grpc: GRPC.NOT_FOUND,
+    http: 404,
+    ...TYPES,
+    code: "top_up_code_invalid",
+    say: () => "This code is wrong, was used before, or is too old. Check its letters, or ask whoever gave it to you.",
+  },
   ERROR_REASON_LINK_INVALID: {
     grpc: GRPC.NOT_FOUND,
     http: 404,

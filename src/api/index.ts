@@ -14,6 +14,7 @@ export * from "../../gen/tollgate/v1/inference_service.js";
 export * from "../../gen/tollgate/v1/key_service.js";
 export * from "../../gen/tollgate/v1/model_service.js";
 export * from "../../gen/tollgate/v1/node_service.js";
+export * from "../../gen/tollgate/v1/payment_service.js";
 export * from "../../gen/tollgate/v1/upstream_service.js";
 export * from "../../gen/tollgate/v1/usage.js";
 export * from "../../gen/tollgate/v1/usage_service.js";

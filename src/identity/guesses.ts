@@ -14,8 +14,12 @@ const WAIT_MS = 1_000;
 const WAIT_MS_MAX = 15 * 60_000;
 /** The most names with failures that a node remembers. */
 const NAMES_MAX = 10_000;
-/** The table of windows is shared by these and by keys: none of a key is named so. */
-const OWNER = "sign-in";
+/** What is guessed. The table of windows is shared by these and by keys: none of a key is named so. */
+export type Guessed = "sign-in" | "top-up";
+const LIMITS = {
+  "sign-in": { tries: "sign_in_tries_per_minute", failures: "sign_in_failures", owner: "signing in" },
+  "top-up": { tries: "top_up_tries_per_minute", failures: "top_up_failures", owner: "redeeming codes" },
+} as const;
 
 interface Failures {
   readonly count: number;
@@ -28,7 +32,11 @@ export class Guesses {
   readonly #failures = new LRUCache<string, Failures>({ max: NAMES_MAX, ttl: 24 * 3_600_000 });
   #count = 0;
 
-  constructor(coordination: Pick<Coordination, "admit">, nowMs: () => number) {
+  constructor(
+    coordination: Pick<Coordination, "admit">,
+    nowMs: () => number,
+    private readonly guessed: Guessed = "sign-in",
+  ) {
     this.#coordination = coordination;
     this.#nowMs = nowMs;
   }
@@ -40,19 +48,39 @@ export class Guesses {
   async takeName(name: string): Promise<void> {
     const until = this.#failures.get(keyOf(name))?.untilMs ?? 0;
     const waitMs = until - this.#nowMs();
-    if (waitMs > 0) throw tooMany(waitMs, "sign_in_failures", FREE_FAILURES);
-    await this.#admit([demand(`name:${keyOf(name)}`, PER_NAME)]);
+    if (waitMs > 0) throw this.#tooMany(waitMs, "failures", FREE_FAILURES);
+    await this.#admit([this.#demand(`name:${keyOf(name)}`, PER_NAME)]);
   }
 
   /** Counts a try by its address. Rejects with RATE_LIMITED. */
   takeAddress(address: string): Promise<void> {
-    return this.#admit([ofAddress(address)]);
+    return this.#admit([this.#demand(`address:${addressBlock(address)}`, PER_ADDRESS)]);
   }
 
   async #admit(demands: readonly Demand[]): Promise<void> {
     this.#count += 1;
-    const result = await this.#coordination.admit({ requestId: `${OWNER}:${this.#count}`, accountId: OWNER, demands });
-    if (!result.admitted) throw tooMany(result.retryAfterMs, "sign_in_tries_per_minute", result.limitValue);
+    const result = await this.#coordination.admit({
+      requestId: `${this.guessed}:${this.#count}`,
+      accountId: this.guessed,
+      demands,
+    });
+    if (!result.admitted) throw this.#tooMany(result.retryAfterMs, "tries", result.limitValue);
+  }
+
+  #demand(subject: string, requestsPerMinute: number): Demand {
+    const limits = { requestsPerMinute, tokensPerMinute: 0, concurrency: 0 };
+    return { subject: `${this.guessed}:${subject}`, limits, tokens: 0 };
+  }
+
+  #tooMany(waitMs: number, limit: "tries" | "failures", value: number): GatewayError {
+    const names = LIMITS[this.guessed];
+    return new GatewayError("ERROR_REASON_RATE_LIMITED", {
+      limit: names[limit],
+      limit_value: String(value),
+      remaining: "0",
+      reset_ms: String(Math.ceil(waitMs)),
+      owner: names.owner,
+    });
   }
 
   failed(name: string): void {
@@ -68,18 +96,6 @@ export class Guesses {
   }
 }
 
-function ofAddress(address: string): Demand {
-  return demand(`address:${addressBlock(address)}`, PER_ADDRESS);
-}
-
-function demand(subject: string, requestsPerMinute: number): Demand {
-  return {
-    subject: `${OWNER}:${subject}`,
-    limits: { requestsPerMinute, tokensPerMinute: 0, concurrency: 0 },
-    tokens: 0,
-  };
-}
-
 /** Of one length whatever the name, which is not kept in memory beyond its call. */
 function keyOf(name: string): string {
   return createHash("sha256").update(name).digest("base64url").slice(0, 22);
@@ -91,14 +107,4 @@ function keyOf(name: string): string {
  */
 export function countedAs(email: string, address: string, isKnownAddress: boolean): string {
   return isKnownAddress ? `${email} ${addressBlock(address)}` : email;
-}
-
-function tooMany(waitMs: number, limit: string, value: number): GatewayError {
-  return new GatewayError("ERROR_REASON_RATE_LIMITED", {
-    limit,
-    limit_value: String(value),
-    remaining: "0",
-    reset_ms: String(Math.ceil(waitMs)),
-    owner: "signing in",
-  });
 }

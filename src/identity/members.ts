@@ -77,6 +77,19 @@ export class Members {
     await this.options.keys.publishUser(userId);
   }
 
+  /** Rejects with RESOURCE_UNKNOWN where the person is no member. */
+  async requireMember(accountId: string, userId: string): Promise<MemberRow> {
+    const member = (await this.list(accountId)).find(({ user }) => user.id === userId);
+    if (member === undefined) throw unknown("member", userId);
+    return member;
+  }
+
+  /** Rejects with RESOURCE_UNKNOWN where the person is no member, ROLE_MISSING where only an owner may do it. */
+  async requireMayChange(accountId: string, userId: string, caller: Caller): Promise<void> {
+    const member = await this.requireMember(accountId, userId);
+    if (member.role === "owner" && !isOwner(caller)) throw roleMissing(caller.user, "members");
+  }
+
   /** Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or PARAMETER_INVALID. */
   async invite(wish: InvitationWish, caller: Caller, act: Act): Promise<ToldLink> {
     const { accountId, role, installationRole } = wish;
@@ -145,9 +158,9 @@ export class Members {
   }
 
   /** Signs a person out everywhere. Rejects with RESOURCE_UNKNOWN. */
-  async endSessions(id: string, act: Act): Promise<void> {
+  async endSessions(id: string, act: Act, accountId = ""): Promise<void> {
     await this.#user(id);
-    await this.options.store.endSessions(id, userEvent(act, id));
+    await this.options.store.endSessions(id, userEvent(act, id, { accountId }));
     markWritten(act);
     await this.options.keys.publishUser(id);
   }

@@ -1,4 +1,5 @@
 /** A caller and a key, made of a key's row. */
+import { isHiddenId } from "./key-id.js";
 import { Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 import type { KeyRow } from "../store/store.js";
@@ -13,7 +14,7 @@ export function keyOf(row: KeyRow): Key {
   return {
     id: row.id,
     accountId: row.accountId,
-    makerId: row.makerId ?? "",
+    makerId: row.makerId === null || isHiddenId(row.makerId) ? "" : row.makerId,
     makerUserId: row.makerUserId ?? "",
     settings: KeySettings.decode(row.settings),
     hint: row.hint,

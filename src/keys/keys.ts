@@ -50,18 +50,13 @@ export interface KeyPage {
   readonly nextPageToken: string;
 }
 
-/** People belong to no account. */
-const PEOPLE = "people";
 const PENDING_MAX = 10_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const GRACE_SECONDS_MAX = 30 * 24 * 3600;
 /** A change is tried so often against other changes of the same key. */
 const CHANGE_TRIES_MAX = 8;
 
-/**
- * All methods but `authenticate` are for management: they ask the store. What a caller may do to which key is
- * `grant.ts`'s.
- */
+/** All methods but `authenticate` are for management: they ask the store. Who may do what to a key is `grant.ts`'s. */
 export class Keys {
   readonly #store: Store;
   readonly #coordination: Coordination;
@@ -179,7 +174,13 @@ export class Keys {
 
   /** Who a hidden key lets in. */
   async hiddenCaller(id: string): Promise<Caller> {
-    return (await standingOf(await this.#row(id), this.#store)).caller;
+    const { accountId } = await this.#row(id);
+    // As where a secret is looked up: the words first, and then what they stand for.
+    const names = [`${ACCOUNT}${accountId}`, id];
+    const revisions = this.#coordination.isShared ? await this.#coordination.revisionsOf(accountId, names) : undefined;
+    const { caller } = await standingOf(await this.#row(id), this.#store);
+    caller.revisions = revisions;
+    return caller;
   }
 
   /** One key. Refuses with RESOURCE_UNKNOWN. */
@@ -252,9 +253,9 @@ export class Keys {
     return this.#tell(accountId, `${ACCOUNT}${accountId}`);
   }
 
-  /** Tells every node that sessions of a person ended, or that the person may do other things now. Never rejects. */
+  /** Tells every node that sessions of a person ended, or what the person may do changed. Never rejects. */
   publishUser(userId: string): Promise<void> {
-    return this.#tell(PEOPLE, `${PERSON}${userId}`);
+    return this.#tell("people", `${PERSON}${userId}`);
   }
 
   /** True where other nodes may not know the last change of the key for up to 30 seconds. */

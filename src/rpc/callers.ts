@@ -2,7 +2,6 @@
 import { Key, KeySettings } from "../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../api/session-headers.js";
 import { GatewayError } from "../errors.js";
-import type { UserCaller } from "../identity/user-caller.js";
 import type { Caller, CallerUser } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import { FRONT_HEADER, isFront, type Origin } from "./address.js";
@@ -47,22 +46,30 @@ export async function sessionCaller(
   if (!beginsRequest(path)) return { caller, user };
   if (user.lacksSecondFactor) throw new GatewayError("ERROR_REASON_SECOND_FACTOR_REQUIRED");
   if (!caller.may("chat", false)) throw roleMissing(user, "chat");
-  return { caller: await keys.hiddenCaller(await playgroundKey({ identity, keys }, caller)), user };
+  return { caller: await keys.hiddenCaller(await hiddenKey({ identity, keys }, caller.accountId, user.id)), user };
 }
 
-/** The id of the key, which is made at the first request. Nobody ever learns its secret. */
-async function playgroundKey(
+/**
+ * The id of the hidden key of a person in an account, which is made where it is first needed: the playground uses it,
+ * and the person's own keys stand under it, so that its limits are those of the person. Nobody ever learns its secret.
+ */
+export async function hiddenKey(
   { identity, keys }: Pick<CoreParts, "identity" | "keys">,
-  caller: UserCaller,
+  accountId: string,
+  userId: string,
 ): Promise<string> {
-  const { accountId, user } = caller;
-  const known = await identity.playgroundKey(user.id, accountId, "");
+  const known = await identity.playgroundKey(userId, accountId, "");
   if (known !== "") return known;
-  const key = await keys.createHidden({ accountId, settings: PLAYGROUND, makerUserId: user.id });
-  return identity.playgroundKey(user.id, accountId, key.id);
+  const key = await keys.createHidden({ accountId, settings: HIDDEN, makerUserId: userId });
+  return identity.playgroundKey(userId, accountId, key.id);
 }
 
-const PLAYGROUND = { ...KeySettings.decode(new Uint8Array()), name: "Playground", scopes: ["chat", "models"] };
+/** What keys of people may do at most. */
+const HIDDEN = {
+  ...KeySettings.decode(new Uint8Array()),
+  name: "Playground",
+  scopes: ["chat", "embeddings", "models", "usage", "keys"],
+};
 
 /** Calls a method that asks for nobody: it may do nothing else. */
 export const NOBODY: Caller = {

@@ -11,6 +11,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
+import type { TopUpCodes } from "../payments/top-up-codes.js";
 import type { Records } from "../records/records.js";
 import type { RequestFeed } from "../records/request-record.js";
 import type { Store } from "../store/store.js";
@@ -28,6 +29,7 @@ export interface CoreParts {
   readonly keyUses?: KeyUses | undefined;
   readonly store: Pick<Store, "requests" | "audit" | "figures">;
   readonly identity: Identity;
+  readonly topUpCodes: TopUpCodes;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
   readonly limits: Pick<Limits, "check" | "usedOf">;

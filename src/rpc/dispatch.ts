@@ -10,6 +10,7 @@ import {
   KeyServiceService,
   ModelServiceService,
   NodeServiceService,
+  PaymentServiceService,
   UpstreamServiceService,
   UsageServiceService,
   WebhookServiceService,
@@ -30,6 +31,7 @@ import { keyService } from "./key-service.js";
 import { withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
 import { nodeService } from "./node-service.js";
+import { paymentService } from "./payment-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
 import { webhookService } from "./webhook-service.js";
@@ -42,6 +44,7 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.AccountService": AccountServiceService,
   "tollgate.v1.UsageService": UsageServiceService,
   "tollgate.v1.IdentityService": IdentityServiceService,
+  "tollgate.v1.PaymentService": PaymentServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
   "tollgate.v1.NodeService": NodeServiceService,
   "tollgate.v1.AlertService": AlertServiceService,
@@ -64,6 +67,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(AccountServiceService, accountService(core)),
     ...routes(UsageServiceService, usageService(core)),
     ...routes(IdentityServiceService, identityService(core)),
+    ...routes(PaymentServiceService, paymentService(core.topUpCodes, core.nowMs)),
     ...routes(UpstreamServiceService, upstreamService(core)),
     ...routes(NodeServiceService, nodeService(core)),
     ...routes(AlertServiceService, alertService(core.alerts)),

@@ -4,6 +4,7 @@ import { SET_SESSION_HEADER, USER_AGENT_HEADER } from "../api/session-headers.js
 import type { Device, SignedIn } from "../identity/identity.js";
 import { PROOF_MS } from "../identity/user-caller.js";
 import { factorHandlers, userOf } from "./factor-handlers.js";
+import { limitHandlers } from "./limit-handlers.js";
 import { memberHandlers } from "./member-handlers.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
@@ -11,11 +12,13 @@ import type { Handlers, ServiceCall } from "./handler.js";
 import { pageById } from "./page.js";
 import { ROLES, shownMembership, shownSession, shownUser } from "./people-messages.js";
 
-export function identityService({ identity }: Pick<CoreParts, "identity">): Handlers<typeof IdentityServiceService> {
+export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Handlers<typeof IdentityServiceService> {
+  const { identity } = parts;
   return {
     ...memberHandlers(identity.members),
     ...sessionHandlers(identity),
     ...factorHandlers(identity),
+    ...limitHandlers(parts),
     async getSignIn() {
       return { firstOperatorMissing: !(await identity.operatorExists()), password: true };
     },

@@ -9,6 +9,7 @@ import {
   requireMaySee,
 } from "../keys/grant.js";
 import { required, unknown } from "../api/check.js";
+import { hiddenKey } from "./callers.js";
 import type { CoreParts } from "./core.js";
 import { withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
@@ -16,7 +17,7 @@ import { accountFilter } from "./ownership.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 
-type Parts = Pick<CoreParts, "keys" | "store" | "nowMs" | "limits" | "keyUses">;
+type Parts = Pick<CoreParts, "identity" | "keys" | "store" | "nowMs" | "limits" | "keyUses">;
 
 export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
   const { keys } = parts;
@@ -24,7 +25,12 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
     async createKey(request, { caller, act }) {
       const accountId = request.accountId || caller.accountId;
       const { settings, secret: imported } = request;
-      const { key, secret } = await keys.create(grantedWish(caller, { accountId, settings, secret: imported }), act);
+      const wish = grantedWish(caller, { accountId, settings, secret: imported });
+      const { user } = caller;
+      // Under it stands all that the person may spend in the account.
+      const makerId =
+        user === undefined || user.role === "operator" ? wish.makerId : await hiddenKey(parts, accountId, user.id);
+      const { key, secret } = await keys.create({ ...wish, makerId }, act);
       return { key, secret };
     },
     async getKey({ id }, { caller }) {

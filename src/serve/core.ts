@@ -31,7 +31,7 @@ import { asidesOf } from "./asides.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
 import { startCoordination } from "./coordination.js";
 import { HealthLog } from "./health-log.js";
-import { createIdentity } from "./identity.js";
+import { createPeople } from "./people.js";
 import { ledgerEvents } from "./ledger-events.js";
 import { createLoadOptions } from "./load-options.js";
 import { makeRequestId } from "./request-id.js";
@@ -109,7 +109,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
-  const identity = createIdentity(store, coordination, keys, derived, options);
+  const people = createPeople({ store, coordination, keys, ledger }, derived, options);
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
@@ -123,7 +123,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
     keys,
-    identity,
+    ...people,
     ledger,
     // Through the ledger, so that a client that asks after its answer sees what it paid.
     store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
@@ -146,15 +146,15 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   return {
     dispatcher,
     requests,
-    shown: { ...shown, welcomeToken: await identity.firstOperatorLink() },
+    shown: { ...shown, welcomeToken: await people.identity.firstOperatorLink() },
     frontToken: frontTokens[0] ?? "",
     node,
     reload: () => settings.reload(),
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, keyUses, alerts, replays, ledger, records, routes, coordination];
-      return closeEach([...first, { close: closeTokenCounter }, longBodies, store, journals, tracing]);
+      const first = [settings, nightly, notes, people.topUpCodes, keyUses, alerts, replays, ledger, records, routes];
+      return closeEach([...first, coordination, { close: closeTokenCounter }, longBodies, store, journals, tracing]);
     },
   };
 }

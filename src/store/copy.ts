@@ -54,6 +54,7 @@ const TABLES: readonly CopiedTable[] = [
   { table: "second_factor", key: ["user_id"] },
   { table: "recovery_code", key: ["user_id", "digest"] },
   { table: "account_security", key: ["account_id"] },
+  { table: "top_up_code", key: ["id"] },
   { table: "playground_key", key: ["user_id", "account_id"] },
   { table: "transfer", key: ["sequence"] },
   { table: "alert", key: ["id"] },

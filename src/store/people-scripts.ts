@@ -16,6 +16,7 @@ import {
 } from "./people-rows.js";
 import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { MEMBER_SCRIPTS } from "./member-scripts.js";
+import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
 import { insertLink, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
@@ -48,6 +49,7 @@ export type LinkUse = "used" | "invalid" | "email_taken";
 export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
   ...FACTOR_SCRIPTS,
+  ...PAYMENT_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;

@@ -88,6 +88,75 @@ describe("members", () => {
   });
 });
 
+describe("limits of a member", () => {
+  const chat = { model: "fake-1", messages: says("hello"), stream: false };
+  const playground = "/accounts/acme/playground/chat/completions";
+  const limitsOf = (id: string): string => `/accounts/acme/members/${id}/limits`;
+
+  test("are set by who keeps the account, and hold in the playground and for all keys of the member's", async () => {
+    const [keeper, lena] = [await member("kim", "admin"), await member("lena", "member")];
+    const id = await idOf(lena);
+    const made = await lena.call("POST", "/keys", { settings: { name: "before" } });
+    expect(made.body["key"]).toMatchObject({ maker_id: "" });
+    expect((await lena.call("GET", limitsOf(id))).body).toMatchObject({ settings: { requests_per_minute: "0" } });
+    const settings = { requests_per_minute: "2", budget_day: "5.00 USD" };
+    const set = await keeper.call("PATCH", limitsOf(id), { settings });
+    expect([set.status, set.body["settings"]]).toEqual([
+      200,
+      expect.objectContaining({ requests_per_minute: "2", budget_day_nanos: "5000000000", scopes: [] }),
+    ]);
+    const later = await lena.call("POST", "/keys", { settings: { name: "after", requests_per_minute: "1000" } });
+    const ask = async (secret: unknown): Promise<number> =>
+      (
+        await world
+          .client({ apiKey: String(secret) })
+          .chat.completions.create({ ...chat, stream: false })
+          .asResponse()
+          .catch((error: { status: number }) => error)
+      ).status;
+    expect(await ask(made.body["secret"])).toBe(200);
+    expect(await ask(later.body["secret"])).toBe(200);
+    // All of it counts together, and the member does not raise it.
+    expect((await lena.call("POST", playground, chat)).status).toBe(429);
+    expect(await ask(made.body["secret"])).toBe(429);
+    expect((await lena.call("PATCH", limitsOf(id), { settings: { requests_per_minute: "0" } })).reason).toBe(
+      "ROLE_MISSING",
+    );
+    expect((await keeper.call("PATCH", limitsOf(id), { settings: { requests_per_minute: "0" } })).status).toBe(200);
+    expect((await lena.call("POST", playground, chat)).status).toBe(200);
+  });
+
+  test("are limits alone, and an owner's are an owner's business", async () => {
+    const keeper = await member("kurt", "admin");
+    const owner = new Browser(world.front);
+    await owner.signIn("olga@example.com", PASSWORD);
+    const path = limitsOf(await idOf(owner));
+    expect((await keeper.call("PATCH", path, { settings: { concurrency: "1" } })).reason).toBe("ROLE_MISSING");
+    expect((await owner.call("PATCH", path, { settings: { scopes: ["operator"] } })).reason).toBe("PARAMETER_INVALID");
+    expect((await owner.call("PATCH", limitsOf("user_none"), { settings: { concurrency: "1" } })).reason).toBe(
+      "RESOURCE_UNKNOWN",
+    );
+    expect((await keeper.call("POST", `/accounts/acme/members/${await idOf(owner)}:signOut`, {})).reason).toBe(
+      "ROLE_MISSING",
+    );
+    expect((await owner.call("POST", `/accounts/acme/members/${await idOf(keeper)}:signOut`, {})).status).toBe(200);
+    expect((await keeper.call("GET", "/session")).reason).toBe("SESSION_ENDED");
+  });
+
+  test("of any key of the account are changed by who keeps it", async () => {
+    const [keeper, mona] = [await member("kit", "admin"), await member("mona", "member")];
+    const made = await mona.call("POST", "/keys", { settings: { name: "mona's" } });
+    const path = `/keys/${(made.body["key"] as { id: string }).id}`;
+    const changed = await keeper.call("PATCH", path, {
+      settings: { requests_per_minute: "7", budget_month_nanos: "1000" },
+    });
+    expect([changed.status, changed.body["key"]]).toEqual([
+      200,
+      expect.objectContaining({ settings: expect.objectContaining({ requests_per_minute: "7" }) }),
+    ]);
+  });
+});
+
 describe("the playground", () => {
   const path = "/accounts/acme/playground/chat/completions";
   const chat = { model: "fake-1", messages: says("hello"), stream: false };

@@ -19,6 +19,7 @@ import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
 import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
+import { topUpOver } from "../support/top-up-over.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
 /** 2026-11-21. */
@@ -55,6 +56,7 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     keys,
     ledger,
     identity,
+    topUpCodes: topUpOver(store, { coordination, ledger, nowMs }),
     store,
     gateway,
     limits: new Limits({ coordination }),

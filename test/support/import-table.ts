@@ -50,6 +50,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/records/",
     "src/store/people-rows.ts",
     "src/identity/",
+    "src/payments/",
+    "src/store/payment-scripts.ts",
   ],
   "src/gateway/": [
     // Where it writes what it learns of a request.
@@ -97,6 +99,17 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/people-store.ts",
     "src/store/member-scripts.ts",
     "src/coordination/coordination.ts",
+  ],
+  // Codes are guessed and made as links are, and become money as credits do: docs/decisions/0181-top-up-codes.md.
+  "src/payments/": [
+    "src/audit/",
+    "src/coordination/coordination.ts",
+    "src/identity/guesses.ts",
+    "src/identity/tokens.ts",
+    "src/identity/totp.ts",
+    "src/ledger/corrections.ts",
+    "src/store/payment-scripts.ts",
+    "src/store/people-store.ts",
   ],
   "src/limits/": ["src/coordination/coordination.ts"],
   "src/ledger/": ["src/audit/", "src/store/store.ts"],

@@ -146,5 +146,7 @@ export enum ErrorReason {
   ERROR_REASON_SECOND_FACTOR_REQUIRED = 88,
   /** ERROR_REASON_PROOF_NEEDED - The person signed in too long ago for this, and must show the password again. Example: {"minutes": "30"} */
   ERROR_REASON_PROOF_NEEDED = 89,
+  /** ERROR_REASON_TOP_UP_CODE_INVALID - The top-up code is wrong, was redeemed for another account, is void or too old; nobody is told which. Example: {} */
+  ERROR_REASON_TOP_UP_CODE_INVALID = 90,
   UNRECOGNIZED = -1,
 }

@@ -17,7 +17,9 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { KeySettings } from "./key_service.js";
 
 /** MemberRole says what a person may do in an account. */
 export enum MemberRole {
@@ -420,6 +422,55 @@ export interface RemoveMemberRequest {
 
 /** RemoveMemberResponse says nothing: the person is no member any more. */
 export interface RemoveMemberResponse {
+}
+
+/** EndMemberSessionsRequest is what EndMemberSessions is asked. */
+export interface EndMemberSessionsRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The person's id. */
+  userId: string;
+}
+
+/** EndMemberSessionsResponse says nothing: the sessions are over. */
+export interface EndMemberSessionsResponse {
+}
+
+/** GetMemberLimitsRequest is what GetMemberLimits is asked. */
+export interface GetMemberLimitsRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The person's id. */
+  userId: string;
+}
+
+/** GetMemberLimitsResponse is what a member may spend and ask for. */
+export interface GetMemberLimitsResponse {
+  /** The limits and budgets, as those of a key; 0 is none. Nothing else in it counts. */
+  settings?: KeySettings | undefined;
+}
+
+/** UpdateMemberLimitsRequest is what UpdateMemberLimits is asked. */
+export interface UpdateMemberLimitsRequest {
+  /** The account's id. */
+  accountId: string;
+  /** The person's id. */
+  userId: string;
+  /** The new values of the limits and budgets that the mask names; others are not looked at. */
+  settings?:
+    | KeySettings
+    | undefined;
+  /**
+   * The names of the limits and budgets to change, such as requests_per_minute or budget_day; others stay. Over HTTP it
+   * may be left out, and then names the members of `settings` that are there.
+   */
+  updateMask?: string[] | undefined;
+}
+
+/** UpdateMemberLimitsResponse is what a member may spend and ask for from now on. */
+export interface UpdateMemberLimitsResponse {
+  /** The limits and budgets, as those of a key; 0 is none. */
+  settings?: KeySettings | undefined;
 }
 
 /** CreateInvitationRequest is what CreateInvitation is asked. */
@@ -3175,6 +3226,326 @@ export const RemoveMemberResponse: MessageFns<RemoveMemberResponse> = {
   },
 };
 
+function createBaseEndMemberSessionsRequest(): EndMemberSessionsRequest {
+  return { accountId: "", userId: "" };
+}
+
+export const EndMemberSessionsRequest: MessageFns<EndMemberSessionsRequest> = {
+  encode(message: EndMemberSessionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.userId !== "") {
+      writer.uint32(18).string(message.userId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndMemberSessionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndMemberSessionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndMemberSessionsResponse(): EndMemberSessionsResponse {
+  return {};
+}
+
+export const EndMemberSessionsResponse: MessageFns<EndMemberSessionsResponse> = {
+  encode(_: EndMemberSessionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndMemberSessionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndMemberSessionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetMemberLimitsRequest(): GetMemberLimitsRequest {
+  return { accountId: "", userId: "" };
+}
+
+export const GetMemberLimitsRequest: MessageFns<GetMemberLimitsRequest> = {
+  encode(message: GetMemberLimitsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.userId !== "") {
+      writer.uint32(18).string(message.userId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetMemberLimitsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetMemberLimitsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetMemberLimitsResponse(): GetMemberLimitsResponse {
+  return { settings: undefined };
+}
+
+export const GetMemberLimitsResponse: MessageFns<GetMemberLimitsResponse> = {
+  encode(message: GetMemberLimitsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.settings !== undefined) {
+      KeySettings.encode(message.settings, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetMemberLimitsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetMemberLimitsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.settings = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMemberLimitsRequest(): UpdateMemberLimitsRequest {
+  return { accountId: "", userId: "", settings: undefined, updateMask: undefined };
+}
+
+export const UpdateMemberLimitsRequest: MessageFns<UpdateMemberLimitsRequest> = {
+  encode(message: UpdateMemberLimitsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.userId !== "") {
+      writer.uint32(18).string(message.userId);
+    }
+    if (message.settings !== undefined) {
+      KeySettings.encode(message.settings, writer.uint32(26).fork()).join();
+    }
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMemberLimitsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMemberLimitsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.settings = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateMemberLimitsResponse(): UpdateMemberLimitsResponse {
+  return { settings: undefined };
+}
+
+export const UpdateMemberLimitsResponse: MessageFns<UpdateMemberLimitsResponse> = {
+  encode(message: UpdateMemberLimitsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.settings !== undefined) {
+      KeySettings.encode(message.settings, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateMemberLimitsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateMemberLimitsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.settings = KeySettings.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCreateInvitationRequest(): CreateInvitationRequest {
   return { accountId: "", role: 0, email: "", ttlSeconds: 0 };
 }
@@ -4746,6 +5117,57 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): RemoveMemberResponse => RemoveMemberResponse.decode(value),
   },
   /**
+   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
+   * caller is none.
+   */
+  endMemberSessions: {
+    path: "/tollgate.v1.IdentityService/EndMemberSessions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndMemberSessionsRequest): Buffer =>
+      Buffer.from(EndMemberSessionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndMemberSessionsRequest => EndMemberSessionsRequest.decode(value),
+    responseSerialize: (value: EndMemberSessionsResponse): Buffer =>
+      Buffer.from(EndMemberSessionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndMemberSessionsResponse => EndMemberSessionsResponse.decode(value),
+  },
+  /**
+   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * together.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getMemberLimits: {
+    path: "/tollgate.v1.IdentityService/GetMemberLimits" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetMemberLimitsRequest): Buffer =>
+      Buffer.from(GetMemberLimitsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetMemberLimitsRequest => GetMemberLimitsRequest.decode(value),
+    responseSerialize: (value: GetMemberLimitsResponse): Buffer =>
+      Buffer.from(GetMemberLimitsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetMemberLimitsResponse => GetMemberLimitsResponse.decode(value),
+  },
+  /**
+   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
+   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   */
+  updateMemberLimits: {
+    path: "/tollgate.v1.IdentityService/UpdateMemberLimits" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateMemberLimitsRequest): Buffer =>
+      Buffer.from(UpdateMemberLimitsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateMemberLimitsRequest => UpdateMemberLimitsRequest.decode(value),
+    responseSerialize: (value: UpdateMemberLimitsResponse): Buffer =>
+      Buffer.from(UpdateMemberLimitsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateMemberLimitsResponse => UpdateMemberLimitsResponse.decode(value),
+  },
+  /**
    * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
    *
    * Refuses with PARAMETER_MISSING and PARAMETER_INVALID, with RESOURCE_UNKNOWN where there is no such account, or it is
@@ -5035,6 +5457,27 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * none, and with LAST_OWNER where the account would have no owner.
    */
   removeMember: handleUnaryCall<RemoveMemberRequest, RemoveMemberResponse>;
+  /**
+   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
+   * caller is none.
+   */
+  endMemberSessions: handleUnaryCall<EndMemberSessionsRequest, EndMemberSessionsResponse>;
+  /**
+   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * together.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getMemberLimits: handleUnaryCall<GetMemberLimitsRequest, GetMemberLimitsResponse>;
+  /**
+   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
+   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   */
+  updateMemberLimits: handleUnaryCall<UpdateMemberLimitsRequest, UpdateMemberLimitsResponse>;
   /**
    * CreateInvitation makes a link by which one person joins an account, and shows its token this once.
    *
@@ -5506,6 +5949,69 @@ export interface IdentityServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RemoveMemberResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * EndMemberSessions signs a member out everywhere: every session ends, on every node, and with it what runs there.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the
+   * caller is none.
+   */
+  endMemberSessions(
+    request: EndMemberSessionsRequest,
+    callback: (error: ServiceError | null, response: EndMemberSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endMemberSessions(
+    request: EndMemberSessionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EndMemberSessionsResponse) => void,
+  ): ClientUnaryCall;
+  endMemberSessions(
+    request: EndMemberSessionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EndMemberSessionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetMemberLimits shows what a member may spend and ask for, in the playground and by keys of the member's own
+   * together.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  getMemberLimits(
+    request: GetMemberLimitsRequest,
+    callback: (error: ServiceError | null, response: GetMemberLimitsResponse) => void,
+  ): ClientUnaryCall;
+  getMemberLimits(
+    request: GetMemberLimitsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetMemberLimitsResponse) => void,
+  ): ClientUnaryCall;
+  getMemberLimits(
+    request: GetMemberLimitsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetMemberLimitsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UpdateMemberLimits changes what a member may spend and ask for, from the next request on.
+   *
+   * Refuses with PARAMETER_MISSING, with PARAMETER_INVALID where the mask names what is no limit or budget, with
+   * RESOURCE_UNKNOWN, and with ROLE_MISSING where the member is an owner and the caller is none.
+   */
+  updateMemberLimits(
+    request: UpdateMemberLimitsRequest,
+    callback: (error: ServiceError | null, response: UpdateMemberLimitsResponse) => void,
+  ): ClientUnaryCall;
+  updateMemberLimits(
+    request: UpdateMemberLimitsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateMemberLimitsResponse) => void,
+  ): ClientUnaryCall;
+  updateMemberLimits(
+    request: UpdateMemberLimitsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateMemberLimitsResponse) => void,
   ): ClientUnaryCall;
   /**
    * CreateInvitation makes a link by which one person joins an account, and shows its token this once.

@@ -3,6 +3,7 @@
  * changes.
  */
 import { ALERTS } from "../alert-schema.js";
+import { PAYMENTS } from "../payment-schema.js";
 import { PEOPLE } from "../people-schema.js";
 import { AUDIT, IDENTITY, KEYS } from "../sqlite/schema.js";
 import { appendOnly, LEDGER_TABLES } from "./ledger-schema.js";
@@ -84,6 +85,7 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
       LEDGER_TABLES +
       inPostgres(KEYS) +
       inPostgres(PEOPLE) +
+      inPostgres(PAYMENTS) +
       PROBE +
       IDENTITIES +
       AUDITED +

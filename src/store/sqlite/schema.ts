@@ -1,5 +1,6 @@
 /** The tables, as steps from each version of the schema to the next. A step that was released never changes. */
 import { ALERTS } from "../alert-schema.js";
+import { PAYMENTS } from "../payment-schema.js";
 import { PEOPLE } from "../people-schema.js";
 
 export interface Migration {
@@ -247,7 +248,7 @@ CREATE TABLE audit_head (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER
 const MAKE_AUDIT_HEAD = "INSERT INTO audit_head (id, sequence, hash) VALUES (1, 0, zeroblob(32));";
 
 /** The tables, views and indexes of version 1. */
-const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + PEOPLE + IDENTITY + AUDIT + ALERTS;
+const TABLES = ACCOUNTS + TRANSFERS + REQUESTS + KEYS + PEOPLE + PAYMENTS + IDENTITY + AUDIT + ALERTS;
 
 /** Rows that never change: nothing of the program updates or deletes them, and a trigger refuses it to others. */
 const APPEND_ONLY: readonly { readonly table: string; readonly rows: string }[] = [

@@ -1,0 +1,62 @@
+/** The methods of IdentityService about what a member may spend, and about ending a member's sessions. */
+import { invalid, required } from "../api/check.js";
+import { type IdentityServiceService, KeySettings } from "../api/index.js";
+import { hiddenKey } from "./callers.js";
+import type { CoreParts } from "./core.js";
+import type { Handlers } from "./handler.js";
+import { checkOwner } from "./ownership.js";
+
+type LimitMethods = Pick<
+  Handlers<typeof IdentityServiceService>,
+  "endMemberSessions" | "getMemberLimits" | "updateMemberLimits"
+>;
+
+/** The settings of a key that are limits, by their names in a mask. */
+const LIMITS: ReadonlySet<string> = new Set([
+  "requests_per_minute",
+  "tokens_per_minute",
+  "concurrency",
+  "budget_day",
+  "budget_month",
+  "budget_total",
+  "request_cost_max",
+  "budget_day_nanos",
+  "budget_month_nanos",
+  "budget_total_nanos",
+  "request_cost_max_nanos",
+]);
+
+export function limitHandlers(parts: Pick<CoreParts, "identity" | "keys">): LimitMethods {
+  const { members } = parts.identity;
+  return {
+    async endMemberSessions({ accountId, userId }, { caller, act }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMayChange(accountId, required("user_id", userId), caller);
+      await members.endSessions(userId, act, accountId);
+      return {};
+    },
+    async getMemberLimits({ accountId, userId }, { caller }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMember(accountId, required("user_id", userId));
+      const keyId = await parts.identity.playgroundKey(userId, accountId, "");
+      return { settings: limitsOf(keyId === "" ? undefined : (await parts.keys.get(keyId)).settings) };
+    },
+    async updateMemberLimits({ accountId, userId, settings, updateMask = [] }, { caller, act }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      await members.requireMayChange(accountId, required("user_id", userId), caller);
+      const other = updateMask.find((name) => !LIMITS.has(name));
+      if (other !== undefined) throw invalid("update_mask", `must name limits and budgets alone, and not ${other}`);
+      const keyId = await hiddenKey(parts, accountId, userId);
+      const key = await parts.keys.update(keyId, settings, updateMask, { act });
+      return { settings: limitsOf(key.settings) };
+    },
+  };
+}
+
+/** Of a hidden key nothing else is anybody's business. */
+function limitsOf(settings = KeySettings.decode(new Uint8Array())): KeySettings {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = settings;
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos } = settings;
+  const budgets = { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
+  return { ...KeySettings.decode(new Uint8Array()), requestsPerMinute, tokensPerMinute, concurrency, ...budgets };
+}

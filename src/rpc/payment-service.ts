@@ -1,0 +1,65 @@
+/** PaymentService: top-up codes. */
+import { type PaymentServiceService, type TopUpCode, TopUpCodeState } from "../api/index.js";
+import { invalid, required } from "../api/check.js";
+import type { TopUpCodes } from "../payments/top-up-codes.js";
+import type { TopUpCodeRow } from "../store/payment-scripts.js";
+import type { Handlers } from "./handler.js";
+import { checkOwner } from "./ownership.js";
+import { pageOf } from "./page.js";
+
+const LETTER = "t:";
+
+export function paymentService(codes: TopUpCodes, nowMs: () => number): Handlers<typeof PaymentServiceService> {
+  return {
+    async createTopUpCodes(request, { act }) {
+      if (request.count === 0) throw invalid("count", "must be 1 to 1000");
+      const made = await codes.create(request, act);
+      return { batchId: made.batchId, codes: [...made.codes] };
+    },
+    async listTopUpCodes(request) {
+      const { size } = pageOf(request);
+      const rows = await codes.list(request.batchId, idIn(request.pageToken), size + 1);
+      const shown = rows.slice(0, size);
+      const last = rows.length > size ? shown.at(-1) : undefined;
+      const nextPageToken = last === undefined ? "" : Buffer.from(LETTER + last.id).toString("base64url");
+      return { topUpCodes: shown.map((row) => shownCode(row, nowMs())), nextPageToken };
+    },
+    async voidTopUpCodes({ batchId, id }, { act }) {
+      return { count: await codes.void(required("batch_id", batchId), id, act) };
+    },
+    async redeemTopUpCode({ accountId, code }, { caller, address, act }) {
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      required("code", code);
+      const { amountNanos, availableNanos, repeated } = await codes.redeem(code, accountId, address, act);
+      return { amountNanos, availableNanos, repeatedRedeem: repeated };
+    },
+  };
+}
+
+function shownCode(row: TopUpCodeRow, nowMs: number): TopUpCode {
+  const { id, batchId, amountNanos, note, accountId, createTimeMs, expireTimeMs, redeemTimeMs } = row;
+  return {
+    id,
+    batchId,
+    amountNanos,
+    state: stateOf(row, nowMs),
+    note,
+    accountId: accountId ?? "",
+    createTime: new Date(createTimeMs),
+    expireTime: new Date(expireTimeMs),
+    redeemTime: redeemTimeMs === null ? undefined : new Date(redeemTimeMs),
+  };
+}
+
+function stateOf({ accountId, voidTimeMs, expireTimeMs }: TopUpCodeRow, nowMs: number): TopUpCodeState {
+  if (accountId !== null) return TopUpCodeState.TOP_UP_CODE_STATE_REDEEMED;
+  if (voidTimeMs !== null) return TopUpCodeState.TOP_UP_CODE_STATE_VOID;
+  return expireTimeMs <= nowMs ? TopUpCodeState.TOP_UP_CODE_STATE_EXPIRED : TopUpCodeState.TOP_UP_CODE_STATE_OPEN;
+}
+
+function idIn(token: string): string {
+  if (token === "") return "";
+  const text = Buffer.from(token, "base64url").toString();
+  if (!text.startsWith(LETTER)) throw invalid("page_token", "is not the next_page_token of an earlier response");
+  return text.slice(LETTER.length);
+}

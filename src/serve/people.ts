@@ -1,0 +1,35 @@
+/** People, and the money that they bring, as this process has them. */
+import { randomBytes } from "node:crypto";
+import { SecretSeal } from "../alerts/seal.js";
+import type { Coordination } from "../coordination/coordination.js";
+import { Identity } from "../identity/identity.js";
+import type { Keys } from "../keys/keys.js";
+import type { Ledger } from "../ledger/ledger.js";
+import { TopUpCodes } from "../payments/top-up-codes.js";
+import type { Store } from "../store/store.js";
+import type { CoreOptions } from "./core.js";
+import type { Derived } from "./root-secrets.js";
+
+interface Parts {
+  readonly store: Store;
+  readonly coordination: Coordination;
+  readonly keys: Keys;
+  readonly ledger: Ledger;
+}
+
+/** Top-up codes that a node had claimed and not credited when it died are credited from now on. */
+export function createPeople(
+  { store, coordination, keys, ledger }: Parts,
+  { factorKeys }: Derived,
+  { environment, log }: CoreOptions,
+): { readonly identity: Identity; readonly topUpCodes: TopUpCodes } {
+  const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
+  const { secondFactorFor } = environment;
+  const seal = new SecretSeal(factorKeys);
+  const shared = { store: store.people, coordination, nowMs: Date.now, randomBytes };
+  const identity = new Identity({ ...shared, keys, seal, accountExists, secondFactorFor });
+  const onError = (err: unknown): void => log.warn({ err }, "redeemed top-up codes could not be credited yet");
+  const topUpCodes = new TopUpCodes({ ...shared, ledger, onError });
+  topUpCodes.start();
+  return { identity, topUpCodes };
+}
