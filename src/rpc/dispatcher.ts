@@ -290,7 +290,10 @@ export class Dispatcher {
       const told = toldSession(call, this.#core.frontTokens);
       // A session is looked up for each call, so that one that ended begins nothing anywhere.
       if (told !== undefined) {
-        if (route.stream !== undefined) this.#endings.watchSessions();
+        // A short call is over by itself, and may be the one that ends the session.
+        if (route.stream === undefined && !route.beginsRequest)
+          return sessionCaller(this.#core, told, route.path).then(({ caller }) => begin(caller));
+        this.#endings.watchSessions();
         return enterSession(this.#core, told, route, lifetime).then(begin);
       }
       if (this.#core.keys.isShared) {
