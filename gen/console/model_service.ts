@@ -32,6 +32,7 @@ export interface Model {
   readonly kind?: ModelKind | undefined;
   readonly capabilities?: ModelCapabilities | undefined;
   readonly retireTime?: Date | undefined;
+  readonly priceSource: PriceSource;
 }
 export const Model: Shape = {
   id: "s",
@@ -44,6 +45,7 @@ export const Model: Shape = {
   kind: ["?", "s"],
   capabilities: ["?", () => ModelCapabilities],
   retire_time: ["?", "t"],
+  price_source: "s",
 };
 
 export type ModelKind = "unspecified" | "chat" | "completion" | "embedding";
@@ -62,6 +64,8 @@ export const ModelCapabilities: Shape = {
   thinking: ["?", "b"],
   efforts: ["[]", "s"],
 };
+
+export type PriceSource = "unspecified" | "settings" | "published";
 
 export const listModels: Method<ListModelsRequest, ListModelsResponse> = {
   name: "ListModels",

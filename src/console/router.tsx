@@ -198,6 +198,18 @@ const people = createRoute({
   component: lazyRouteComponent(() => import("./members/people.tsx"), "People"),
 });
 
+const prices = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/models",
+  component: lazyRouteComponent(() => import("./admin/prices.tsx"), "Prices"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/settings",
+  component: lazyRouteComponent(() => import("./admin/settings.tsx"), "SettingsPage"),
+});
+
 const tree = root.addChildren([
   overview,
   welcome,
@@ -224,6 +236,8 @@ const tree = root.addChildren([
   audit,
   operatorAudit,
   people,
+  prices,
+  settings,
 ]);
 
 export const router = createRouter({

@@ -4,6 +4,7 @@ import {
   type Model,
   type ModelCapabilities,
   ModelKind,
+  PriceSource,
   type Upstream,
   UpstreamHealth,
 } from "../api/index.js";
@@ -110,6 +111,7 @@ function showModel(model: ServedModel): Model {
     kind: model.kind && KINDS[model.kind],
     capabilities: capabilitiesOf(model.targets),
     retireTime: model.retireTime,
+    priceSource: model.isListPriced ? PriceSource.PRICE_SOURCE_PUBLISHED : PriceSource.PRICE_SOURCE_SETTINGS,
   };
 }
 

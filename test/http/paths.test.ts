@@ -1,7 +1,14 @@
 /** The addresses: models in one body for all clients, hints for wrong ones, and the public ones. */
 import Fastify from "fastify";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { GetModelRequest, GetModelResponse, ListModelsResponse, type Model, Price } from "../../src/api/index.js";
+import {
+  GetModelRequest,
+  GetModelResponse,
+  ListModelsResponse,
+  type Model,
+  Price,
+  PriceSource,
+} from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { RouteTable } from "../../src/http/routes.js";
 import { KEY, startServer, type TestServer, until } from "../support/http-server.js";
@@ -36,6 +43,7 @@ function model(id: string): Model {
     kind: undefined,
     capabilities: { images: true, tools: true, schemas: undefined, thinking: false, efforts: ["low", "high"] },
     retireTime: new Date("2027-01-31T00:00:00Z"),
+    priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
   };
 }
 

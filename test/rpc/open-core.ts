@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KeySettings, type Model, ModelKind, type Upstream, UpstreamHealth } from "../../src/api/index.js";
+import { KeySettings, type Model, ModelKind, PriceSource, type Upstream, UpstreamHealth } from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
@@ -100,6 +100,7 @@ const MODELS: readonly Model[] = ["alpha", "beta/one", "gamma"].map((id) => ({
   kind: ModelKind.MODEL_KIND_CHAT,
   capabilities: undefined,
   retireTime: undefined,
+  priceSource: PriceSource.PRICE_SOURCE_SETTINGS,
 }));
 
 const UPSTREAM: Upstream = {

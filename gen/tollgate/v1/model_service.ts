@@ -33,6 +33,17 @@ export enum ModelKind {
   UNRECOGNIZED = -1,
 }
 
+/** PriceSource says where the price of a model comes from. */
+export enum PriceSource {
+  /** PRICE_SOURCE_UNSPECIFIED - Not set; never sent. */
+  PRICE_SOURCE_UNSPECIFIED = 0,
+  /** PRICE_SOURCE_SETTINGS - The settings say it, or the model is built in and free. */
+  PRICE_SOURCE_SETTINGS = 1,
+  /** PRICE_SOURCE_PUBLISHED - The settings say none: it is the one that is publicly known, of the dearest upstream that may answer. */
+  PRICE_SOURCE_PUBLISHED = 2,
+  UNRECOGNIZED = -1,
+}
+
 /** Model is a model that the gateway serves. */
 export interface Model {
   /** The identifier by which requests name the model, such as gpt-5.4-mini. It may hold slashes. */
@@ -62,7 +73,11 @@ export interface Model {
     | ModelCapabilities
     | undefined;
   /** From when on it is no longer served. Absent: neither the settings nor its upstream's list say so. */
-  retireTime?: Date | undefined;
+  retireTime?:
+    | Date
+    | undefined;
+  /** Where the price comes from. */
+  priceSource: PriceSource;
 }
 
 /** ModelCapabilities say what a model can. What is absent is not known. */
@@ -127,6 +142,7 @@ function createBaseModel(): Model {
     kind: undefined,
     capabilities: undefined,
     retireTime: undefined,
+    priceSource: 0,
   };
 }
 
@@ -167,6 +183,9 @@ export const Model: MessageFns<Model> = {
     }
     if (message.retireTime !== undefined) {
       Timestamp.encode(toTimestamp(message.retireTime), writer.uint32(82).fork()).join();
+    }
+    if (message.priceSource !== 0) {
+      writer.uint32(88).int32(message.priceSource);
     }
     return writer;
   },
@@ -262,6 +281,14 @@ export const Model: MessageFns<Model> = {
             }
 
             message.retireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.priceSource = reader.int32() as any;
             continue;
           }
         }

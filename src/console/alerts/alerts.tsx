@@ -23,7 +23,7 @@ export function Alerts(): ReactNode {
   const { show, page } = useSearch({ from: "/alerts" });
   return (
     <Page title={words.pages.alerts} about={alertWords.about}>
-      <Views to="/alerts" show={show} />
+      <Views to="/alerts" />
       <Shown owner={{ account, mayChange: isManager }} show={show} page={page} />
     </Page>
   );
@@ -34,7 +34,7 @@ export function OperatorAlerts(): ReactNode {
   const { show, page } = useSearch({ from: "/admin/alerts" });
   return (
     <Page title={words.pages.operatorAlerts} about={alertWords.operatorAbout}>
-      <Views to="/admin/alerts" show={show} />
+      <Views to="/admin/alerts" />
       <Shown owner={{ account: "", mayChange: isOperator }} show={show} page={page} />
     </Page>
   );
@@ -42,10 +42,9 @@ export function OperatorAlerts(): ReactNode {
 
 interface ViewsParts {
   readonly to: "/alerts" | "/admin/alerts";
-  readonly show: (typeof VIEWS)[number];
 }
 
-function Views({ to, show }: ViewsParts): ReactNode {
+function Views({ to }: ViewsParts): ReactNode {
   return (
     <nav className="segments" aria-label={alertWords.views}>
       {VIEWS.map((view) => (
@@ -53,8 +52,7 @@ function Views({ to, show }: ViewsParts): ReactNode {
           key={view ?? "rules"}
           to={to}
           search={(before) => ({ ...before, show: view, page: undefined })}
-          aria-current={show === view ? "true" : undefined}
-          activeProps={{ "aria-current": undefined }}
+          activeOptions={{ explicitUndefined: true }}
         >
           {alertWords.tabs[view ?? "rules"]}
         </Link>

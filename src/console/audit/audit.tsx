@@ -86,7 +86,10 @@ function Log({ account, search }: LogParts): ReactNode {
 }
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
-  { name: auditWords.time, cell: ({ time }) => (time === undefined ? "" : clockTime(time)) },
+  {
+    name: auditWords.time,
+    cell: ({ time }) => <span className="when">{time === undefined ? "" : clockTime(time)}</span>,
+  },
   { name: auditWords.who, cell: (event) => <Who event={event} /> },
   { name: auditWords.what, cell: ({ method }) => method },
   { name: auditWords.on, cell: ({ resource }) => <code className="id">{resource}</code>, isExtra: true },

@@ -1,4 +1,13 @@
 /** The sentences of the operator's pages in English, which only those load. */
+/** What the audit log tells of a settings file. */
+const fileNames: Readonly<Record<string, string>> = {
+  version: "Version",
+  upstreams: "Upstreams",
+  models: "Models",
+  accounts: "Accounts",
+  keys: "Keys",
+};
+
 export const admin = {
   health: {
     about: "Is all well? What needs you stands first.",
@@ -107,5 +116,61 @@ export const admin = {
     models: "Models",
     answering: "answers you",
     noFile: "no file",
+  },
+  prices: {
+    about: "What each model costs its clients, in USD per million tokens, and where that comes from.",
+    model: "Model",
+    source: "Price is",
+    sources: { unspecified: "unknown", settings: "set in tollgate.yaml, or free", published: "publicly known" },
+    sourceRule:
+      "Where tollgate.yaml gives a model no price, the publicly known one holds: that of the dearest upstream that may answer. Set a price there to have your own.",
+    input: "Input",
+    cached: "From cache",
+    output: "Output",
+    upstreams: "Upstreams",
+  },
+  settings: {
+    about: "What is in force on this gateway, and what decides it.",
+    inForce: "In force",
+    version: "tollgate.yaml",
+    accepted: "Accepted",
+    noFile: "There is no settings file: what the environment says is served.",
+    file: "Its file",
+    sameFile: "the same",
+    otherFile: (version: string) => `another one: ${version}`,
+    names: fileNames,
+    before: "Before",
+    after: "Since then",
+    refusedTitle: "The last change of the file was refused",
+    refusedBefore: "A change of the file was refused before",
+    refusedAbout: "What was in force before stays in force, whole. Mend the file; it is read again at once.",
+    holds: "Which holds",
+    what: "What",
+    stands: "Stands in",
+    why: "Why",
+    rows: [
+      [
+        "Upstreams, models, prices",
+        "tollgate.yaml",
+        "The file alone says them. A change holds for requests from then on.",
+      ],
+      [
+        "Accounts and keys that the file names",
+        "the database, since they were made",
+        "The file makes each once, and gives its credit once. What the file says otherwise later changes nothing: change it here.",
+      ],
+      [
+        "Other accounts and keys",
+        "the database",
+        "They were made here or over the API. The file never takes them away.",
+      ],
+      [
+        "Alerts that the file names",
+        "tollgate.yaml",
+        "They are listed with the others, marked, and changed in the file.",
+      ],
+      ["Other alerts, webhooks, people", "the database", "They are made and changed here."],
+    ],
+    changed: "The last accepted change of the file",
   },
 } as const;

@@ -45,8 +45,10 @@ function Shown({ keyShown }: { readonly keyShown: Key }): ReactNode {
       {revokeTime !== undefined && <p className="notice warn">{keyWords.revokedOn(dateTime(revokeTime))}</p>}
       <div className="columns">
         <Facts keyShown={keyShown} />
-        <Fullnesses shownKey={keyShown} />
-        <Spend id={keyShown.id} />
+        <div className="stack wide">
+          <Fullnesses shownKey={keyShown} />
+          <Spend id={keyShown.id} />
+        </div>
       </div>
     </Page>
   );

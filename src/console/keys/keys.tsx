@@ -86,7 +86,7 @@ function useKeys(account: string) {
 }
 
 function Filters({ count }: { readonly count: number }): ReactNode {
-  const { show, find = "" } = useSearch({ from: "/keys" });
+  const { find = "" } = useSearch({ from: "/keys" });
   const navigate = useNavigate({ from: "/keys" });
   return (
     <div className="row filters">
@@ -96,8 +96,7 @@ function Filters({ count }: { readonly count: number }): ReactNode {
             key={each ?? "active"}
             to="/keys"
             search={(before) => ({ ...before, show: each })}
-            aria-current={show === each ? "true" : undefined}
-            activeProps={{ "aria-current": undefined }}
+            activeOptions={{ explicitUndefined: true }}
           >
             {keyWords[each ?? "active"]}
           </Link>
@@ -141,7 +140,7 @@ const COLUMNS: readonly Column<Key>[] = [
       </Link>
     ),
   },
-  { name: keyWords.hint, cell: ({ hint }) => <code>{hint}</code> },
+  { name: keyWords.hint, cell: ({ hint }) => <code>{hint}</code>, isExtra: true },
   {
     name: keyWords.limits,
     cell: ({ settings }) => limitWords(settings).join(", ") || words.form.none,

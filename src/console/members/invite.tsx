@@ -77,6 +77,7 @@ function InviteDialog({ title, send, onClose, children }: InviteDialogParts): Re
           label={memberWords.forWhom}
           hint={memberWords.forWhomRule}
           value={email}
+          type="email"
           maxLength={254}
           autoFocus
           onChange={({ currentTarget: { value } }) => setEmail(value)}

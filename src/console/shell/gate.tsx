@@ -1,5 +1,5 @@
 /** What stands before every page: who is not signed in signs in here, at the address of the page that was asked for. */
-import { Outlet, useLocation } from "@tanstack/react-router";
+import { Outlet, useLocation, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { Refusal } from "../api/client.ts";
 import { words } from "../copy/en.ts";
@@ -25,9 +25,10 @@ export function Gate(): ReactNode {
 function Guarded(): ReactNode {
   const { data, error, refetch } = useSession();
   const otherwise = useFirstAccount(data);
+  const { account: named } = useSearch({ from: "__root__" });
   const signedIn = useMemo(
-    () => (data === undefined || otherwise === undefined ? undefined : signedInAs(data, otherwise)),
-    [data, otherwise],
+    () => (data === undefined || otherwise === undefined ? undefined : signedInAs(data, otherwise, named)),
+    [data, otherwise, named],
   );
   if (error instanceof Refusal && error.status === 401) return <SignIn />;
   if (signedIn !== undefined)

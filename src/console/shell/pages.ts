@@ -30,10 +30,12 @@ const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
   { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },
+  { to: "/admin/models", name: words.pages.prices, icon: "models" },
   { to: "/admin/people", name: words.pages.people, icon: "members" },
   { to: "/admin/alerts", name: words.pages.operatorAlerts, icon: "alerts" },
   { to: "/admin/ledger", name: words.pages.ledger, icon: "ledger" },
   { to: "/admin/nodes", name: words.pages.nodes, icon: "nodes" },
+  { to: "/admin/settings", name: words.pages.settings, icon: "settings" },
   { to: "/admin/audit", name: words.pages.operatorAudit, icon: "audit" },
 ];
 

@@ -59,13 +59,14 @@ function seesAll({ user }: GetSessionResponse): boolean {
   return user !== undefined && user.installationRole !== "unspecified";
 }
 
-export function signedInAs(session: GetSessionResponse, otherwise: string): SignedIn {
+/** The person in the account that the URL names, else in the first one of `otherwise` and the session. */
+export function signedInAs(session: GetSessionResponse, otherwise: string, named: string | undefined): SignedIn {
   const { installationRole } = session.user ?? { installationRole: "unspecified" };
   const isReader = session.role === "viewer" || installationRole === "auditor";
   const leads = session.role === "owner" || session.role === "admin";
   return {
     session,
-    account: otherwise || session.accountId,
+    account: otherwise || (named === undefined && session.accountId === OPERATORS_OWN ? "" : session.accountId),
     isOperator: installationRole === "operator",
     isOverAll: seesAll(session),
     isReader,

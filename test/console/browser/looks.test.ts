@@ -53,6 +53,8 @@ const PAGES: readonly { readonly name: string; readonly path: () => string; read
   { name: "people", path: () => "/admin/people", shows: "Ada Lovelace" },
   { name: "operator-alerts", path: () => "/admin/alerts", shows: "money ends" },
   { name: "operator-audit", path: () => "/admin/audit?method=CreateAccount", shows: "AccountService.CreateAccount" },
+  { name: "prices", path: () => "/admin/models", shows: "set in tollgate.yaml" },
+  { name: "settings", path: () => "/admin/settings", shows: "The last accepted change of the file" },
   { name: "ledger", path: () => "/admin/ledger", shows: "It reads every entry" },
   { name: "nodes", path: () => "/admin/nodes", shows: "answers you" },
   { name: "unknown", path: () => "/no/such/page", shows: "There is no such page" },

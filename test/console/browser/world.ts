@@ -40,10 +40,11 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function joinWorld(account: string, requests: number): Promise<World> {
+export async function joinWorld(account: string, requests: number, name = "Acme Robotics"): Promise<World> {
   const { url, browser: address, cookie } = inject("shared");
   const api: World["api"] = async (path, body, verb = body === undefined ? "GET" : "POST") =>
     callApi(url + path, body, verb, OPERATOR_KEY);
+  await api("/api/v1/accounts", { id: account, name });
   const keys = await seed(url, api, account, requests);
   const browser = await chromium.connect(address);
   const complaints: string[] = [];
@@ -118,7 +119,6 @@ export async function generate(
 }
 
 async function seed(url: string, api: World["api"], account: string, requests: number): Promise<World["keys"]> {
-  await api("/api/v1/accounts", { id: account, name: "Acme Robotics" });
   await api(`/api/v1/accounts/${account}`, { settings: { budget_day: "5.00", budget_month: "50.00" } }, "PATCH");
   await api(`/api/v1/accounts/${account}:credit`, { amount: "25.00", credit_id: `inv-1-${account}` });
   const keys: { id: string; secret: string }[] = [];

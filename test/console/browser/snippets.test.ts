@@ -1,0 +1,77 @@
+/** Every example of the docs, as a reader copies it off the page, runs against the gateway and prints the answer. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLIENTS, type Client } from "../../../src/console/parts/snippets.js";
+import { joinWorld, type World } from "./world.js";
+
+const run = promisify(execFile);
+const RUN_MS_MAX = 100_000;
+
+interface Runner {
+  readonly file: string;
+  readonly command: readonly string[];
+  /** Ends well where the machine has what the example needs. */
+  readonly probe: readonly string[];
+}
+
+const PYTHON = (module: string): Runner => ({
+  file: "snippet.py",
+  command: ["python3"],
+  probe: ["python3", "-c", `import ${module}`],
+});
+const NODE: Runner = { file: "snippet.mjs", command: [process.execPath], probe: [process.execPath, "--version"] };
+const RUNNERS: Readonly<Record<Client, Runner>> = {
+  curl: { file: "snippet.sh", command: ["sh"], probe: ["curl", "--version"] },
+  python: PYTHON("openai"),
+  typescript: NODE,
+  anthropic: PYTHON("anthropic"),
+  anthropicTs: NODE,
+  gemini: PYTHON("google.genai"),
+  geminiTs: NODE,
+  go: { file: "snippet.go", command: ["go", "run"], probe: ["go", "version"] },
+  grpc: { file: "snippet.sh", command: ["sh"], probe: ["grpcurl", "--version"] },
+};
+
+/** Within the packages of the project, which Node's examples import. */
+const folder = mkdtempSync(fileURLToPath(new URL("../../../node_modules/.snippets-", import.meta.url)));
+let world: World;
+const codes = new Map<string, string>();
+
+beforeAll(async () => {
+  world = await joinWorld("snippets", 0);
+  const [key] = world.keys;
+  const { key: shown } = await world.api<{ key: { hint: string } }>(`/api/v1/keys/${key?.id}`);
+  const page = await world.open("/docs");
+  await page.getByLabel("Model").selectOption("fake-1");
+  await page.getByLabel("Key").selectOption(key?.id ?? "");
+  await page.getByText(`in place of ${shown.hint}`).waitFor();
+  for (const { id, name } of CLIENTS) {
+    await page.getByLabel("Client").selectOption({ label: name });
+    const code = (await page.getByRole("region", { name: "Quick start" }).textContent()) ?? "";
+    expect(code, name).toContain(new URL(world.url).hostname);
+    codes.set(id, code.replaceAll(shown.hint, key?.secret ?? ""));
+    expect(codes.get(id), name).toContain(key?.secret);
+  }
+  await page.context().close();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await world.close();
+});
+
+for (const { id, name } of CLIENTS) {
+  const { file, command, probe } = RUNNERS[id];
+  const [program = "", ...args] = probe;
+  const isThere = spawnSync(program, args, { stdio: "ignore" }).status === 0;
+  test.runIf(isThere)(`${name} prints the answer`, async () => {
+    const path = join(folder, file);
+    writeFileSync(path, codes.get(id) ?? "");
+    const [interpreter = "", ...before] = command;
+    const { stdout } = await run(interpreter, [...before, path], { timeout: RUN_MS_MAX });
+    expect(stdout).toContain("Hello from fake-1.");
+  });
+}
