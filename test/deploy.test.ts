@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { readEnvironment } from "../src/config/environment.js";
 import { checkSettingsFile } from "../src/serve/settings-check.js";
@@ -78,6 +78,81 @@ test("the image is built of files that exist, does not run as root, and asks a p
   const paths = lines.flatMap((line) => [...(/127\.0\.0\.1:8080(\/\w+)/.exec(line) ?? [])].slice(1));
   expect(paths).toEqual(["/readyz"]);
   expect(readFileSync("src/http/health.ts", "utf8")).toContain('"/readyz"');
+});
+
+const RESOURCE = z
+  .object({
+    kind: z.string(),
+    spec: z.record(z.string(), z.unknown()).optional(),
+    data: z.record(z.string(), z.string()).optional(),
+  })
+  .loose();
+const PROBE = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) }).loose();
+const POD = z.object({
+  metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+  spec: z
+    .object({
+      securityContext: z.record(z.string(), z.unknown()),
+      containers: z.array(
+        z
+          .object({
+            env: z.array(z.object({ name: z.string(), value: z.string() })),
+            securityContext: z.unknown(),
+            readinessProbe: PROBE,
+            livenessProbe: PROBE,
+            volumeMounts: z.array(z.object({ name: z.string() }).loose()),
+          })
+          .loose(),
+      ),
+      volumes: z.array(z.object({ name: z.string() }).loose()),
+    })
+    .loose(),
+});
+const KUBERNETES = parseAllDocuments(readFileSync("deploy/kubernetes.yaml", "utf8"), { merge: true }).map((one) =>
+  RESOURCE.parse(one.toJS()),
+);
+
+test("the Kubernetes manifests belong together, run hardened, and say what a start takes", async () => {
+  expect(KUBERNETES.map(({ kind }) => kind)).toEqual(["ConfigMap", "Service", "PodDisruptionBudget", "Deployment"]);
+  const [settings, service, budget, deployment] = KUBERNETES;
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-kubernetes-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "tollgate.yaml");
+  writeFileSync(path, settings?.data?.["tollgate.yaml"] ?? "");
+  expect((await checkSettingsFile(path, {}, "tollgate.yaml")).models).toHaveLength(1);
+  const pod = POD.parse(deployment?.spec?.["template"]);
+  const labels = pod.metadata.labels;
+  expect(service?.spec?.["selector"]).toEqual(labels);
+  for (const one of [budget, deployment]) expect(one?.spec?.["selector"]).toEqual({ matchLabels: labels });
+  const [container] = pod.spec.containers;
+  expect(container?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+  expect(pod.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]));
+  expect(readEnvironment({ ...env, TOLLGATE_CONFIG: path })).toMatchObject({ warnings: [] });
+  for (const probe of [container?.readinessProbe, container?.livenessProbe])
+    expect(readFileSync("src/http/health.ts", "utf8")).toContain(`"${probe?.httpGet.path}"`);
+  const volumes = pod.spec.volumes.map(({ name }) => name);
+  expect(container?.volumeMounts.map(({ name }) => name)).toEqual(volumes);
+});
+
+test("the systemd unit starts the package's program with variables that a start takes", () => {
+  const unit = readFileSync("deploy/tollgate.service", "utf8");
+  const { bin } = z
+    .object({ bin: z.object({ tollgate: z.string() }) })
+    .parse(JSON.parse(readFileSync("package.json", "utf8")));
+  expect(unit).toContain(`/node_modules/tollgate/${bin.tollgate} serve\n`);
+  const variables = [...(/^Environment=(.*)$/m.exec(unit)?.[1]?.split(" ") ?? [])].map((pair) => pair.split("="));
+  const env = { ...Object.fromEntries(variables), TOLLGATE_CONFIG: "examples/compose/tollgate.yaml" };
+  expect(readEnvironment(env)).toMatchObject({ warnings: [], dataDirectory: "/var/lib/tollgate" });
+  expect(unit).toMatch(/^DynamicUser=yes$/m);
+  const seen = spawnSync("systemd-analyze", ["verify", "--man=no", "deploy/tollgate.service"], { encoding: "utf8" });
+  // Where systemd is there it reads the unit; that the program is not installed is no fault of the unit.
+  if (seen.error === undefined)
+    expect(seen.stderr.split("\n").filter((line) => /tollgate.service:\d+/.test(line))).toEqual([]);
 });
 
 const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
