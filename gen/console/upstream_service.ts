@@ -41,7 +41,7 @@ export const Upstream: Shape = {
   asides: ["[]", () => UpstreamAside],
 };
 
-export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused";
+export type UpstreamHealth = "unspecified" | "healthy" | "cooling" | "refused" | "drained";
 
 export interface UpstreamAside {
   readonly model: string;
@@ -86,4 +86,85 @@ export const resetUpstream: Method<ResetUpstreamRequest, ResetUpstreamResponse> 
   streams: false,
   input: ResetUpstreamRequest,
   output: ResetUpstreamResponse,
+};
+
+export interface DrainUpstreamRequest {
+  readonly id: string;
+}
+export const DrainUpstreamRequest: Shape = {
+  id: "s",
+};
+
+export interface DrainUpstreamResponse {
+  readonly upstream?: Upstream | undefined;
+}
+export const DrainUpstreamResponse: Shape = {
+  upstream: ["?", () => Upstream],
+};
+
+export const drainUpstream: Method<DrainUpstreamRequest, DrainUpstreamResponse> = {
+  name: "DrainUpstream",
+  verb: "POST",
+  path: "/api/v1/upstreams/{id}:drain",
+  streams: false,
+  input: DrainUpstreamRequest,
+  output: DrainUpstreamResponse,
+};
+
+export interface UndrainUpstreamRequest {
+  readonly id: string;
+}
+export const UndrainUpstreamRequest: Shape = {
+  id: "s",
+};
+
+export interface UndrainUpstreamResponse {
+  readonly upstream?: Upstream | undefined;
+}
+export const UndrainUpstreamResponse: Shape = {
+  upstream: ["?", () => Upstream],
+};
+
+export const undrainUpstream: Method<UndrainUpstreamRequest, UndrainUpstreamResponse> = {
+  name: "UndrainUpstream",
+  verb: "POST",
+  path: "/api/v1/upstreams/{id}:undrain",
+  streams: false,
+  input: UndrainUpstreamRequest,
+  output: UndrainUpstreamResponse,
+};
+
+export interface TestUpstreamRequest {
+  readonly id: string;
+}
+export const TestUpstreamRequest: Shape = {
+  id: "s",
+};
+
+export interface TestUpstreamResponse {
+  readonly result: UpstreamTestResult;
+  readonly problem: string;
+  readonly httpStatus: number;
+  readonly durationMs: bigint;
+  readonly modelCount: bigint;
+  readonly missingModels: readonly (string)[];
+}
+export const TestUpstreamResponse: Shape = {
+  result: "s",
+  problem: "s",
+  http_status: "i",
+  duration_ms: "n",
+  model_count: "n",
+  missing_models: ["[]", "s"],
+};
+
+export type UpstreamTestResult = "unspecified" | "well" | "unreachable" | "credential" | "failed" | "untested";
+
+export const testUpstream: Method<TestUpstreamRequest, TestUpstreamResponse> = {
+  name: "TestUpstream",
+  verb: "POST",
+  path: "/api/v1/upstreams/{id}:test",
+  streams: false,
+  input: TestUpstreamRequest,
+  output: TestUpstreamResponse,
 };

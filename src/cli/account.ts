@@ -3,9 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import {
   AccountServiceService,
-  type AccountSettings,
   type Entry,
-  type GetBalanceResponse,
   type GetStatementResponse,
   type ListAccountsResponse,
   type ListEntriesResponse,
@@ -16,9 +14,10 @@ import { statementEnd, statementHead, statementLines } from "../api/statement-cs
 import { formatUsd } from "../money.js";
 import { readLimit, readModelLimit, readMoment, readUsd, readWhole } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { addShowCommand, formatBalance, formatSettings } from "./account-facts.js";
 import { addDebitCommand, addFreezeCommands } from "./correction.js";
 import { CommandFailure } from "./failure.js";
-import { type Column, formatLimit, formatTable, formatTime, printable, printPart } from "./print.js";
+import { type Column, formatList, formatTable, formatTime, moreOf, numeric, printable, printPart } from "./print.js";
 
 const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
 const UPDATE_EXAMPLES = `
@@ -26,7 +25,6 @@ Examples:
   tollgate account update acme --budget-day 5.00
   tollgate account update acme --requests-per-minute 600 --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
 const ENTRY_KIND = "tollgate.v1.EntryKind";
-const MORE = "\nThere are more: raise --limit.";
 
 export function addAccountCommands(program: Command): void {
   const account = program.command("account").alias("accounts").description("open, credit and show accounts");
@@ -72,6 +70,7 @@ export function addAccountCommands(program: Command): void {
       .option("--id <credit>", "your own id of this credit, such as an invoice number; repeating it adds nothing")
       .addHelpText("after", "\nExample:\n  tollgate account credit acme 25.00 --id inv-7"),
   ).action(credit);
+  addShowCommand(account);
   addDebitCommand(account);
   addFreezeCommands(account);
   withConnection(
@@ -144,33 +143,6 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     const answer = await connection.call(method, { id, settings, updateMask, etag: "" });
     connection.show(method, answer, ({ account }) => formatSettings(account?.settings ?? settings));
   });
-}
-
-function formatSettings(settings: AccountSettings): string {
-  const columns: Column[] = ["LIMIT", ...["REQUESTS/MIN", "TOKENS/MIN", "CONCURRENCY"].map(numeric)];
-  const row = (name: string, limits: Omit<ModelLimits, "model">): string[] => [
-    name,
-    formatLimit(limits.requestsPerMinute),
-    formatLimit(limits.tokensPerMinute),
-    formatLimit(limits.concurrency),
-  ];
-  const models = settings.modelLimits.map((limits) => row(printable(limits.model), limits));
-  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}`;
-}
-
-function numeric(title: string): Column {
-  return { title, numeric: true };
-}
-
-function formatBudgets(settings: AccountSettings): string {
-  const amount = (nanos: bigint): string => (nanos === 0n ? "-" : formatUsd(nanos));
-  const columns: Column[] = ["BUDGET", { title: "USD", numeric: true }];
-  return formatTable(columns, [
-    ["day", amount(settings.budgetDayNanos)],
-    ["month", amount(settings.budgetMonthNanos)],
-    ["total", amount(settings.budgetTotalNanos)],
-    ["request", amount(settings.requestCostMaxNanos)],
-  ]);
 }
 
 const EVERY_ACCOUNT = { state: 0, text: "", order: 0 };
@@ -259,7 +231,6 @@ async function statement(id: string, options: StatementOptions): Promise<void> {
 }
 
 function formatAccounts(answer: ListAccountsResponse): string {
-  if (answer.accounts.length === 0) return "No accounts.";
   const columns: Column[] = [
     "ACCOUNT",
     "NAME",
@@ -274,26 +245,10 @@ function formatAccounts(answer: ListAccountsResponse): string {
       formatUsd(nanos ?? 0n),
     ),
   ]);
-  return formatTable(columns, rows) + (answer.nextPageToken === "" ? "" : MORE);
-}
-
-function formatBalance(answer: GetBalanceResponse): string {
-  const columns: Column[] = ["", { title: "USD", numeric: true }];
-  return formatTable(columns, [
-    ["available", formatUsd(answer.availableNanos)],
-    ["held", formatUsd(answer.heldNanos)],
-    ["spent", formatUsd(answer.spentNanos)],
-    ["granted", formatUsd(answer.grantedNanos)],
-    ...[
-      ["of it refunded", answer.refundedNanos] as const,
-      ["debited", answer.debitedNanos] as const,
-      ["receivable", answer.receivableNanos] as const,
-    ].flatMap(([name, nanos]) => (nanos === 0n ? [] : [[name, formatUsd(nanos)]])),
-  ]);
+  return formatList(columns, rows, "No accounts.", answer.nextPageToken);
 }
 
 function formatEntries(answer: ListEntriesResponse): string {
-  if (answer.entries.length === 0) return "No entries.";
   const columns: Column[] = [
     { title: "SEQUENCE", numeric: true },
     "TIME",
@@ -302,11 +257,10 @@ function formatEntries(answer: ListEntriesResponse): string {
     { title: "AVAILABLE", numeric: true },
     "REQUEST OR CREDIT",
   ];
-  return formatTable(columns, answer.entries.map(rowOf)) + (answer.nextPageToken === "" ? "" : MORE);
+  return formatList(columns, answer.entries.map(rowOf), "No entries.", answer.nextPageToken);
 }
 
 function formatStatement(answer: GetStatementResponse): string {
-  const numeric = (title: string): Column => ({ title, numeric: true });
   const columns: Column[] = [
     "TIME",
     "KIND",
@@ -328,7 +282,7 @@ function formatStatement(answer: GetStatementResponse): string {
   ]);
   const first = ["", "opening", "", ...point(answer.opening), ""];
   const last = ["", "closing", "", ...point(answer.closing), ""];
-  return formatTable(columns, [first, ...rows, last]) + (answer.nextPageToken === "" ? "" : MORE);
+  return formatTable(columns, [first, ...rows, last]) + moreOf(answer.nextPageToken);
 }
 
 function rowOf(entry: Entry): string[] {

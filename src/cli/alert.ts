@@ -7,18 +7,16 @@ import {
   AlertSettings,
   type AlertEvent,
   type Delivery,
-  DeliveryState,
   EventServiceService,
   type Webhook,
   WebhookServiceService,
 } from "../api/index.js";
+import { enumWord } from "../api/descriptors.js";
 import { formatUsd } from "../money.js";
 import { readLimit, readUsd } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import { formatTable, formatTime, print, printable, remark } from "./print.js";
-
-const SHOWN_ONCE = "This secret is shown once and cannot be shown again: keep it now.";
-const MORE = "\nThere are more: raise --limit.";
+import type { Names } from "./names.js";
+import { formatList, formatTime, print, printable, remark, SHOWN_ONCE } from "./print.js";
 
 type ListOptions = ConnectionOptions & { readonly account?: string; readonly limit: number };
 
@@ -124,14 +122,14 @@ async function listAlerts(options: ListOptions): Promise<void> {
       const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
       return { items: page.alerts, nextPageToken: page.nextPageToken };
     });
-    connection.show(method, { alerts: items, nextPageToken }, (answer) => {
-      const rows = answer.alerts.map(alertRow);
-      return table(["ALERT", "NAME", "ACCOUNT", "KIND", "AT", "TELLS OF"], rows, "No alerts.", answer.nextPageToken);
+    await connection.showNamed(method, { alerts: items, nextPageToken }, items, (names) => {
+      const rows = items.map((alert) => alertRow(alert, names));
+      return formatList(["ALERT", "NAME", "ACCOUNT", "KIND", "AT", "TELLS OF"], rows, "No alerts.", nextPageToken);
     });
   });
 }
 
-function alertRow({ id, accountId, settings, firing }: Alert): string[] {
+function alertRow({ id, accountId, settings, firing }: Alert, names: Names): string[] {
   const { kind = 0, name = "", amountNanos = 0n, percent = 0, days = 0, thresholdMs = 0n } = settings ?? {};
   const at = [
     amountNanos > 0n ? formatUsd(amountNanos) : "",
@@ -139,7 +137,12 @@ function alertRow({ id, accountId, settings, firing }: Alert): string[] {
     days > 0 ? `${days} d` : "",
     thresholdMs > 0n ? `${thresholdMs} ms` : "",
   ];
-  return [id, name || "-", accountId || "operator", kindWord(kind), at.join("") || "-", firing.join("; ") || "-"];
+  return [id, name || "-", ownerOf(accountId, names), kindWord(kind), at.join("") || "-", firing.join("; ") || "-"];
+}
+
+/** What is no account's is the operator's. */
+function ownerOf(accountId: string, names: Names): string {
+  return accountId === "" ? "operator" : names.account(accountId);
 }
 
 async function deleteAlert(id: string, options: ConnectionOptions): Promise<void> {
@@ -192,26 +195,21 @@ async function listWebhooks(options: ListOptions): Promise<void> {
       const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
       return { items: page.webhooks, nextPageToken: page.nextPageToken };
     });
-    const row = ({ id, accountId, settings, createTime }: Webhook): string[] => {
+    const row = ({ id, accountId, settings, createTime }: Webhook, names: Names): string[] => {
       const state = settings?.paused === true ? "paused" : "sends";
-      return [id, settings?.name || "-", accountId || "operator", settings?.url ?? "", state, formatTime(createTime)];
+      const owner = ownerOf(accountId, names);
+      return [id, settings?.name || "-", owner, settings?.url ?? "", state, formatTime(createTime)];
     };
-    connection.show(method, { webhooks: items, nextPageToken }, (answer) =>
-      table(
+    await connection.showNamed(method, { webhooks: items, nextPageToken }, items, (names) =>
+      formatList(
         ["WEBHOOK", "NAME", "ACCOUNT", "URL", "STATE", "CREATED"],
-        answer.webhooks.map(row),
+        items.map((webhook) => row(webhook, names)),
         "No webhooks.",
-        answer.nextPageToken,
+        nextPageToken,
       ),
     );
   });
 }
-
-const STATES: Readonly<Record<number, string>> = {
-  [DeliveryState.DELIVERY_STATE_WAITING]: "waiting",
-  [DeliveryState.DELIVERY_STATE_DELIVERED]: "delivered",
-  [DeliveryState.DELIVERY_STATE_FAILED]: "failed",
-};
 
 async function listDeliveries(options: ListOptions): Promise<void> {
   await connected(options, async (connection) => {
@@ -222,12 +220,12 @@ async function listDeliveries(options: ListOptions): Promise<void> {
       return { items: page.deliveries, nextPageToken: page.nextPageToken };
     });
     const row = (one: Delivery): string[] => {
-      const state = STATES[one.state] ?? "-";
+      const state = enumWord("tollgate.v1.DeliveryState", one.state);
       const next = formatTime(one.nextAttemptTime);
       return [one.id, one.eventId, one.webhookId || one.email, state, String(one.attemptCount), next];
     };
     connection.show(method, { deliveries: items, nextPageToken }, (answer) =>
-      table(
+      formatList(
         ["DELIVERY", "EVENT", "TO", "STATE", "ATTEMPTS", "NEXT"],
         answer.deliveries.map(row),
         "No deliveries.",
@@ -253,7 +251,7 @@ async function listEvents(options: ListOptions): Promise<void> {
       return { items: page.events, nextPageToken: page.nextPageToken };
     });
     connection.show(method, { events: items, nextPageToken }, (answer) =>
-      table(EVENT_COLUMNS, answer.events.map(eventRow), "No events.", answer.nextPageToken),
+      formatList(EVENT_COLUMNS, answer.events.map(eventRow), "No events.", answer.nextPageToken),
     );
   });
 }
@@ -273,9 +271,4 @@ async function watchEvents(options: ConnectionOptions & { account: string; after
         print(options.json ? JSON.stringify(event) : eventRow(event).map(printable).join("  "));
     });
   });
-}
-
-function table(columns: readonly string[], rows: readonly string[][], none: string, nextPageToken: string): string {
-  if (rows.length === 0) return none;
-  return formatTable(columns, rows) + (nextPageToken === "" ? "" : MORE);
 }

@@ -1,5 +1,5 @@
 /** What people type after a command, read and checked. */
-import { DAY_MS, dayOf } from "../api/day.js";
+import { DAY_MS } from "../api/day.js";
 import { InvalidArgumentError } from "commander";
 import type { ModelLimits } from "../api/index.js";
 import { AMOUNT_NANOS_MAX, parseUsd } from "../money.js";
@@ -46,11 +46,15 @@ export function readDay(text: string): string {
   throw new InvalidArgumentError("Write a day such as 2026-11-21.");
 }
 
-/** `7d`: the UTC day so many days ago. */
-export function readSince(text: string): string {
-  const days = /^(\d{1,4})d$/.exec(text)?.[1];
-  if (days === undefined) throw new InvalidArgumentError("Write days such as 7d.");
-  return dayOf(Date.now() - Number(days) * DAY_MS);
+const SPANS_MS: Readonly<Record<string, number>> = { d: DAY_MS, h: 3_600_000, m: 60_000 };
+
+/** `7d`, `24h` or `30m`: so long ago. */
+export function readSpan(text: string): Date {
+  const [, count, unit = ""] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
+  const unitMs = SPANS_MS[unit];
+  if (count === undefined || unitMs === undefined)
+    throw new InvalidArgumentError("Write days, hours or minutes, such as 7d, 24h or 30m.");
+  return new Date(Date.now() - Number(count) * unitMs);
 }
 
 /** A UTC day such as 2026-11-21, or a time such as 2026-11-21T12:00:00Z; the gateway reads it. */

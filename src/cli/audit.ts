@@ -6,7 +6,7 @@ import { enumWord } from "../api/descriptors.js";
 import { readLimit, readMoment } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
 import { CommandFailure } from "./failure.js";
-import { formatTable, formatTime, printPart } from "./print.js";
+import { formatList, formatTime, printPart } from "./print.js";
 
 const RESULTS: Readonly<Record<string, AuditResult>> = {
   done: AuditResult.AUDIT_RESULT_DONE,
@@ -14,7 +14,6 @@ const RESULTS: Readonly<Record<string, AuditResult>> = {
   refused: AuditResult.AUDIT_RESULT_REFUSED,
 };
 const DETAIL_CHARACTERS_MAX = 80;
-const MORE = "\nThere is more: raise --limit.";
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command("audit").description("see who changed what");
@@ -70,9 +69,8 @@ async function list(options: AuditOptions): Promise<void> {
 }
 
 function formatEvents({ auditEvents, nextPageToken }: ListAuditEventsResponse): string {
-  if (auditEvents.length === 0) return "No records.";
   const columns = ["TIME", "ACTOR", "METHOD", "RESOURCE", "RESULT", "DETAIL"];
-  return formatTable(columns, auditEvents.map(rowOf)) + (nextPageToken === "" ? "" : MORE);
+  return formatList(columns, auditEvents.map(rowOf), "No records.", nextPageToken);
 }
 
 function rowOf({ time, actor, method, resource, result, reason, before, after }: AuditEvent): string[] {

@@ -11,6 +11,7 @@ import { parseCoreAddress } from "../config/address.js";
 import { readTlsFiles } from "../config/tls.js";
 import { createRemoteChannel } from "../rpc/remote-channel.js";
 import { CommandFailure } from "./failure.js";
+import { type Named, type Names, namesOf } from "./names.js";
 import { print } from "./print.js";
 
 /** The options that each of these commands has. */
@@ -50,6 +51,13 @@ export interface Connection {
     answer: Response,
     text: (answer: Response) => string,
   ): void;
+  /** The same with the names of what the rows name, which JSON does without. */
+  showNamed<Request, Response>(
+    method: Method<Request, Response>,
+    answer: Response,
+    rows: readonly Named[],
+    text: (names: Names) => string,
+  ): Promise<void>;
 }
 
 /** Runs a command with a connection and closes it on every way out. */
@@ -147,6 +155,16 @@ class Client implements Connection {
     text: (answer: Response) => string,
   ): void {
     print(this.json ? JSON.stringify(answerToJson(method, answer), null, 2) : text(answer));
+  }
+
+  async showNamed<Request, Response>(
+    method: Method<Request, Response>,
+    answer: Response,
+    rows: readonly Named[],
+    text: (names: Names) => string,
+  ): Promise<void> {
+    const names = this.json ? undefined : await namesOf(this, rows);
+    this.show(method, answer, () => (names === undefined ? "" : text(names)));
   }
 
   /**

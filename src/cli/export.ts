@@ -1,10 +1,11 @@
 /** `tollgate export`: sums of usage, and entries of accounts, as files for other programs, a page at a time. */
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import { AccountServiceService, UsageServiceService } from "../api/index.js";
+import { dayOf } from "../api/day.js";
 import { ENTRY_FORMS } from "../api/entry-export.js";
+import { AccountServiceService, UsageServiceService } from "../api/index.js";
 import { USAGE_FORMS } from "../api/usage-export.js";
-import { readDay, readMoment, readSince } from "./arguments.js";
+import { readDay, readMoment, readSpan } from "./arguments.js";
 import { connected, type Connection, type ConnectionOptions, withConnection } from "./connection.js";
 import { printPart } from "./print.js";
 
@@ -14,7 +15,7 @@ interface ExportOptions extends ConnectionOptions {
   readonly account: string;
   readonly from: string;
   readonly to: string;
-  readonly since?: string;
+  readonly since?: Date;
   readonly format: keyof typeof USAGE_FORMS;
 }
 
@@ -27,7 +28,7 @@ export function addExportCommands(program: Command): void {
       .option("--format <form>", "csv (USD), jsonl (nano-USD), or focus: the columns of FOCUS 1.2", readForm, "csv")
       .option("--account <id>", "only this account's", "")
       .option("--from <day>", "from this UTC day on (default: 30 days ago)", readDay, "")
-      .option("--since <days>", "instead of --from: so many days ago, such as 7d", readSince)
+      .option("--since <days>", "instead of --from: so long ago, such as 7d", readSpan)
       .option("--to <day>", "until and with this UTC day (default: today)", readDay, "")
       .addHelpText("after", "\nExample:\n  tollgate export usage --format focus --from 2026-11-01 > november.csv"),
   ).action(exportUsage);
@@ -91,7 +92,13 @@ async function exportUsage(options: ExportOptions): Promise<void> {
     let pageToken = "";
     let isFirst = true;
     do {
-      const request = { accountId, fromDay: since ?? from, toDay, pageSize: PAGE_SIZE, pageToken };
+      const request = {
+        accountId,
+        fromDay: since === undefined ? from : dayOf(since.valueOf()),
+        toDay,
+        pageSize: PAGE_SIZE,
+        pageToken,
+      };
       const page = await connection.call(method, request);
       // Nothing is written before the first page is there, so that a refusal leaves no half of a file.
       printPart((isFirst ? head : "") + page.summaries.map(line).join(""));

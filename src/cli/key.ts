@@ -1,39 +1,24 @@
-/** `tollgate key`: makes, lists, revokes and rotates keys. */
+/** `tollgate key`: makes, lists, shows, changes, revokes and rotates keys. */
 import type { Command } from "commander";
-import { type Key, KeyServiceService, KeySettings, type ListKeysResponse } from "../api/index.js";
+import { type GetKeyResponse, type Key, KeyServiceService, type ListKeysResponse } from "../api/index.js";
 import { formatUsd } from "../money.js";
-import { readGrace, readLabel, readLimit, readTime, readUsd, readWhole } from "./arguments.js";
+import { readGrace, readLimit } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import { formatLimit, formatTable, formatTime, printable, remark } from "./print.js";
+import { CommandFailure } from "./failure.js";
+import { type KeyOptions, maskOf, settingsOf, withKeyOptions } from "./key-options.js";
+import type { Names } from "./names.js";
+import { formatLimit, formatList, formatTable, formatTime, numeric, printable, remark, SHOWN_ONCE } from "./print.js";
 
-interface CreateOptions extends ConnectionOptions {
-  readonly name?: string;
-  readonly scope?: string[];
-  readonly model?: string[];
-  readonly denyModel?: string[];
-  readonly address?: string[];
-  readonly expires?: Date;
-  readonly requestsPerMinute?: bigint;
-  readonly tokensPerMinute?: bigint;
-  readonly concurrency?: bigint;
-  readonly budgetDay?: bigint;
-  readonly budgetMonth?: bigint;
-  readonly budgetTotal?: bigint;
-  readonly requestCostMax?: bigint;
-  readonly refuseUnaffordable?: true;
-  readonly retriesRunAnew?: true;
-  readonly strict?: true;
-  readonly childrenEndWithIt?: true;
-  readonly keepStreamsOnRevoke?: true;
-  readonly endStreamsOnExpiry?: true;
-  readonly label?: Record<string, string>;
-}
-
-const SHOWN_ONCE = "This secret is shown once and cannot be shown again: keep it now.";
+type SetOptions = ConnectionOptions & KeyOptions;
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command("key").alias("keys").description("make, list, revoke, and rotate keys");
-  addCreate(key);
+  const key = program.command("key").alias("keys").description("make, list, change, revoke, and rotate keys");
+  const create = key
+    .command("create")
+    .description("make a key; its secret goes to standard output, once")
+    .argument("[account]", "the account that pays (default: that of the key in use)", "")
+    .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00');
+  withConnection(withKeyOptions(create, "create")).action(createKey);
   withConnection(
     key
       .command("list")
@@ -41,58 +26,25 @@ export function addKeyCommands(program: Command): void {
       .option("--account <id>", "only this account's")
       .option("--limit <rows>", "at most so many", readLimit, 100),
   ).action(list);
+  const named = (name: string, description: string): Command =>
+    key.command(name).description(description).argument("<id>", "the key's id, from: tollgate key list");
+  withConnection(named("show", "show a key, its settings, and how full its limits are now")).action(show);
+  const update = named("update", "change some settings of a key; the others stay")
+    .option("--etag <etag>", "only if nobody changed it since show told this", "")
+    .addHelpText("after", "\nExample:\n  tollgate key update key_4f1c --budget-day 10.00 --no-strict");
+  withConnection(withKeyOptions(update, "update")).action(updateKey);
+  withConnection(named("revoke", "end a key for good, from the next request on")).action(revoke);
   withConnection(
-    key
-      .command("revoke")
-      .description("end a key for good, from the next request on")
-      .argument("<id>", "the key's id, from: tollgate key list"),
-  ).action(revoke);
-  withConnection(
-    key
-      .command("rotate")
-      .description("give a key a new secret")
-      .argument("<id>", "the key's id, from: tollgate key list")
-      .option("--grace <seconds>", "how long the old secret lives on", readGrace, 0),
+    named("rotate", "give a key a new secret").option(
+      "--grace <seconds>",
+      "how long the old secret lives on",
+      readGrace,
+      0,
+    ),
   ).action(rotate);
 }
 
-function addCreate(key: Command): void {
-  withConnection(
-    key
-      .command("create")
-      .description("make a key; its secret goes to standard output, once")
-      .argument("[account]", "the account that pays (default: that of the key in use)", "")
-      .option("--name <name>", "what it is for")
-      .option("--scope <scope...>", "chat, embeddings, models, usage, keys, operator (default: the first four)")
-      .option("--model <glob...>", 'models it may use, such as "gpt-*" (default: all)')
-      .option("--deny-model <glob...>", "models it may not use")
-      .option("--address <cidr...>", "addresses it may be used from (default: all)")
-      .option("--expires <time>", "when it ends, such as 2027-01-01T00:00:00Z", readTime)
-      .option("--requests-per-minute <n>", "the most requests in any 60 seconds", readWhole)
-      .option("--tokens-per-minute <n>", "the most tokens in any 60 seconds", readWhole)
-      .option("--concurrency <n>", "the most requests at once", readWhole)
-      .option("--budget-day <usd>", "the most it may spend in a UTC day", readUsd)
-      .option("--budget-month <usd>", "the most it may spend in a UTC month", readUsd)
-      .option("--budget-total <usd>", "the most it may spend at all", readUsd)
-      .option("--request-cost-max <usd>", "the most that one request may cost", readUsd)
-      .option(
-        "--refuse-unaffordable",
-        "refuse a request that the balance cannot cover, rather than lower its output limit",
-      )
-      .option("--retries-run-anew", "let a retry of an SDK run and pay anew, rather than wait for the lost answer")
-      .option(
-        "--strict",
-        "refuse a request with parameters that its upstream has no place for, rather than leave them out",
-      )
-      .option("--children-end-with-it", "end the keys that it makes when it is revoked or expires")
-      .option("--keep-streams-on-revoke", "let requests that run finish when it is revoked, rather than end them")
-      .option("--end-streams-on-expiry", "end requests that run when it expires, rather than let them finish")
-      .option("--label <name=text>", "a label of your own; may be repeated", readLabel)
-      .addHelpText("after", '\nExample:\n  tollgate key create acme --name ci --model "gpt-*" --budget-day 5.00'),
-  ).action(create);
-}
-
-async function create(account: string, options: CreateOptions): Promise<void> {
+async function createKey(account: string, options: SetOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = KeyServiceService.createKey;
     const request = { accountId: account, settings: settingsOf(options), secret: "" };
@@ -110,7 +62,31 @@ async function list(options: ConnectionOptions & { account?: string; limit: numb
       const page = await connection.call(method, { accountId: options.account ?? "", pageSize, pageToken });
       return { items: page.keys, nextPageToken: page.nextPageToken };
     });
-    connection.show(method, { keys: items, nextPageToken }, formatKeys);
+    const answer = { keys: items, nextPageToken };
+    // A key's own name has a column.
+    const named = items.map(({ accountId }) => ({ accountId }));
+    await connection.showNamed(method, answer, named, (names) => formatKeys(answer, names));
+  });
+}
+
+async function show(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = KeyServiceService.getKey;
+    const answer = await connection.call(method, { id });
+    const { accountId = "", makerId = "" } = answer.key ?? {};
+    const named = [{ accountId, keyId: makerId }];
+    await connection.showNamed(method, answer, named, (names) => formatKey(answer, names));
+  });
+}
+
+async function updateKey(id: string, options: SetOptions & { etag: string }): Promise<void> {
+  const updateMask = maskOf(options);
+  if (updateMask.length === 0) throw new CommandFailure("name at least one setting; see --help", "usage");
+  await connected(options, async (connection) => {
+    const method = KeyServiceService.updateKey;
+    const asked = { id, settings: settingsOf(options), updateMask, etag: options.etag };
+    const answer = await connection.call(method, asked);
+    connection.show(method, answer, () => `Changed ${updateMask.join(", ")} of ${printable(id)}.`);
   });
 }
 
@@ -132,46 +108,73 @@ async function rotate(id: string, options: ConnectionOptions & { grace: number }
   });
 }
 
-function settingsOf(options: CreateOptions): KeySettings {
-  return {
-    name: options.name ?? "",
-    scopes: options.scope ?? [],
-    models: options.model ?? [],
-    modelsDenied: options.denyModel ?? [],
-    addresses: options.address ?? [],
-    expireTime: options.expires,
-    requestsPerMinute: options.requestsPerMinute ?? 0n,
-    tokensPerMinute: options.tokensPerMinute ?? 0n,
-    concurrency: options.concurrency ?? 0n,
-    budgetDayNanos: options.budgetDay ?? 0n,
-    budgetMonthNanos: options.budgetMonth ?? 0n,
-    budgetTotalNanos: options.budgetTotal ?? 0n,
-    requestCostMaxNanos: options.requestCostMax ?? 0n,
-    refuseUnaffordable: options.refuseUnaffordable ?? false,
-    retriesRunAnew: options.retriesRunAnew ?? false,
-    metadata: options.label ?? {},
-    strict: options.strict ?? false,
-    childrenEndWithIt: options.childrenEndWithIt ?? false,
-    endStreamsOnRevoke: options.keepStreamsOnRevoke === true ? false : undefined,
-    endStreamsOnExpiry: options.endStreamsOnExpiry ?? false,
-  };
-}
-
-function formatKeys(answer: ListKeysResponse): string {
-  if (answer.keys.length === 0) return "No keys.";
-  const columns = ["KEY", "ACCOUNT", "NAME", "SECRET", "SCOPES", "REQUESTS/MIN", "BUDGET/DAY", "STATE", "CREATED"];
-  const rows = answer.keys.map((key) => [
+function formatKeys({ keys, nextPageToken }: ListKeysResponse, names: Names): string {
+  const columns = [
+    "KEY",
+    "ACCOUNT",
+    "NAME",
+    "SECRET",
+    "SCOPES",
+    "REQUESTS/MIN",
+    "BUDGET/DAY",
+    numeric("SPENT TODAY"),
+    "LAST USE",
+    "STATE",
+    "CREATED",
+  ];
+  const rows = keys.map((key) => [
     key.id,
-    key.accountId,
+    names.account(key.accountId),
     key.settings?.name || "-",
     key.hint,
     key.settings?.scopes.join(" ") || "-",
     formatLimit(key.settings?.requestsPerMinute ?? 0n),
-    key.settings?.budgetDayNanos ? formatUsd(key.settings.budgetDayNanos) : "-",
+    formatAmount(key.settings?.budgetDayNanos),
+    formatUsd(key.figures?.spentDayNanos ?? 0n),
+    formatTime(key.figures?.lastUseTime),
     stateOf(key),
     formatTime(key.createTime),
   ]);
-  return formatTable(columns, rows) + (answer.nextPageToken === "" ? "" : "\nThere are more: raise --limit.");
+  return formatList(columns, rows, "No keys.", nextPageToken);
+}
+
+/** An amount, where zero means none. */
+function formatAmount(nanos: bigint | undefined): string {
+  return nanos === undefined || nanos === 0n ? "-" : formatUsd(nanos);
+}
+
+function formatKey({ key }: GetKeyResponse, names: Names): string {
+  if (key === undefined) return "No such key.";
+  const { settings, figures } = key;
+  const all = (list: readonly string[] | undefined): string => list?.join(" ") || "-";
+  const labels = Object.entries(settings?.metadata ?? {}).map(([name, text]) => `${name}=${text}`);
+  const facts = [
+    ["key", key.id],
+    ["name", settings?.name || "-"],
+    ["account", names.account(key.accountId)],
+    ["made by", key.makerUserId || names.key(key.makerId)],
+    ["secret", key.hint],
+    ["state", stateOf(key)],
+    ["created", formatTime(key.createTime)],
+    ["last use", formatTime(figures?.lastUseTime)],
+    ["scopes", all(settings?.scopes)],
+    ["models", all(settings?.models)],
+    ["models denied", all(settings?.modelsDenied)],
+    ["addresses", all(settings?.addresses)],
+    ["labels", all(labels)],
+    ["etag", key.etag],
+  ];
+  const columns = ["LIMIT", numeric("MOST"), numeric("USED NOW")];
+  const limits = [
+    ["requests/min", formatLimit(settings?.requestsPerMinute ?? 0n), `${figures?.requestsUsed ?? 0n}`],
+    ["tokens/min", formatLimit(settings?.tokensPerMinute ?? 0n), `${figures?.tokensUsed ?? 0n}`],
+    ["concurrency", formatLimit(settings?.concurrency ?? 0n), ""],
+    ["USD a day", formatAmount(settings?.budgetDayNanos), formatUsd(figures?.spentDayNanos ?? 0n)],
+    ["USD a month", formatAmount(settings?.budgetMonthNanos), formatUsd(figures?.spentMonthNanos ?? 0n)],
+    ["USD in all", formatAmount(settings?.budgetTotalNanos), formatUsd(figures?.spentTotalNanos ?? 0n)],
+    ["USD a request", formatAmount(settings?.requestCostMaxNanos), ""],
+  ];
+  return `${formatTable(["FACT", "VALUE"], facts)}\n\n${formatTable(columns, limits)}`;
 }
 
 function stateOf(key: Key): string {

@@ -3,6 +3,28 @@
 /** A column: its title, and whether it holds numbers, which stand at the right. */
 export type Column = string | { readonly title: string; readonly numeric: true };
 
+/** What follows a secret, which the gateway does not keep. */
+export const SHOWN_ONCE = "This secret is shown once and cannot be shown again: keep it now.";
+
+export function numeric(title: string): Column {
+  return { title, numeric: true };
+}
+
+/** A page of a list, or what says that it is empty. */
+export function formatList(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  none: string,
+  nextPageToken: string,
+): string {
+  return rows.length === 0 ? none : formatTable(columns, rows) + moreOf(nextPageToken);
+}
+
+/** What follows a list that goes on. */
+export function moreOf(nextPageToken: string): string {
+  return nextPageToken === "" ? "" : "\nThere are more: raise --limit.";
+}
+
 /** Rows under titles, two spaces between columns. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const titles = columns.map((column) => (typeof column === "string" ? column : column.title));
@@ -34,6 +56,11 @@ export function formatTime(time: Date | undefined): string {
 /** A limit, where zero means none. */
 export function formatLimit(value: bigint): string {
   return value === 0n ? "-" : value.toString();
+}
+
+/** A member of an object of JSON, or of a list by its place. */
+export function jsonMember(json: unknown, name: string): unknown {
+  return Object.entries(json ?? {}).find(([key]) => key === name)?.[1];
 }
 
 export function print(text: string): void {

@@ -1,39 +1,33 @@
-/** `tollgate requests list` and `show`: what requests used and cost, with the attempts and transfers of one. */
+/** `tollgate requests list`, `show` and `watch`: what requests used and cost, and how they went. */
 import type { Command } from "commander";
 import {
   type GetRequestResponse,
   type ListRequestsResponse,
   type RequestRecord,
-  RequestState,
   UsageServiceService,
 } from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
+import { answerToJson } from "../api/json.js";
 import { formatUsd } from "../money.js";
-import { readLimit } from "./arguments.js";
+import { readLimit, readSpan } from "./arguments.js";
 import { connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import { type Column, formatTable, formatTime } from "./print.js";
-
-/** No filter but the account. */
-const ALL = {
-  keyId: "",
-  model: "",
-  upstream: "",
-  state: RequestState.REQUEST_STATE_UNSPECIFIED,
-  reason: "",
-  httpStatus: 0,
-  endUser: "",
-  tag: "",
-  query: "",
-};
+import type { Names } from "./names.js";
+import { formatList, formatTable, formatTime, jsonMember, numeric, print, printable, remark } from "./print.js";
+import { filterOf, type FilterOptions, withFilter } from "./request-filter.js";
 
 export function addRequestReports(request: Command): void {
-  withConnection(
-    request
-      .command("list")
-      .description("list requests, newest first")
-      .option("--account <id>", "only this account's", "")
-      .option("--limit <rows>", "at most so many", readLimit, 100),
-  ).action(list);
+  const list = request
+    .command("list")
+    .description("list requests, newest first")
+    .option("--since <time>", "only from so long ago on, such as 7d, 24h or 30m", readSpan)
+    .option("--limit <rows>", "at most so many", readLimit, 100)
+    .addHelpText("after", "\nExample:\n  tollgate requests list --account acme --reason RATE_LIMITED --since 24h");
+  withConnection(withFilter(list)).action(listRequests);
+  const watch = request
+    .command("watch")
+    .description("print requests as they end, refused ones too")
+    .addHelpText("after", "\nExample:\n  tollgate requests watch --status 429");
+  withConnection(withFilter(watch)).action(watchRequests);
   withConnection(
     request
       .command("show")
@@ -57,28 +51,52 @@ async function erase(endUser: string, options: ConnectionOptions & { account: st
   });
 }
 
-async function list(options: ConnectionOptions & { account: string; limit: number }): Promise<void> {
+async function listRequests(
+  options: ConnectionOptions & FilterOptions & { since?: Date; limit: number },
+): Promise<void> {
   await connected(options, async (connection) => {
     const method = UsageServiceService.listRequests;
+    const asked = { ...filterOf(options), startTime: options.since, endTime: undefined };
     const { items, nextPageToken } = await readPages(options.limit, async (pageSize, pageToken) => {
-      const page = await connection.call(method, { ...ALL, accountId: options.account, pageSize, pageToken });
+      const page = await connection.call(method, { ...asked, pageSize, pageToken });
       return { items: page.requests, nextPageToken: page.nextPageToken };
     });
-    connection.show(method, { requests: items, nextPageToken }, formatRequests);
+    const answer = { requests: items, nextPageToken };
+    await connection.showNamed(method, answer, items, (names) => formatRequests(answer, names));
   });
+}
+
+async function watchRequests(options: ConnectionOptions & FilterOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = UsageServiceService.watchRequests;
+    await connection.watch(method, filterOf(options), ({ requests, missedCount }) => {
+      for (const one of requests) print(options.json ? lineOf(one) : told(one));
+      if (missedCount > 0n) remark(`${missedCount} requests were left out: they came faster than they were read.`);
+    });
+  });
+}
+
+function lineOf(request: RequestRecord): string {
+  const json = answerToJson(UsageServiceService.watchRequests, { requests: [request], missedCount: 0n });
+  return JSON.stringify(jsonMember(jsonMember(json, "requests"), "0"));
+}
+
+/** As it ends nobody waits for names: ids stand alone. */
+function told(request: RequestRecord): string {
+  return [formatTime(request.endTime), ...cellsOf(request), request.id].map(printable).join("  ");
 }
 
 async function show(id: string, options: ConnectionOptions): Promise<void> {
   await connected(options, async (connection) => {
     const method = UsageServiceService.getRequest;
     const answer = await connection.call(method, { id });
-    connection.show(method, answer, formatReceipt);
+    const named = answer.request === undefined ? [] : [answer.request];
+    await connection.showNamed(method, answer, named, (names) => formatReceipt(answer, names));
   });
 }
 
-function formatRequests({ requests, nextPageToken }: ListRequestsResponse): string {
-  if (requests.length === 0) return "No requests.";
-  const columns: Column[] = [
+function formatRequests({ requests, nextPageToken }: ListRequestsResponse, names: Names): string {
+  const columns = [
     "REQUEST",
     "CREATED",
     "ACCOUNT",
@@ -86,48 +104,40 @@ function formatRequests({ requests, nextPageToken }: ListRequestsResponse): stri
     "MODEL",
     "UPSTREAM",
     "STATE",
-    { title: "MS", numeric: true },
-    { title: "TOKENS OUT", numeric: true },
-    { title: "USD", numeric: true },
+    "STATUS",
+    numeric("MS"),
+    numeric("TOKENS OUT"),
+    numeric("USD"),
   ];
-  const rows = requests.map((record) => [
-    record.id,
-    formatTime(record.createTime),
-    record.accountId,
-    record.keyId,
-    record.model,
-    record.upstream || "-",
-    enumWord("tollgate.v1.RequestState", record.state),
-    durationOf(record),
-    `${(record.usage?.outputTokens ?? 0n) + (record.usage?.reasoningTokens ?? 0n)}`,
-    formatUsd(record.chargedNanos),
-  ]);
-  return formatTable(columns, rows) + (nextPageToken === "" ? "" : "\nThere are more: raise --limit.");
+  const rows = requests.map((record) => [record.id, formatTime(record.createTime), ...cellsOf(record, names)]);
+  return formatList(columns, rows, "No requests.", nextPageToken);
 }
 
-function durationOf({ createTime, endTime }: RequestRecord): string {
+function cellsOf(record: RequestRecord, names?: Names): string[] {
+  const { accountId, keyId, model, upstream, state, detail, usage, chargedNanos } = record;
+  const reason = enumWord("tollgate.v1.ErrorReason", detail?.errorReason ?? 0);
+  const status = detail === undefined || detail.httpStatus === 0 ? "-" : `${detail.httpStatus}`;
+  return [
+    names?.account(accountId) ?? (accountId || "-"),
+    names?.key(keyId) ?? (keyId || "-"),
+    model || "-",
+    upstream || "-",
+    enumWord("tollgate.v1.RequestState", state),
+    detail?.errorReason === undefined ? status : `${status} ${reason}`,
+    durationOf(record),
+    `${(usage?.outputTokens ?? 0n) + (usage?.reasoningTokens ?? 0n)}`,
+    formatUsd(chargedNanos),
+  ];
+}
+
+function durationOf({ createTime, endTime, detail }: RequestRecord): string {
+  if (detail !== undefined && detail.totalMs > 0) return detail.totalMs.toFixed(0);
   return createTime === undefined || endTime === undefined ? "-" : `${endTime.valueOf() - createTime.valueOf()}`;
 }
 
-function formatReceipt({ request, entries }: GetRequestResponse): string {
+function formatReceipt({ request, entries }: GetRequestResponse, names: Names): string {
   if (request === undefined) return "No such request.";
-  const { usage } = request;
-  const facts = [
-    ["request", request.id],
-    ["account", request.accountId],
-    ["key", request.keyId],
-    ["model", request.model],
-    ["upstream", request.upstream || "-"],
-    ["state", enumWord("tollgate.v1.RequestState", request.state)],
-    ["created", formatTime(request.createTime)],
-    ["ended", formatTime(request.endTime)],
-    ["tokens in", `${usage?.inputTokens ?? 0n}, of caches ${usage?.cacheReadTokens ?? 0n}`],
-    ["tokens out", `${usage?.outputTokens ?? 0n}, of reasoning ${usage?.reasoningTokens ?? 0n}`],
-    ["held USD", formatUsd(request.holdNanos)],
-    ["cost USD", formatUsd(request.costNanos)],
-    ["charged USD", formatUsd(request.chargedNanos)],
-    ["refunded USD", formatUsd(request.refundedNanos)],
-  ];
+  const { detail } = request;
   const attempts = request.attemptLog.map((attempt) => [
     `${attempt.number}`,
     attempt.upstream,
@@ -143,8 +153,48 @@ function formatReceipt({ request, entries }: GetRequestResponse): string {
     entry.id,
   ]);
   return [
-    formatTable(["FACT", "VALUE"], facts),
+    formatTable(["FACT", "VALUE"], [...factsOf(request, names), ...(detail === undefined ? [] : detailsOf(detail))]),
     formatTable(["ATTEMPT", "UPSTREAM", "MODEL", "END", "STATUS", "MS"], attempts),
-    formatTable(["ENTRY", { title: "USD", numeric: true }, "TIME", "ID"], moved),
+    formatTable(["ENTRY", numeric("USD"), "TIME", "ID"], moved),
   ].join("\n\n");
+}
+
+function factsOf(request: RequestRecord, names: Names): string[][] {
+  const { usage } = request;
+  return [
+    ["request", request.id],
+    ["account", names.account(request.accountId)],
+    ["key", names.key(request.keyId)],
+    ["model", request.model || "-"],
+    ["upstream", request.upstream || "-"],
+    ["state", enumWord("tollgate.v1.RequestState", request.state)],
+    ["created", formatTime(request.createTime)],
+    ["ended", formatTime(request.endTime)],
+    ["tokens in", `${usage?.inputTokens ?? 0n}, of caches ${usage?.cacheReadTokens ?? 0n}`],
+    ["tokens out", `${usage?.outputTokens ?? 0n}, of reasoning ${usage?.reasoningTokens ?? 0n}`],
+    ["held USD", formatUsd(request.holdNanos)],
+    ["cost USD", formatUsd(request.costNanos)],
+    ["charged USD", formatUsd(request.chargedNanos)],
+    ["refunded USD", formatUsd(request.refundedNanos)],
+  ];
+}
+
+/** What the record tells beside the ledger, where it says anything. */
+function detailsOf(detail: NonNullable<RequestRecord["detail"]>): string[][] {
+  const reason = enumWord("tollgate.v1.ErrorReason", detail.errorReason ?? 0);
+  const timeMs = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(0));
+  return [
+    ["status", detail.httpStatus === 0 ? "" : `${detail.httpStatus}`],
+    ["reason", detail.errorReason === undefined ? "" : reason],
+    ["format", detail.format],
+    ["first token ms", timeMs(detail.firstTokenMs)],
+    ["total ms", timeMs(detail.totalMs)],
+    ["upstream ms", timeMs(detail.upstreamMs)],
+    ["end user", detail.endUser],
+    ["tags", detail.tags.join(" ")],
+    ["session", detail.session],
+    ["client", detail.client],
+    ["client's own id", detail.clientRequestId],
+    ["address", detail.address],
+  ].filter(([, value]) => value !== "");
 }

@@ -1,21 +1,35 @@
-/** `tollgate upstreams`: who answers, what of it is set aside and why, and taking it back into use. */
+/** `tollgate upstreams`: who answers, what of it is set aside and why, whether it is there, and draining it. */
 import type { Command } from "commander";
-import { type ListUpstreamsResponse, type Upstream, UpstreamServiceService } from "../api/index.js";
+import {
+  type ListUpstreamsResponse,
+  type TestUpstreamResponse,
+  type Upstream,
+  UpstreamServiceService,
+  UpstreamTestResult,
+} from "../api/index.js";
 import { enumWord } from "../api/descriptors.js";
 import { connected, type ConnectionOptions, withConnection } from "./connection.js";
-import { type Column, formatTable, printable } from "./print.js";
+import { EXIT_CODES } from "./exit-code.js";
+import { formatList, numeric, printable } from "./print.js";
+
+/** The gateway waits ten seconds for the upstream. */
+const TEST_MS_MAX = 20_000;
 
 export function addUpstreamCommands(program: Command): void {
-  const upstreams = program.command("upstreams").alias("upstream").description("show upstreams and their health");
+  const upstreams = program.command("upstreams").alias("upstream").description("show upstreams, test and drain them");
   withConnection(
     upstreams.command("list", { isDefault: true }).description("list the upstreams, and what of them is set aside"),
   ).action(list);
-  withConnection(
-    upstreams
-      .command("reset")
-      .description("take an upstream, and all its models, back into use at once")
-      .argument("<id>", "the upstream, as the settings name it"),
-  ).action(reset);
+  const named = (name: string, description: string): Command =>
+    withConnection(
+      upstreams.command(name).description(description).argument("<id>", "the upstream, as the settings name it"),
+    );
+  named("test", "read an upstream's list of models with its credential; exits with 6 where that fails").action(test);
+  named("drain", "let no new requests go to an upstream, until undrain or reset; on the node that answers").action(
+    drain,
+  );
+  named("undrain", "let requests go to a drained upstream again").action(undrain);
+  named("reset", "take an upstream, and all its models, back into use at once").action(reset);
 }
 
 async function list(options: ConnectionOptions): Promise<void> {
@@ -23,6 +37,32 @@ async function list(options: ConnectionOptions): Promise<void> {
     const method = UpstreamServiceService.listUpstreams;
     const answer = await connection.call(method, { pageSize: 0, pageToken: "" });
     connection.show(method, answer, formatUpstreams);
+  });
+}
+
+async function test(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = UpstreamServiceService.testUpstream;
+    const answer = await connection.call(method, { id }, TEST_MS_MAX);
+    connection.show(method, answer, () => formatTest(id, answer));
+    const { UPSTREAM_TEST_RESULT_WELL: well, UPSTREAM_TEST_RESULT_UNTESTED: untested } = UpstreamTestResult;
+    if (answer.result !== well && answer.result !== untested) process.exitCode = EXIT_CODES.unavailable;
+  });
+}
+
+async function drain(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = UpstreamServiceService.drainUpstream;
+    const answer = await connection.call(method, { id });
+    const running = answer.upstream?.running ?? 0n;
+    connection.show(method, answer, () => `${printable(id)} gets no new requests; ${running} run there.`);
+  });
+}
+
+async function undrain(id: string, options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = UpstreamServiceService.undrainUpstream;
+    connection.show(method, await connection.call(method, { id }), () => `${printable(id)} gets requests again.`);
   });
 }
 
@@ -34,16 +74,20 @@ async function reset(id: string, options: ConnectionOptions): Promise<void> {
   });
 }
 
-export function formatUpstreams({ upstreams }: ListUpstreamsResponse): string {
-  if (upstreams.length === 0) return "No upstreams.";
-  const columns: Column[] = [
-    "UPSTREAM",
-    "FAMILY",
-    "HEALTH",
-    { title: "RUNNING", numeric: true },
-    "SET ASIDE",
-    "MODELS",
-  ];
+function formatTest(id: string, answer: TestUpstreamResponse): string {
+  const { result, problem, durationMs, modelCount, missingModels } = answer;
+  const word = enumWord("tollgate.v1.UpstreamTestResult", result);
+  if (result !== UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL)
+    return `${printable(id)}: ${word}: ${printable(problem)}.`;
+  const missing =
+    missingModels.length === 0
+      ? ""
+      : ` Its list lacks ${printable(missingModels.join(", "))}, which the settings name.`;
+  return `${printable(id)} is well: it listed ${modelCount} models in ${durationMs} ms.${missing}`;
+}
+
+export function formatUpstreams({ upstreams, nextPageToken }: ListUpstreamsResponse): string {
+  const columns = ["UPSTREAM", "FAMILY", "HEALTH", numeric("RUNNING"), "SET ASIDE", "MODELS"];
   const rows = upstreams.map((upstream) => [
     upstream.id,
     upstream.family,
@@ -52,7 +96,7 @@ export function formatUpstreams({ upstreams }: ListUpstreamsResponse): string {
     asidesOf(upstream),
     upstream.models.join(" ") || "-",
   ]);
-  return formatTable(columns, rows);
+  return formatList(columns, rows, "No upstreams.", nextPageToken);
 }
 
 function asidesOf({ asides }: Upstream): string {

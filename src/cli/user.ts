@@ -10,7 +10,7 @@ import {
 import { GatewayError } from "../errors.js";
 import { readLimit } from "./arguments.js";
 import { connected, type Connection, type ConnectionOptions, readPages, withConnection } from "./connection.js";
-import { formatTable, formatTime, printable, remark } from "./print.js";
+import { formatTable, formatTime, moreOf, printable, remark } from "./print.js";
 
 const ROLES = {
   owner: MemberRole.MEMBER_ROLE_OWNER,
@@ -191,5 +191,5 @@ function formatUsers(answer: ListUsersResponse): string {
     user.secondFactor ? "yes" : "no",
     user.signInTime === undefined ? "never" : formatTime(user.signInTime),
   ]);
-  return formatTable(columns, rows) + (answer.nextPageToken === "" ? "" : "\nThere are more: raise --limit.");
+  return formatTable(columns, rows) + moreOf(answer.nextPageToken);
 }

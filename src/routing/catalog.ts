@@ -5,6 +5,7 @@ import {
   type ModelCapabilities,
   ModelKind,
   PriceSource,
+  type TestUpstreamResponse,
   type Upstream,
   UpstreamHealth,
 } from "../api/index.js";
@@ -15,6 +16,7 @@ import type { EjectionCause } from "./ejection.js";
 import type { HealthState } from "./health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
+import { testUpstream } from "./upstream-test.js";
 
 /** What the services show of models. */
 export interface ModelCatalog {
@@ -29,6 +31,10 @@ export interface UpstreamBoard {
   list(): readonly Upstream[];
   /** Takes an upstream back into use. Throws RESOURCE_UNKNOWN. */
   reset(id: string): Upstream;
+  /** Lets new requests go there, or not. Throws RESOURCE_UNKNOWN. */
+  drain(id: string, isDrained: boolean): Upstream;
+  /** Asks it for its list. Throws or rejects with RESOURCE_UNKNOWN alone. */
+  test(id: string): Promise<TestUpstreamResponse>;
 }
 
 const KINDS: Readonly<Record<NonNullable<ServedModel["kind"]>, ModelKind>> = {
@@ -48,6 +54,7 @@ const HEALTHS: Readonly<Record<HealthState, UpstreamHealth>> = {
   healthy: UpstreamHealth.UPSTREAM_HEALTH_HEALTHY,
   cooling: UpstreamHealth.UPSTREAM_HEALTH_COOLING,
   refused: UpstreamHealth.UPSTREAM_HEALTH_REFUSED,
+  drained: UpstreamHealth.UPSTREAM_HEALTH_DRAINED,
 };
 
 /** How an upstream stands, as services show it. */
@@ -88,13 +95,28 @@ export function createUpstreamBoard(routing: Routing): UpstreamBoard {
       .map((model) => model.id)
       .sort(),
   });
+  const find = (id: string): ServedUpstream => {
+    const served = routing.table.upstreams.get(id);
+    if (served === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "upstream", id });
+    return served;
+  };
   return {
     list: () => [...routing.table.upstreams.values()].map(show).sort((a, b) => (a.id < b.id ? -1 : 1)),
     reset: (id) => {
-      const served = routing.table.upstreams.get(id);
-      if (served === undefined) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "upstream", id });
+      const served = find(id);
       served.health.reset();
       return show(served);
+    },
+    drain: (id, isDrained) => {
+      const served = find(id);
+      served.health.isDrained = isDrained;
+      return show(served);
+    },
+    test: (id) => {
+      const served = find(id);
+      const targets = [...routing.table.models.values()].flatMap((model) => model.targets);
+      const asked = targets.filter((target) => target.served === served).map(({ model }) => model);
+      return testUpstream(served, new Set(asked), routing.nowMs.bind(routing));
     },
   };
 }

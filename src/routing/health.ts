@@ -12,8 +12,10 @@ const ABANDONED_MS_MIN = 10_000;
 // Retries may be a tenth of the requests, and a few more so that a quiet gateway can retry at all.
 const RETRY_SHARE = 0.1;
 const RETRY_RESERVE = 3;
+/** When to come again where an operator drains: nobody knows, and soon is too early. */
+const DRAINED_MS = 30_000;
 
-export type HealthState = "healthy" | "cooling" | "refused";
+export type HealthState = "healthy" | "cooling" | "refused" | "drained";
 
 /** Told of each change: of a model there, or of the whole upstream, where `model` is undefined. */
 export type HealthObserver = (model: string | undefined, change: EjectionChange) => void;
@@ -36,6 +38,8 @@ export class UpstreamHealth {
   #begun = 0;
   #retryTokens = RETRY_RESERVE;
   running = 0;
+  /** An operator lets no new requests go there. */
+  isDrained = false;
 
   constructor(private readonly observe: HealthObserver = () => undefined) {
     const onChange = (change: EjectionChange): void => observe(undefined, change);
@@ -74,6 +78,7 @@ export class UpstreamHealth {
 
   /** `refused` until our credential was taken again; `cooling` where it, or each model there that was asked for, is. */
   state(nowMs: number): HealthState {
+    if (this.isDrained) return "drained";
     if (this.credential.isAside(nowMs)) return "refused";
     return this.coolingMs(nowMs) > 0 ? "cooling" : "healthy";
   }
@@ -97,6 +102,7 @@ export class UpstreamHealth {
 
   /** Takes it, and all its models, back into use at once. */
   reset(): void {
+    this.isDrained = false;
     this.failing.reset();
     this.credential.reset();
     this.share.reset();
@@ -127,6 +133,7 @@ export class TargetHealth {
 
   /** True where this account's request may go there now. After its time aside, one probe a second may. */
   admits(nowMs: number, accountId: string): boolean {
+    if (this.upstream.isDrained) return false;
     const cause = this.#concern(nowMs, accountId);
     if (cause === undefined) return true;
     return this.#remainingMs(nowMs, accountId) === 0 && this.#probeWaitMs(nowMs, accountId) === 0;
@@ -134,6 +141,7 @@ export class TargetHealth {
 
   /** How long until this account's request may go there where nobody else is left to ask, in milliseconds. */
   nextTryMs(nowMs: number, accountId: string): number {
+    if (this.upstream.isDrained) return DRAINED_MS;
     return Math.min(this.#remainingMs(nowMs, accountId), this.#probeWaitMs(nowMs, accountId));
   }
 
@@ -220,6 +228,7 @@ export class TargetHealth {
   }
 
   state(nowMs: number): HealthState {
+    if (this.upstream.isDrained) return "drained";
     if (this.upstream.credential.isAside(nowMs)) return "refused";
     const coolingMs = Math.max(this.upstream.failing.remainingMs(nowMs), this.ownCoolingMs(nowMs));
     return coolingMs > 0 ? "cooling" : "healthy";

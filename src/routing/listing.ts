@@ -7,9 +7,20 @@ const LIST_TIMEOUT_MS = 10_000;
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 const LIST_MODELS_MAX = 10_000;
 
+/** Why a list could not be read. */
+export class ListFailure extends Error {
+  /** The HTTP status of the answer; undefined where none came. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ListFailure";
+    this.status = status;
+  }
+}
+
 /**
- * The models of the upstream's own list; empty where its family has none. Rejects with an Error that says why it
- * failed.
+ * The models of the upstream's own list; empty where its family has none. Rejects with a ListFailure.
  */
 export function listModels(served: ServedUpstream): Promise<readonly ListedModel[]> {
   const path = served.family.modelsPath;
@@ -30,23 +41,23 @@ export function listModels(served: ServedUpstream): Promise<readonly ListedModel
         bytes += chunk.length;
         if (bytes > LIST_BYTES_MAX) {
           exchange.abort();
-          end(() => reject(new Error("the list is too large")));
+          end(() => reject(new ListFailure("the list is too large", status)));
         } else chunks.push(chunk);
       },
       onEnd: () =>
         end(() => {
-          if (status !== 200) return reject(new Error(`the list answered with status ${status}`));
+          if (status !== 200) return reject(new ListFailure(`the list answered with status ${status}`, status));
           try {
             resolve(served.family.readModels(Buffer.concat(chunks)).slice(0, LIST_MODELS_MAX));
           } catch (error) {
-            reject(new Error("the list cannot be read", { cause: error }));
+            reject(new ListFailure("the list cannot be read", status, { cause: error }));
           }
         }),
-      onError: (error) => end(() => reject(new Error("the list cannot be reached", { cause: error }))),
+      onError: (error) => end(() => reject(new ListFailure("the list cannot be reached", undefined, { cause: error }))),
     };
     const timer = setTimeout(() => {
       exchange.abort();
-      reject(new Error("the list came too late"));
+      reject(new ListFailure("the list came too late"));
     }, LIST_TIMEOUT_MS);
     const exchange = served.upstream.send({ method: "GET", path, headers: served.headers, body: undefined }, handler);
   });

@@ -61,7 +61,7 @@ function byWeight(targets: readonly Target[], random: () => number): Target | un
   return targets.at(-1);
 }
 
-const HEALTH_ORDER: readonly HealthState[] = ["healthy", "cooling", "refused"];
+const HEALTH_ORDER: readonly HealthState[] = ["healthy", "cooling", "refused", "drained"];
 
 /** The targets as they would likely be tried now: whether healthy, by priority, and the likelier first among equals. */
 export function likelyOrder(targets: readonly Target[], nowMs: number): readonly Target[] {

@@ -1,7 +1,7 @@
 /** UpstreamService: the upstreams and their health, for operators. */
 import { enumWord } from "../api/descriptors.js";
 import type { Upstream, UpstreamServiceService } from "../api/index.js";
-import { eventOf } from "../audit/act.js";
+import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
@@ -11,18 +11,32 @@ import { pageById } from "./page.js";
 type Parts = Pick<CoreParts, "upstreams" | "store">;
 
 export function upstreamService({ upstreams, store }: Parts): Handlers<typeof UpstreamServiceService> {
+  /** Health is no row of the store, so that its record stands alone. */
+  const record = async (act: Act, id: string, told: { before?: object | undefined; after: object }): Promise<void> => {
+    const change = changeOf({ before: told.before, after: told.after });
+    await store.audit.append(eventOf(act, { resource: `upstreams/${id}`, accountId: "", ...change }));
+  };
+  const changed = async (id: string, act: Act, change: (id: string) => Upstream): Promise<{ upstream: Upstream }> => {
+    const wanted = required("id", id);
+    const before = upstreams.list().find((upstream) => upstream.id === wanted);
+    const upstream = change(wanted);
+    await record(act, id, { before: before && healthOf(before), after: healthOf(upstream) });
+    return { upstream };
+  };
   return {
     listUpstreams: async (request) => {
       const { rows, nextPageToken } = pageById(upstreams.list(), request, "u");
       return { upstreams: [...rows], nextPageToken };
     },
-    resetUpstream: async ({ id }, { act }) => {
-      const before = upstreams.list().find((upstream) => upstream.id === required("id", id));
-      const upstream = upstreams.reset(id);
-      // Health is no row of the store, so that its record stands alone.
-      const told = changeOf({ before: before && healthOf(before), after: healthOf(upstream) });
-      await store.audit.append(eventOf(act, { resource: `upstreams/${id}`, accountId: "", ...told }));
-      return { upstream };
+    resetUpstream: ({ id }, { act }) => changed(id, act, upstreams.reset),
+    drainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, true)),
+    undrainUpstream: ({ id }, { act }) => changed(id, act, (one) => upstreams.drain(one, false)),
+    testUpstream: async ({ id }, { act }) => {
+      const answer = await upstreams.test(required("id", id));
+      const { httpStatus } = answer;
+      const result = enumWord("tollgate.v1.UpstreamTestResult", answer.result);
+      await record(act, id, { after: { result, http_status: httpStatus } });
+      return answer;
     },
   };
 }

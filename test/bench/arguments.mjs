@@ -45,6 +45,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost)$/;
  * @property {number} mockPort 0: any.
  * @property {Peer | undefined} peer
  * @property {string[]} nodeOptions Options of Node for the gateway.
+ * @property {Record<string, string>} [variables] More of the gateway's environment.
  * @property {string} [entry] The gateway's program, where it is not this build's.
  */
 

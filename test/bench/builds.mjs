@@ -1,6 +1,8 @@
 /**
  * Two builds of the gateway under the same load at the same time: what a change is worth, to one part in a hundred.
  * Run: `npm run bench:builds -- --other DIST [--only SCENARIO] [--rounds N] [--seconds S]`.
+ * With `--traces SHARE`, such as 0.01, this build sends traces of that share of requests to a sink, and the other,
+ * which may be left out and is then the same build, sends none: what traces cost.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -24,6 +26,7 @@ const WARM_SECONDS = 6;
 const { values: asked } = parseArgs({
   options: {
     other: { type: "string" },
+    traces: { type: "string" },
     only: { type: "string", default: "whole-1k" },
     rounds: { type: "string", default: "8" },
     seconds: { type: "string", default: "4" },
@@ -46,18 +49,42 @@ function entryOf(build) {
   return entry;
 }
 
+/** Takes the traces of one side. */
+async function startSink() {
+  if (asked.traces === undefined) return undefined;
+  const share = Number(asked.traces);
+  if (!(share >= 0 && share <= 1)) throw new Error("--traces: name a share from 0 to 1, such as 0.01");
+  const { ready } = await start("trace-sink", [process.execPath, here("trace-sink.mjs")]);
+  const url = `http://127.0.0.1:${Number(ready["port"])}`;
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: String(share),
+  };
+  return { url, share, variables };
+}
+
+/** Traces that nobody received would cost too little. @param {{ url: string, share: number } | undefined} sink */
+async function sinkProblems(sink) {
+  if (sink === undefined || sink.share === 0) return [];
+  const { posts } = /** @type {{ posts: number }} */ (await (await fetch(sink.url)).json());
+  say(`${posts} posts of traces came`);
+  return posts > 0 ? [] : ["no traces came"];
+}
+
 /**
  * A build with an upstream and a driver of its own, so that neither waits for the other's.
  * @param {string} name
  * @param {string} entry
  * @param {import("./scenarios.mjs").Scenario} scenario
  * @param {string[]} problems
+ * @param {Record<string, string>} [variables]
  * @returns {Promise<Side>}
  */
-async function startSide(name, entry, scenario, problems) {
+async function startSide(name, entry, scenario, problems, variables = {}) {
   const mock = await start("mock", [process.execPath, here("mock-upstream.mjs"), "0"]);
   const mockPort = Number(mock.ready["port"]);
-  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions: [], entry });
+  const options = /** @type {import("./arguments.mjs").Options} */ ({ nodeOptions: [], entry, variables });
   const subject = await startSubject(scenario.judged, { mockPort, mockPid: mock.pid, options });
   if ("skipped" in subject) throw new Error(subject.skipped);
   const drivers = { http: new Driver("load.mjs"), grpc: new Driver("load-grpc.mjs") };
@@ -70,13 +97,16 @@ function median(values) {
 }
 
 async function main() {
-  if (asked.other === undefined) throw new Error("--other: name the folder of another build, such as ../before/dist");
+  if (asked.other === undefined && asked.traces === undefined)
+    throw new Error("--other: name the folder of another build, such as ../before/dist");
   const scenario = scenarioOf();
   /** @type {string[]} */
   const problems = [];
+  const sink = await startSink();
+  const own = here("../../dist");
   const sides = [
-    await startSide("other", entryOf(asked.other), scenario, problems),
-    await startSide("this", entryOf(here("../../dist")), scenario, problems),
+    await startSide("other", entryOf(asked.other ?? own), scenario, problems),
+    await startSide("this", entryOf(own), scenario, problems, sink?.variables),
   ];
   const charges = new Charges();
   const both = (/** @type {(side: Side) => Promise<any>} */ run) => Promise.all(sides.map(run));
@@ -95,6 +125,7 @@ async function main() {
   );
   for (const { name, subject } of sides)
     problems.push(...(await subject.prove(charges.of(subject))).map((problem) => `${name}: ${problem}`));
+  problems.push(...(await sinkProblems(sink)));
   say(`${problems.length} problems`);
   problems.forEach((problem) => say(`- ${problem}`));
   process.exit(problems.length > 0 ? 1 : 0);

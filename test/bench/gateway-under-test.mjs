@@ -50,10 +50,12 @@ export function costNanos(/** @type {{ input: number, output: number }} */ usage
  * @param {boolean} [options.split]
  * @param {string[]} [options.nodeOptions]
  * @param {string} [options.data] A data directory that is there already.
+ * @param {Record<string, string>} [options.variables] More of its environment, such as OpenTelemetry's.
  * @returns {Promise<Gateway>}
  */
 export async function startGateway(options) {
-  const { entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [], data } = options;
+  const { entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [] } = options;
+  const { data, variables } = options;
   const directory = join(runDirectory, `gateway-${process.hrtime.bigint()}`);
   mkdirSync(directory);
   const key = makeSecret();
@@ -68,6 +70,7 @@ export async function startGateway(options) {
     TOLLGATE_LAME_DUCK_MS: "0",
   };
   const core = {
+    ...variables,
     ...secret,
     TOLLGATE_DATA: data ?? join(directory, "data"),
     TOLLGATE_CONFIG: settingsPath,

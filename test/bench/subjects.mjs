@@ -105,8 +105,9 @@ export function startSubject(name, bench) {
 async function gatewaySubject(name, { mockPort, otherMockPort, options }, split) {
   const entry = options.entry ?? findGateway();
   if (entry === undefined) return { skipped: "dist is not built (npm run build)" };
-  const { nodeOptions } = options;
-  const gateway = await startGateway({ entry, upstreamPort: mockPort, otherPort: otherMockPort, split, nodeOptions });
+  const { nodeOptions, variables } = options;
+  const upstreams = { upstreamPort: mockPort, otherPort: otherMockPort };
+  const gateway = await startGateway({ entry, ...upstreams, split, nodeOptions, variables });
   const door = name === "gateway-grpc" ? "grpc" : "http";
   const [host = "", port = ""] = (door === "grpc" ? gateway.grpc : gateway.http).split(":");
   return {

@@ -60,7 +60,7 @@ test("upstreams are listed with their health, and taken back into use", async ()
 
 test("requests are listed, newest first, and one is shown with its attempts and entries", async () => {
   const [titles = "", newest = ""] = await lines("requests", "list", "--account", "acme");
-  expect(titles).toMatch(/^REQUEST +CREATED +ACCOUNT +KEY +MODEL +UPSTREAM +STATE +MS +TOKENS OUT +USD$/);
+  expect(titles).toMatch(/^REQUEST +CREATED +ACCOUNT +KEY +MODEL +UPSTREAM +STATE +STATUS +MS +TOKENS OUT +USD$/);
   expect(newest).toContain(requestId);
   const shown = (await lines("requests", "show", requestId)).join("\n");
   for (const told of [/^model +sim-2$/m, /^state +settled$/m, /^1 +sim +sim-1 +answered +200 +\d+$/m, /^settle +0\.0/m])

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect } from "vitest";
 import WebSocket from "ws";
+import { authenticator } from "../support/authenticator.js";
 import { Browser, FIRST } from "../support/browser.js";
 import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
@@ -157,6 +158,26 @@ async function roleMissing(stage: Stage): Promise<Refused> {
   return byBrowser(viewer.call("POST", "/accounts/acme/invitations", { role: "viewer" }));
 }
 
+/** A person with a second factor signs in without its code. */
+async function factorMissing(stage: Stage): Promise<Refused> {
+  const person = await member(stage, "zoe", "viewer");
+  const { body } = await person.call("POST", "/session/second-factor", {});
+  const code = authenticator(String(body["secret"]))();
+  expect((await person.call("POST", "/session/second-factor:confirm", { code })).status).toBe(200);
+  return byBrowser(new Browser(stage.world.front).signIn("zoe@example.com", PASSWORD));
+}
+
+/** An account asks its people for one, and the person has none. */
+async function factorRequired(stage: Stage): Promise<Refused> {
+  const person = await member(stage, "yan", "viewer");
+  const security = (isAsked: boolean): ReturnType<Browser["call"]> =>
+    stage.operator.call("PATCH", "/accounts/acme/security", { requires_second_factor: isAsked });
+  expect((await security(true)).status).toBe(200);
+  const refused = await byBrowser(person.call("GET", "/accounts/acme/members"));
+  expect((await security(false)).status).toBe(200);
+  return refused;
+}
+
 async function lastOwner({ operator }: Stage): Promise<Refused> {
   const { body } = await operator.call("GET", "/session");
   return byBrowser(operator.call("DELETE", `/users/${(body["user"] as { id: string }).id}`));
@@ -226,6 +247,8 @@ export const PROVOCATIONS: readonly Provocation[] = [
   on("the console", "SIGN_IN_REFUSED", ({ world }) =>
     byBrowser(new Browser(world.front).signIn(FIRST.email, "a wrong password")),
   ),
+  on("the console", "SECOND_FACTOR_MISSING", factorMissing),
+  on("the console", "SECOND_FACTOR_REQUIRED", factorRequired),
   on("the console", "LINK_INVALID", ({ world }) =>
     byBrowser(new Browser(world.front).call("POST", "/passwords", { token: "x", password: PASSWORD })),
   ),

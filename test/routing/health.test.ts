@@ -94,6 +94,20 @@ describe("failures", () => {
   });
 });
 
+test("an upstream that an operator drains takes no new requests, until it is reset", () => {
+  const upstream = new UpstreamHealth();
+  const health = upstream.of("model");
+  const token = health.begin(0, A);
+  upstream.isDrained = true;
+  expect([health.admits(0, B), upstream.state(0), health.state(0)]).toEqual([false, "drained", "drained"]);
+  // Nobody may probe it, and what runs there teaches as ever.
+  expect(health.nextTryMs(0, B)).toBeGreaterThan(0);
+  health.succeed(token, A);
+  health.end();
+  upstream.reset();
+  expect([health.admits(0, B), upstream.state(0), upstream.running]).toEqual([true, "healthy", 0]);
+});
+
 describe("one account's requests", () => {
   const EVIDENCE = ["fail", "lost", "credential", "no_funds", "access", "model_unknown", "rate", "left"] as const;
 

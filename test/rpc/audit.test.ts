@@ -152,7 +152,9 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     request: () => ({ endUser: "ann", accountId: "acme" }),
     of: () => "usage/acme",
   },
-  { path: upstreams.resetUpstream.path, request: () => ({ id: "here" }), of: () => "upstreams/here" },
+  ...[upstreams.resetUpstream, upstreams.drainUpstream, upstreams.undrainUpstream, upstreams.testUpstream].map(
+    ({ path }) => ({ path, request: () => ({ id: "here" }), of: () => "upstreams/here" }),
+  ),
 ];
 const NO_ACCOUNT = {
   budgetDayNanos: 0n,

@@ -3,7 +3,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KeySettings, type Model, ModelKind, PriceSource, type Upstream, UpstreamHealth } from "../../src/api/index.js";
+import {
+  KeySettings,
+  type Model,
+  ModelKind,
+  PriceSource,
+  type TestUpstreamResponse,
+  type Upstream,
+  UpstreamHealth,
+  UpstreamTestResult,
+} from "../../src/api/index.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Caller } from "../../src/keys/caller.js";
@@ -61,7 +70,12 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     gateway,
     limits: new Limits({ coordination }),
     models: { list: (caller) => MODELS.filter((model) => caller.mayUseModel(model.id)), get: getModel },
-    upstreams: { list: () => [UPSTREAM], reset: resetUpstream },
+    upstreams: {
+      list: () => [UPSTREAM],
+      reset: resetUpstream,
+      drain: (id, isDrained) => ({ ...resetUpstream(id), ...(isDrained ? DRAINED : {}) }),
+      test: async (id) => ({ ...TESTED, missingModels: resetUpstream(id).models }),
+    },
     nodes: { list: () => Promise.resolve([]) },
     requestIds: () => randomUUID().replaceAll("-", ""),
     nowMs,
@@ -112,6 +126,16 @@ const UPSTREAM: Upstream = {
   running: 0n,
   models: ["alpha"],
   asides: [],
+};
+
+const DRAINED = { health: UpstreamHealth.UPSTREAM_HEALTH_DRAINED };
+const TESTED: TestUpstreamResponse = {
+  result: UpstreamTestResult.UPSTREAM_TEST_RESULT_WELL,
+  problem: "",
+  httpStatus: 200,
+  durationMs: 1n,
+  modelCount: 0n,
+  missingModels: [],
 };
 
 function getModel(id: string, caller: Caller): Model {

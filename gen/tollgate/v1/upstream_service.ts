@@ -28,6 +28,25 @@ export enum UpstreamHealth {
   UPSTREAM_HEALTH_COOLING = 2,
   /** UPSTREAM_HEALTH_REFUSED - The upstream did not take the gateway's credential, and no request succeeded since. */
   UPSTREAM_HEALTH_REFUSED = 3,
+  /** UPSTREAM_HEALTH_DRAINED - An operator drains the upstream: no new requests go there. */
+  UPSTREAM_HEALTH_DRAINED = 4,
+  UNRECOGNIZED = -1,
+}
+
+/** UpstreamTestResult says what came of a test of an upstream. */
+export enum UpstreamTestResult {
+  /** UPSTREAM_TEST_RESULT_UNSPECIFIED - Not set; never sent. */
+  UPSTREAM_TEST_RESULT_UNSPECIFIED = 0,
+  /** UPSTREAM_TEST_RESULT_WELL - The upstream took the credential and answered. */
+  UPSTREAM_TEST_RESULT_WELL = 1,
+  /** UPSTREAM_TEST_RESULT_UNREACHABLE - Nothing is there, or it did not answer in 10 seconds. */
+  UPSTREAM_TEST_RESULT_UNREACHABLE = 2,
+  /** UPSTREAM_TEST_RESULT_CREDENTIAL - The upstream did not take the credential. */
+  UPSTREAM_TEST_RESULT_CREDENTIAL = 3,
+  /** UPSTREAM_TEST_RESULT_FAILED - The upstream answered with an error, or with what cannot be read. */
+  UPSTREAM_TEST_RESULT_FAILED = 4,
+  /** UPSTREAM_TEST_RESULT_UNTESTED - The upstream's family has no list of models that could be read without cost. */
+  UPSTREAM_TEST_RESULT_UNTESTED = 5,
   UNRECOGNIZED = -1,
 }
 
@@ -106,6 +125,52 @@ export interface ResetUpstreamRequest {
 export interface ResetUpstreamResponse {
   /** The upstream. */
   upstream?: Upstream | undefined;
+}
+
+/** DrainUpstreamRequest is what DrainUpstream is asked. */
+export interface DrainUpstreamRequest {
+  /** The upstream's id. */
+  id: string;
+}
+
+/** DrainUpstreamResponse is the drained upstream. */
+export interface DrainUpstreamResponse {
+  /** The upstream, with the number of requests that still run there. */
+  upstream?: Upstream | undefined;
+}
+
+/** UndrainUpstreamRequest is what UndrainUpstream is asked. */
+export interface UndrainUpstreamRequest {
+  /** The upstream's id. */
+  id: string;
+}
+
+/** UndrainUpstreamResponse is the upstream after the drain. */
+export interface UndrainUpstreamResponse {
+  /** The upstream. */
+  upstream?: Upstream | undefined;
+}
+
+/** TestUpstreamRequest is what TestUpstream is asked. */
+export interface TestUpstreamRequest {
+  /** The upstream's id. */
+  id: string;
+}
+
+/** TestUpstreamResponse says what came of the test. */
+export interface TestUpstreamResponse {
+  /** What came of it. */
+  result: UpstreamTestResult;
+  /** What failed, in words. Empty: nothing did. */
+  problem: string;
+  /** The HTTP status of the upstream's answer. 0: none came. */
+  httpStatus: number;
+  /** How long the answer took, in milliseconds. */
+  durationMs: bigint;
+  /** The number of models that the upstream lists. */
+  modelCount: bigint;
+  /** The models that the settings name at this upstream and that its list lacks. */
+  missingModels: string[];
 }
 
 function createBaseUpstream(): Upstream {
@@ -514,6 +579,343 @@ export const ResetUpstreamResponse: MessageFns<ResetUpstreamResponse> = {
   },
 };
 
+function createBaseDrainUpstreamRequest(): DrainUpstreamRequest {
+  return { id: "" };
+}
+
+export const DrainUpstreamRequest: MessageFns<DrainUpstreamRequest> = {
+  encode(message: DrainUpstreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DrainUpstreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDrainUpstreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDrainUpstreamResponse(): DrainUpstreamResponse {
+  return { upstream: undefined };
+}
+
+export const DrainUpstreamResponse: MessageFns<DrainUpstreamResponse> = {
+  encode(message: DrainUpstreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== undefined) {
+      Upstream.encode(message.upstream, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DrainUpstreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDrainUpstreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upstream = Upstream.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUndrainUpstreamRequest(): UndrainUpstreamRequest {
+  return { id: "" };
+}
+
+export const UndrainUpstreamRequest: MessageFns<UndrainUpstreamRequest> = {
+  encode(message: UndrainUpstreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndrainUpstreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndrainUpstreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUndrainUpstreamResponse(): UndrainUpstreamResponse {
+  return { upstream: undefined };
+}
+
+export const UndrainUpstreamResponse: MessageFns<UndrainUpstreamResponse> = {
+  encode(message: UndrainUpstreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upstream !== undefined) {
+      Upstream.encode(message.upstream, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndrainUpstreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndrainUpstreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upstream = Upstream.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTestUpstreamRequest(): TestUpstreamRequest {
+  return { id: "" };
+}
+
+export const TestUpstreamRequest: MessageFns<TestUpstreamRequest> = {
+  encode(message: TestUpstreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestUpstreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestUpstreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTestUpstreamResponse(): TestUpstreamResponse {
+  return { result: 0, problem: "", httpStatus: 0, durationMs: 0n, modelCount: 0n, missingModels: [] };
+}
+
+export const TestUpstreamResponse: MessageFns<TestUpstreamResponse> = {
+  encode(message: TestUpstreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    if (message.problem !== "") {
+      writer.uint32(18).string(message.problem);
+    }
+    if (message.httpStatus !== 0) {
+      writer.uint32(24).uint32(message.httpStatus);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asUintN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.durationMs);
+    }
+    if (message.modelCount !== 0n) {
+      if (BigInt.asUintN(64, message.modelCount) !== message.modelCount) {
+        throw new globalThis.Error("value provided for field message.modelCount of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.modelCount);
+    }
+    for (const v of message.missingModels) {
+      writer.uint32(50).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestUpstreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestUpstreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.httpStatus = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.durationMs = reader.uint64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.modelCount = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.missingModels.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * UpstreamService shows the upstreams that answer requests, and their health.
  *
@@ -539,7 +941,7 @@ export const UpstreamServiceService = {
     responseDeserialize: (value: Buffer): ListUpstreamsResponse => ListUpstreamsResponse.decode(value),
   },
   /**
-   * ResetUpstream takes an upstream that was set aside back into use at once.
+   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -553,6 +955,54 @@ export const UpstreamServiceService = {
       Buffer.from(ResetUpstreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResetUpstreamResponse => ResetUpstreamResponse.decode(value),
   },
+  /**
+   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
+   * those that run end as they would. It concerns the node that answers, and no other.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  drainUpstream: {
+    path: "/tollgate.v1.UpstreamService/DrainUpstream" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DrainUpstreamRequest): Buffer => Buffer.from(DrainUpstreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DrainUpstreamRequest => DrainUpstreamRequest.decode(value),
+    responseSerialize: (value: DrainUpstreamResponse): Buffer =>
+      Buffer.from(DrainUpstreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DrainUpstreamResponse => DrainUpstreamResponse.decode(value),
+  },
+  /**
+   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  undrainUpstream: {
+    path: "/tollgate.v1.UpstreamService/UndrainUpstream" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UndrainUpstreamRequest): Buffer =>
+      Buffer.from(UndrainUpstreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UndrainUpstreamRequest => UndrainUpstreamRequest.decode(value),
+    responseSerialize: (value: UndrainUpstreamResponse): Buffer =>
+      Buffer.from(UndrainUpstreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UndrainUpstreamResponse => UndrainUpstreamResponse.decode(value),
+  },
+  /**
+   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
+   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  testUpstream: {
+    path: "/tollgate.v1.UpstreamService/TestUpstream" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TestUpstreamRequest): Buffer => Buffer.from(TestUpstreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TestUpstreamRequest => TestUpstreamRequest.decode(value),
+    responseSerialize: (value: TestUpstreamResponse): Buffer =>
+      Buffer.from(TestUpstreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TestUpstreamResponse => TestUpstreamResponse.decode(value),
+  },
 } as const;
 
 export interface UpstreamServiceServer extends UntypedServiceImplementation {
@@ -563,11 +1013,31 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
    */
   listUpstreams: handleUnaryCall<ListUpstreamsRequest, ListUpstreamsResponse>;
   /**
-   * ResetUpstream takes an upstream that was set aside back into use at once.
+   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
   resetUpstream: handleUnaryCall<ResetUpstreamRequest, ResetUpstreamResponse>;
+  /**
+   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
+   * those that run end as they would. It concerns the node that answers, and no other.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  drainUpstream: handleUnaryCall<DrainUpstreamRequest, DrainUpstreamResponse>;
+  /**
+   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  undrainUpstream: handleUnaryCall<UndrainUpstreamRequest, UndrainUpstreamResponse>;
+  /**
+   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
+   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  testUpstream: handleUnaryCall<TestUpstreamRequest, TestUpstreamResponse>;
 }
 
 export interface UpstreamServiceClient extends Client {
@@ -592,7 +1062,7 @@ export interface UpstreamServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListUpstreamsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResetUpstream takes an upstream that was set aside back into use at once.
+   * ResetUpstream takes an upstream that was set aside, or is drained, back into use at once.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -610,6 +1080,68 @@ export interface UpstreamServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResetUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
+   * those that run end as they would. It concerns the node that answers, and no other.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  drainUpstream(
+    request: DrainUpstreamRequest,
+    callback: (error: ServiceError | null, response: DrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  drainUpstream(
+    request: DrainUpstreamRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  drainUpstream(
+    request: DrainUpstreamRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * UndrainUpstream ends a drain. What is set aside for another cause stays so.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  undrainUpstream(
+    request: UndrainUpstreamRequest,
+    callback: (error: ServiceError | null, response: UndrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  undrainUpstream(
+    request: UndrainUpstreamRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UndrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  undrainUpstream(
+    request: UndrainUpstreamRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UndrainUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * TestUpstream reads the upstream's list of models with the gateway's credential, once, and says what failed. No
+   * model is asked, so that it costs nothing. It changes nothing of the upstream's health.
+   *
+   * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
+   */
+  testUpstream(
+    request: TestUpstreamRequest,
+    callback: (error: ServiceError | null, response: TestUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  testUpstream(
+    request: TestUpstreamRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TestUpstreamResponse) => void,
+  ): ClientUnaryCall;
+  testUpstream(
+    request: TestUpstreamRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TestUpstreamResponse) => void,
   ): ClientUnaryCall;
 }
 

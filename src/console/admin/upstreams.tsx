@@ -15,7 +15,13 @@ import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 
 const AGAIN_MS = 3_000;
-const LOOKS = { unspecified: "tag", healthy: "tag good", cooling: "tag warn", refused: "tag bad" } as const;
+const LOOKS = {
+  unspecified: "tag",
+  healthy: "tag good",
+  cooling: "tag warn",
+  refused: "tag bad",
+  drained: "tag warn",
+} as const;
 
 export function Upstreams(): ReactNode {
   const { data, error, refetch } = useQuery({ ...ask(listUpstreams, {}), refetchInterval: AGAIN_MS });

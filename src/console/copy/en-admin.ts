@@ -73,6 +73,7 @@ export const admin = {
       unspecified: "unknown",
       healthy: "takes requests",
       cooling: "set aside",
+      drained: "drained",
       refused: "refuses the credential",
     },
     causes: {

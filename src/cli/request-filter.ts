@@ -1,0 +1,68 @@
+/** Which requests `tollgate requests list` and `watch` show, as options. */
+import { type Command, InvalidArgumentError } from "commander";
+import { RequestState, type WatchRequestsRequest } from "../api/index.js";
+import { readUsd, readWhole } from "./arguments.js";
+
+const STATES: ReadonlyMap<string, RequestState> = new Map([
+  ["held", RequestState.REQUEST_STATE_HELD],
+  ["settled", RequestState.REQUEST_STATE_SETTLED],
+  ["voided", RequestState.REQUEST_STATE_VOIDED],
+  ["expired", RequestState.REQUEST_STATE_EXPIRED],
+  ["uncharged", RequestState.REQUEST_STATE_UNCHARGED],
+]);
+
+export interface FilterOptions {
+  readonly account: string;
+  readonly ofKey: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly state?: RequestState;
+  readonly reason: string;
+  readonly status?: bigint;
+  readonly minCost?: bigint;
+  readonly minMs?: bigint;
+  readonly user: string;
+  readonly tag: string;
+  readonly query: string;
+}
+
+export function withFilter(command: Command): Command {
+  return command
+    .option("--account <id>", "only this account's", "")
+    .option("--of-key <id>", "only this key's", "")
+    .option("--model <id>", "only of this model", "")
+    .option("--upstream <id>", "only of this upstream", "")
+    .option("--state <state>", `only those that are ${[...STATES.keys()].join(", ")}`, readState)
+    .option("--reason <word>", "only what failed with this reason, such as RATE_LIMITED", "")
+    .option("--status <code>", "only what had this HTTP status", readWhole)
+    .option("--min-cost <usd>", "only what cost at least this", readUsd)
+    .option("--min-ms <ms>", "only what took at least so long", readWhole)
+    .option("--user <name>", "only for this end user", "")
+    .option("--tag <tag>", "only with this tag", "")
+    .option("--query <text>", "only with this in the id, the client's own id, or the session", "");
+}
+
+function readState(text: string): RequestState {
+  const state = STATES.get(text);
+  if (state === undefined) throw new InvalidArgumentError(`Write one of ${[...STATES.keys()].join(", ")}.`);
+  return state;
+}
+
+export function filterOf(options: FilterOptions): WatchRequestsRequest {
+  return {
+    accountId: options.account,
+    keyId: options.ofKey,
+    model: options.model,
+    upstream: options.upstream,
+    state: options.state ?? RequestState.REQUEST_STATE_UNSPECIFIED,
+    reason: options.reason,
+    httpStatus: Number(options.status ?? 0n),
+    minCostNanos: options.minCost,
+    maxCostNanos: undefined,
+    minTotalMs: options.minMs === undefined ? undefined : Number(options.minMs),
+    maxTotalMs: undefined,
+    endUser: options.user,
+    tag: options.tag,
+    query: options.query,
+  };
+}

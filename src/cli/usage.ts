@@ -1,0 +1,201 @@
+/** `tollgate usage`: what was used and what it cost, by day, account, key and model, or by what is asked for. */
+import { type Command, InvalidArgumentError } from "commander";
+import {
+  type QueryUsageResponse,
+  type SummarizeUsageResponse,
+  type Usage,
+  UsageDimension,
+  UsageServiceService,
+  type UsageSum,
+  type UsageSummary,
+} from "../api/index.js";
+import { dayOf } from "../api/day.js";
+import { usageHead, usageLine } from "../api/usage-csv.js";
+import { USAGE_FORMS } from "../api/usage-export.js";
+import { formatUsd } from "../money.js";
+import { readDay, readSpan } from "./arguments.js";
+import { type Connection, connected, type ConnectionOptions, readPages, withConnection } from "./connection.js";
+import { CommandFailure } from "./failure.js";
+import type { Names } from "./names.js";
+import { type Column, formatTable, numeric, printPart } from "./print.js";
+
+/** By the words that people write, which are those of JSON. */
+const DIMENSIONS: ReadonlyMap<string, UsageDimension> = new Map([
+  ["day", UsageDimension.USAGE_DIMENSION_DAY],
+  ["hour", UsageDimension.USAGE_DIMENSION_HOUR],
+  ["minute", UsageDimension.USAGE_DIMENSION_MINUTE],
+  ["account", UsageDimension.USAGE_DIMENSION_ACCOUNT],
+  ["key", UsageDimension.USAGE_DIMENSION_KEY],
+  ["model", UsageDimension.USAGE_DIMENSION_MODEL],
+  ["upstream", UsageDimension.USAGE_DIMENSION_UPSTREAM],
+  ["user", UsageDimension.USAGE_DIMENSION_USER],
+  ["tag", UsageDimension.USAGE_DIMENSION_TAG],
+  ["reason", UsageDimension.USAGE_DIMENSION_REASON],
+]);
+const GROUPS_MAX = 2;
+const EXAMPLES = `
+Examples:
+  tollgate usage --account acme --from 2026-11-01 --json
+  tollgate usage --by model,key --since 7d --csv
+  tollgate usage --by minute --since 30m --model gpt-5.4
+
+Without --by the sums are of whole UTC days and of answered requests; with it they are of all
+requests, refused ones too, of the last 24 hours or as --since says.`;
+
+interface UsageOptions extends ConnectionOptions {
+  readonly account: string;
+  readonly from: string;
+  readonly to: string;
+  readonly since?: Date;
+  readonly by?: readonly UsageDimension[];
+  readonly ofKey: string;
+  readonly model: string;
+  readonly upstream: string;
+  readonly user: string;
+  readonly tag: string;
+  readonly reason: string;
+  readonly csv?: true;
+}
+
+export function addUsageCommand(program: Command): void {
+  withConnection(
+    program
+      .command("usage")
+      .description("sum up requests by day, account, key and model, or by --by")
+      .option("--by <what>", `at most two of ${[...DIMENSIONS.keys()].join(", ")}, with a comma`, readDimensions)
+      .option("--since <time>", "from so long ago on, such as 7d, 24h or 30m", readSpan)
+      .option("--from <day>", "from this UTC day on (default: 30 days ago); not with --by", readDay, "")
+      .option("--to <day>", "until and with this UTC day (default: today); not with --by", readDay, "")
+      .option("--account <id>", "only this account's", "")
+      .option("--of-key <id>", "with --by: only of this key", "")
+      .option("--model <id>", "with --by: only of this model", "")
+      .option("--upstream <id>", "with --by: only of this upstream", "")
+      .option("--user <name>", "with --by: only for this end user", "")
+      .option("--tag <tag>", "with --by: only with this tag", "")
+      .option("--reason <word>", "with --by: only what failed with this reason", "")
+      .option("--csv", "print CSV, amounts in USD")
+      .addHelpText("after", EXAMPLES),
+  ).action(usage);
+}
+
+function readDimensions(text: string): readonly UsageDimension[] {
+  const found = text.split(",").map((word) => DIMENSIONS.get(word.trim()));
+  if (found.length <= GROUPS_MAX && found.every((one) => one !== undefined)) return found;
+  throw new InvalidArgumentError(`Write at most two of ${[...DIMENSIONS.keys()].join(", ")}.`);
+}
+
+async function usage(options: UsageOptions): Promise<void> {
+  if (options.csv && options.json) throw new CommandFailure("choose one of --csv and --json", "usage");
+  if (options.since !== undefined && options.from !== "")
+    throw new CommandFailure("choose one of --since and --from", "usage");
+  await connected(options, (connection) =>
+    options.by === undefined ? byDay(connection, options) : grouped(connection, options, options.by),
+  );
+}
+
+async function byDay(connection: Connection, options: UsageOptions): Promise<void> {
+  const method = UsageServiceService.summarizeUsage;
+  const fromDay = options.since === undefined ? options.from : dayOf(options.since.valueOf());
+  const request = { accountId: options.account, fromDay, toDay: options.to };
+  let total: UsageSummary | undefined;
+  const { items } = await readPages(Number.MAX_SAFE_INTEGER, async (pageSize, pageToken) => {
+    const page = await connection.call(method, { ...request, pageSize, pageToken });
+    total = page.total;
+    return { items: page.summaries, nextPageToken: page.nextPageToken };
+  });
+  if (options.csv) return printPart(USAGE_FORMS.csv.head + items.map(USAGE_FORMS.csv.line).join(""));
+  const answer = { summaries: items, nextPageToken: "", total };
+  await connection.showNamed(method, answer, items, (names) => formatDays(answer, names));
+}
+
+function formatDays(answer: SummarizeUsageResponse, names: Names): string {
+  if (answer.summaries.length === 0) return "No requests.";
+  const titles = ["REQUESTS", "TOKENS IN", "TOKENS OUT", "USD"];
+  // Only operators are told their costs.
+  if (answer.total?.operatorCostNanos !== undefined) titles.push("COST", "MARGIN");
+  const columns: Column[] = ["DAY", "ACCOUNT", "KEY", "MODEL", ...titles.map(numeric)];
+  const rows = answer.summaries.map((one) => [
+    one.day,
+    names.account(one.accountId),
+    names.key(one.keyId),
+    one.model,
+    ...numbersOf(one),
+  ]);
+  if (answer.total !== undefined) rows.push(["total", "", "", "", ...numbersOf(answer.total)]);
+  return formatTable(columns, rows);
+}
+
+function numbersOf({ requestCount, usage, costNanos, operatorCostNanos, marginNanos }: UsageSummary): string[] {
+  const { input, output } = tokensOf(usage);
+  const own = operatorCostNanos === undefined ? [] : [formatUsd(operatorCostNanos), formatUsd(marginNanos ?? 0n)];
+  return [`${requestCount}`, `${input}`, `${output}`, formatUsd(costNanos), ...own];
+}
+
+/** All tokens read, cached or not, and all tokens answered. */
+export function tokensOf(usage: Usage | undefined): { input: bigint; output: bigint } {
+  if (usage === undefined) return { input: 0n, output: 0n };
+  const cached = usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return {
+    input: usage.inputTokens + cached + usage.imageTokens + usage.audioInputTokens,
+    output: usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens,
+  };
+}
+
+async function grouped(connection: Connection, options: UsageOptions, by: readonly UsageDimension[]): Promise<void> {
+  if (options.from !== "" || options.to !== "")
+    throw new CommandFailure("--from and --to are of whole days: say --since with --by", "usage");
+  const method = UsageServiceService.queryUsage;
+  const answer = await connection.call(method, {
+    accountId: options.account,
+    groupBy: [...by],
+    startTime: options.since,
+    endTime: undefined,
+    keyId: options.ofKey,
+    model: options.model,
+    upstream: options.upstream,
+    endUser: options.user,
+    tag: options.tag,
+    reason: options.reason,
+  });
+  const words = by.map((one) => [...DIMENSIONS].find(([, dimension]) => dimension === one)?.[0] ?? "");
+  if (options.csv) return printPart(usageHead(by) + answer.sums.map(usageLine).join(""));
+  const named = answer.sums.map(({ values }) => ({
+    accountId: values[by.indexOf(UsageDimension.USAGE_DIMENSION_ACCOUNT)] ?? "",
+    keyId: values[by.indexOf(UsageDimension.USAGE_DIMENSION_KEY)] ?? "",
+  }));
+  await connection.showNamed(method, answer, named, (names) => formatSums(answer, words, names));
+}
+
+function formatSums({ sums }: QueryUsageResponse, words: readonly string[], names: Names): string {
+  if (sums.length === 0) return "No requests.";
+  const isOperator = sums.some(({ operatorCostNanos }) => operatorCostNanos !== undefined);
+  const titles = ["REQUESTS", "FAILED", "TOKENS IN", "TOKENS OUT", "USD", ...(isOperator ? ["COST", "MARGIN"] : [])];
+  const columns: Column[] = [
+    ...words.map((word) => word.toUpperCase()),
+    ...[...titles, "FIRST MS P50", "P95", "TOTAL MS P50", "P95"].map(numeric),
+  ];
+  const shown = (value: string, place: number): string => {
+    if (words[place] === "account") return names.account(value);
+    return words[place] === "key" ? names.key(value) : value || "-";
+  };
+  return formatTable(
+    columns,
+    sums.map((sum) => [...sum.values.map(shown), ...figuresOf(sum, isOperator), ...timesOf(sum)]),
+  );
+}
+
+function figuresOf(sum: UsageSum, isOperator: boolean): string[] {
+  const { input, output } = tokensOf(sum.usage);
+  const own = isOperator ? [formatUsd(sum.operatorCostNanos ?? 0n), formatUsd(sum.marginNanos ?? 0n)] : [];
+  return [`${sum.requestCount}`, `${failedIn(sum)}`, `${input}`, `${output}`, formatUsd(sum.chargedNanos), ...own];
+}
+
+export function failedIn({ errors }: UsageSum): bigint {
+  return Object.values(errors).reduce((sum, count) => sum + count, 0n);
+}
+
+export function timesOf({ firstToken, total }: UsageSum): string[] {
+  return [firstToken?.p50Ms, firstToken?.p95Ms, total?.p50Ms, total?.p95Ms].map((ms) =>
+    ms === undefined ? "-" : ms.toFixed(0),
+  );
+}
