@@ -1,7 +1,9 @@
 /** Makes events with their deliveries, in one transaction: each is listed once, and goes to all that it should. */
+import type { Act } from "../audit/act.js";
 import type { AlertStep, StepRows, Store } from "../store/store.js";
 import { kindOf } from "./kinds.js";
 import type { Reading } from "./judge.js";
+import { testRecord } from "./records.js";
 import {
   type AlertRow,
   type DeliveryRow,
@@ -59,7 +61,7 @@ export class EventMaker {
   }
 
   /** Sends a test to one webhook. */
-  async test({ id: webhookId, accountId }: WebhookRow): Promise<DeliveryRow | undefined> {
+  async test({ id: webhookId, accountId }: WebhookRow, act: Act): Promise<DeliveryRow | undefined> {
     const id = this.#eventId();
     const values = {
       id,
@@ -72,12 +74,13 @@ export class EventMaker {
       createTimeMs: this.parts.nowMs(),
     };
     const deliveryId = this.#deliveryId();
-    const rows = await this.parts.store.alertSteps([
+    const steps: AlertStep[] = [
       { statement: "countEvent", values: {} },
       { statement: "insertTest", values },
       this.#delivery(deliveryId, id, accountId, webhookId),
       { statement: "delivery", values: { id: deliveryId } },
-    ]);
+    ];
+    const rows = await this.parts.store.alertSteps(steps, testRecord(act, { id: webhookId, accountId, eventId: id }));
     this.parts.onMade();
     const made = rows.at(-1)?.[0];
     return made && toDelivery(made);

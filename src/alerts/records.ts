@@ -27,6 +27,13 @@ export function deliveryRecord(act: Act, { id, accountId, eventId }: DeliveryRow
   return eventOf(act, { resource: `deliveries/${id}`, accountId, ...changeOf({ after: { eventId, sentAnew: true } }) });
 }
 
+export function testRecord(
+  act: Act,
+  { id, accountId, eventId }: { readonly id: string; readonly accountId: string; readonly eventId: string },
+): AuditEvent {
+  return eventOf(act, { resource: `webhooks/${id}`, accountId, ...changeOf({ after: { eventId, tested: true } }) });
+}
+
 function alertFacts({ accountId, settings }: AlertRow): object {
   return { accountId, ...settings, kind: kindOf(settings.kind)?.word ?? "" };
 }

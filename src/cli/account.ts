@@ -23,7 +23,7 @@ const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
 const UPDATE_EXAMPLES = `
 Examples:
   tollgate account update acme --budget-day 5.00
-  tollgate account update acme --requests-per-minute 600 --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
+  tollgate account update acme --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
 const ENTRY_KIND = "tollgate.v1.EntryKind";
 
 export function addAccountCommands(program: Command): void {

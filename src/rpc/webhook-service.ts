@@ -52,8 +52,8 @@ export function webhookService(
       const { webhook, secret } = await webhooks.rotate(await found(caller, id), graceSeconds, act);
       return { webhook: webhookOf(webhook, nowMs()), secret };
     },
-    async testWebhook({ id }, { caller }) {
-      const delivery = await maker.test(await found(caller, id));
+    async testWebhook({ id }, { caller, act }) {
+      const delivery = await maker.test(await found(caller, id), act);
       return { delivery: delivery && deliveryOf(delivery) };
     },
     async listDeliveries(request, { caller }) {

@@ -60,7 +60,7 @@ async function listen(server: TcpServer): Promise<{ readonly port: number; reado
 /** What is written down of the one attempt that a test of this webhook makes. */
 async function attemptAt(url: string): Promise<AttemptRow> {
   const { webhook } = await alerts.webhooks.create("", { name: "", url, paused: false }, TEST_ACT);
-  const delivery = await alerts.maker.test(webhook);
+  const delivery = await alerts.maker.test(webhook, TEST_ACT);
   const logged = (): Promise<readonly AttemptRow[]> => alerts.deliveries.attempts(delivery?.id ?? "");
   await expect.poll(async () => (await logged()).length, { interval: 20 }).toBe(1);
   await alerts.webhooks.delete(webhook, TEST_ACT);
@@ -208,7 +208,7 @@ test("while many never answer, another one has its event at once, and a slow one
   slow.answer(() => undefined);
   const settings = { name: "", url: slow.url, paused: false };
   const made = await Promise.all([1, 2, 3, 4].map(() => alerts.webhooks.create("", settings, TEST_ACT)));
-  for (const { webhook } of made) for (let each = 0; each < 5; each += 1) await alerts.maker.test(webhook);
+  for (const { webhook } of made) for (let each = 0; each < 5; each += 1) await alerts.maker.test(webhook, TEST_ACT);
   const quick = await startReceiver();
   expect(await attemptAt(quick.url)).toMatchObject({ status: 204 });
   expect(slow.openMost).toBeLessThanOrEqual(8);

@@ -77,7 +77,14 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     "IdentityService.ChangePassword",
     () => member.call("POST", "/session:changePassword", { password: PASSWORD, new_password: NEW_PASSWORD }),
   ],
-  ["IdentityService.ProveSession", () => member.call("POST", "/session:prove", { password: NEW_PASSWORD })],
+  [
+    "IdentityService.ProveSession",
+    async () => {
+      // Another password ends the sessions that were there.
+      await member.signIn("mia@example.com", NEW_PASSWORD);
+      return member.call("POST", "/session:prove", { password: NEW_PASSWORD });
+    },
+  ],
   [
     "IdentityService.CreateSecondFactor",
     () => keep("factor", "secret", member.call("POST", "/session/second-factor", {})),
