@@ -124,7 +124,7 @@ const TITLES = ["REQUESTS", "FAILED", "TOKENS OUT", "USD", "FIRST MS P50", "P95"
 
 function screenOf({ time, minutes, total, models, accounts, reasons, upstreams }: Reading, names: Names): string {
   const table = (title: string, sums: readonly UsageSum[], shown: (value: string) => string): string => {
-    const rows = busiest(sums).map((sum) => [shown(sum.values[0] ?? ""), ...rowOf(sum)]);
+    const rows = busiest(sums).map((sum) => rowOf(shown(sum.values[0] ?? ""), sum));
     return rows.length === 0 ? "" : formatTable([title, ...TITLES.map(numeric)], rows);
   };
   const count = total?.requestCount ?? 0n;
@@ -150,9 +150,10 @@ function screenOf({ time, minutes, total, models, accounts, reasons, upstreams }
     .join("\n\n");
 }
 
-function rowOf(sum: UsageSum): string[] {
+function rowOf(name: string, sum: UsageSum): string[] {
   const { output } = tokensOf(sum.usage);
-  return [`${sum.requestCount}`, `${failedIn(sum)}`, `${output}`, formatUsd(sum.chargedNanos), ...timesOf(sum)];
+  const counts = [`${sum.requestCount}`, `${failedIn(sum)}`, `${output}`];
+  return [name, ...counts, formatUsd(sum.chargedNanos), ...timesOf(sum)];
 }
 
 /** As the services' own JSON, under names of the screen. */
