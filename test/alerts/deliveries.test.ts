@@ -52,7 +52,7 @@ async function madeIn(store: Store): Promise<Made> {
   const { webhook } = await alertsOf(store).webhooks.create("", WEBHOOK, TEST_ACT);
   const makeId = (): string => randomUUID();
   const parts = { store, nodeId: "node_0", makeId, nowMs: () => nowMs, sendsMail: false, onMade: () => undefined };
-  const { id = "" } = (await new EventMaker(parts).test(webhook)) ?? {};
+  const { id = "" } = (await new EventMaker(parts).test(webhook, TEST_ACT)) ?? {};
   return { id, deliveries: new Deliveries(store, parts.nowMs, () => undefined) };
 }
 
