@@ -129,6 +129,29 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     },
   ],
   ["IdentityService.UpdateMember", () => ask("PATCH", `/accounts/acme/members/${made["member"]}`, { role: "member" })],
+  [
+    "IdentityService.UpdateMemberLimits",
+    () => ask("PATCH", `/accounts/acme/members/${made["member"]}/limits`, { settings: { concurrency: "3" } }),
+  ],
+  [
+    "IdentityService.EndMemberSessions",
+    async () => {
+      await new Browser(gateway).signIn("mia@example.com", NEW_PASSWORD);
+      return ask("POST", `/accounts/acme/members/${made["member"]}:signOut`);
+    },
+  ],
+  [
+    "PaymentService.CreateTopUpCodes",
+    () => keep("batch", "batch_id", ask("POST", "/top-up-codes", { count: 1, amount_nanos: "1000000000" })),
+  ],
+  ["PaymentService.VoidTopUpCodes", () => ask("POST", "/top-up-codes:void", { batch_id: made["batch"] })],
+  [
+    "PaymentService.RedeemTopUpCode",
+    async () => {
+      await keep("code", "codes.0", ask("POST", "/top-up-codes", { count: 1, amount_nanos: "1000000000" }));
+      return ask("POST", "/accounts/acme/top-up-codes:redeem", { code: made["code"] });
+    },
+  ],
   ["IdentityService.RemoveMember", () => ask("DELETE", `/accounts/acme/members/${made["member"]}`)],
   ["IdentityService.InviteUser", () => ask("POST", "/users:invite", { installation_role: "auditor" })],
   ["IdentityService.UpdateUser", () => ask("PATCH", `/users/${made["member"]}`, { installation_role: "auditor" })],

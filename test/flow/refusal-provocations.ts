@@ -232,6 +232,9 @@ export const PROVOCATIONS: readonly Provocation[] = [
     const secret = await withKey(stage, { scopes: ["keys"], concurrency: "1" });
     return manage(stage, "POST", "/keys", { settings: { scopes: ["keys"], concurrency: "2" } }, secret);
   }),
+  on("the management API", "TOP_UP_CODE_INVALID", (stage) =>
+    manage(stage, "POST", "/accounts/acme/top-up-codes:redeem", { code: "NOBODY-HAS-THIS-CODE" }),
+  ),
   on("the management API", "KEY_MISSING", ({ world }) => byBrowser(new Browser(world.front).call("GET", "/accounts"))),
   on("HTTP", "BALANCE_HELD", balanceHeld),
   on("HTTP", "CANCELLED", cancelled),
