@@ -2,19 +2,37 @@
 import { defineConfig } from "vitest/config";
 import { NotRunReporter } from "./test/support/not-run-reporter.js";
 
+/** They start no process and leave nothing behind, so those that one worker runs share the modules that they load. */
+const PURE = ["families", "formats", "keys", "limits", "models", "pricing", "routing", "tokens", "wire"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
+/** Of every file. */
+const ALL = {
+  // They end what hangs; a machine with other work beside may take several times its usual time.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // What is waited for comes within a second where nothing else runs.
+  expect: { poll: { timeout: 30_000 } },
+  pool: "forks",
+} as const;
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // They need a browser: `npm run test:browser`.
-    exclude: ["test/console/browser/**", "node_modules/**"],
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
-    // They end what hangs; a machine with other work beside may take several times its usual time.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // What is waited for comes within a second where nothing else runs.
-    expect: { poll: { timeout: 30_000 } },
-    pool: "forks",
     maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...ALL,
+          name: "apart",
+          include: ["test/**/*.test.ts"],
+          // Those in `test/console/browser` need a browser: `npm run test:browser`.
+          exclude: [...PURE, "test/console/browser/**", "node_modules/**"],
+        },
+      },
+      { test: { ...ALL, name: "together", include: PURE, isolate: false } },
+    ],
   },
 });

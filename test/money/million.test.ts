@@ -17,7 +17,7 @@ import { LIFE_ACCOUNTS, REACH, RandomLife, randomFrom } from "./random-life.js";
 import { RunningLedger } from "./running-ledger.js";
 import { TEST_ACT } from "../support/acts.js";
 
-const OPERATIONS = Number(process.env["TOLLGATE_MONEY_OPERATIONS"] ?? 250_000);
+const OPERATIONS = Number(process.env["TOLLGATE_MONEY_OPERATIONS"] ?? 100_000);
 const SEED = Number(process.env["TOLLGATE_SEED"] ?? randomInt(2 ** 31));
 /** How many commits there are from one crash to the next, at most. */
 const COMMITS_TO_CRASH_MAX = 200;
