@@ -14,6 +14,7 @@ import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
 import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
+import { answerRequestList } from "./request-list-answer.js";
 import type { RouteTable } from "./routes.js";
 import { answerAudit, answerStatement, answerSummaries } from "./statement.js";
 import { answerUsage } from "./usage-answer.js";
@@ -23,6 +24,7 @@ const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AccountServiceService.getStatement.path, answerStatement],
   [AuditServiceService.listAuditEvents.path, answerAudit],
   [InferenceServiceService.estimateCost.path, answerEstimate],
+  [UsageServiceService.listRequests.path, answerRequestList],
   [UsageServiceService.queryUsage.path, answerUsage],
   [UsageServiceService.summarizeUsage.path, answerSummaries],
 ]);

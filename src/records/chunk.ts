@@ -50,6 +50,13 @@ export function valueAt({ base, cells }: Column, row: number): number {
   return cells === undefined ? base : base + (cells[row] ?? 0);
 }
 
+/** No value of the column is above this. */
+export function mostOf({ base, cells }: Column): number {
+  if (cells === undefined) return base;
+  if (!(cells instanceof Float64Array)) return base + 256 ** cells.BYTES_PER_ELEMENT - 1;
+  return base + cells.reduce((most, cell) => Math.max(most, cell), 0);
+}
+
 /** The name or text of a row. */
 export function textAt(part: Part, name: ColumnName, row: number): string {
   return part.texts[valueAt(columnOf(part, name), row)] ?? "";

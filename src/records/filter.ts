@@ -24,7 +24,7 @@ export interface RecordFilter {
   readonly id?: string | undefined;
 }
 
-type Test = (row: number) => boolean;
+export type Test = (row: number) => boolean;
 
 /** A test of the chunk's rows; undefined where no row can pass. The texts are read only where ids are asked for. */
 export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
@@ -69,7 +69,8 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
   return others.length === 0 ? first : (row) => first(row) && others.every((test) => test(row));
 }
 
-const everyRow: Test = () => true;
+/** The test of whoever asks for all: it need not be called. */
+export const everyRow: Test = () => true;
 
 const ID_COLUMNS = ["id", "clientRequestId", "session"] as const;
 

@@ -8,7 +8,7 @@ import type { UsageTable } from "./usage-scan.js";
 
 export interface RecordCalls {
   append(batch: RowBatch): void;
-  list(filter: RecordFilter, count: number, after: ListCursor | undefined): readonly RecordRow[];
+  list(filter: RecordFilter, count: number, after: ListCursor | undefined): RowBatch;
   /** Undefined where the question makes too many groups. */
   usage(dimensions: readonly Dimension[], filter: RecordFilter): UsageTable | undefined;
   find(id: string): RecordRow | undefined;

@@ -3,8 +3,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Engine } from "./engine.js";
 import { openPostgresChunks } from "./postgres-chunks.js";
 import type { RecordAnswer, RecordCall, RecordCalls, RecordPlace } from "./record-calls.js";
+import { batchOf } from "./row-batch.js";
 import { openSqliteChunks } from "./sqlite-chunks.js";
-import { TooManyGroups } from "./usage-scan.js";
+import { TooManyGroups } from "./usage-places.js";
 
 type Handlers = {
   readonly [Name in keyof RecordCalls]: (
@@ -20,7 +21,7 @@ const opening = "url" in place ? openPostgresChunks(place.url) : Promise.resolve
 const engine = new Engine(await opening);
 const handlers: Handlers = {
   append: (batch) => engine.append(batch),
-  list: (filter, count, after) => engine.list(filter, count, after),
+  list: async (filter, count, after) => batchOf(await engine.list(filter, count, after)),
   usage: (dimensions, filter) =>
     engine.usage(dimensions, filter).catch((error: unknown) => {
       if (error instanceof TooManyGroups) return undefined;

@@ -10,10 +10,10 @@ import type { RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
-import { BatchBuilder } from "./row-batch.js";
+import { BatchBuilder, rowsOf } from "./row-batch.js";
 import type { Dimension } from "./usage-codes.js";
 import { groupsOf, type UsageGroup } from "./usage-groups.js";
-import { GROUPS_MAX } from "./usage-scan.js";
+import { GROUPS_MAX } from "./usage-places.js";
 
 /** How often what ended goes to the thread, and what waits for that at most. */
 const FLUSH_MS = 500;
@@ -41,6 +41,7 @@ export class Records {
   #storing = 0;
   #strangers = { second: 0, count: 0 };
   #sweeping = false;
+  #isClosed = false;
 
   private constructor(
     private readonly thread: RecordThread,
@@ -69,7 +70,7 @@ export class Records {
 
   /** What ended before the question is in the answer. */
   async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<readonly RecordRow[]> {
-    return this.#ask(() => this.thread.call("list", filter, count, after));
+    return rowsOf(await this.#ask(() => this.thread.call("list", filter, count, after)));
   }
 
   /** In the order of their values. */
@@ -113,6 +114,7 @@ export class Records {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
     await this.#flush();
     await this.thread.close();
@@ -140,7 +142,7 @@ export class Records {
       return await question();
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;
-      this.options.onError(cause);
+      if (!this.#isClosed) this.options.onError(cause);
       const problem = "records of requests cannot be read";
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem }, { cause });
     }

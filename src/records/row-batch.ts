@@ -1,4 +1,5 @@
-/** Records on their way to the thread that stores them: numbers in one array, and each name once. */
+/** Records on their way to the thread that stores them, or from it: numbers in one array, and each name once. */
+import { mapInTurns } from "../api/turns.js";
 import { COLUMNS, NAMES, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
 
 /** Rows one after the other, each with all columns; a name or text is its place in `texts`. */
@@ -58,4 +59,21 @@ export class BatchBuilder {
     grown.set(this.#cells);
     this.#cells = grown;
   }
+}
+
+export function batchOf(rows: readonly RecordRow[]): RowBatch {
+  const builder = new BatchBuilder();
+  for (const row of rows) builder.push(row);
+  return builder.take();
+}
+
+/** The rows of a batch, as they were pushed. */
+export function rowsOf({ count, cells, texts }: RowBatch): Promise<RecordRow[]> {
+  return mapInTurns(Array.from({ length: count }).keys(), (row) => {
+    const values = COLUMNS.map((name, place) => {
+      const cell = cells[row * WIDTH + place] ?? 0;
+      return [name, place < NUMBERS.length ? cell : (texts[cell] ?? "")];
+    });
+    return Object.fromEntries(values) as RecordRow;
+  });
 }

@@ -22,18 +22,40 @@ function bucketByLogarithm(tenths: number): number {
   return 1 + Math.floor(Math.log(Math.min(tenths, TENTHS_MAX)) / LOG_GROWTH);
 }
 
-/** In milliseconds, one for each share from 0 to 1, the lowest first; NaN where nothing was counted. */
-export function percentiles(counts: Uint32Array, shares: readonly number[]): number[] {
-  let total = 0;
-  for (let bucket = 0; bucket < counts.length; bucket++) total += counts[bucket] ?? 0;
-  const found = shares.map(() => Number.NaN);
-  if (total === 0) return found;
-  let seen = 0;
-  let next = 0;
-  for (let bucket = 0; bucket < counts.length && next < shares.length; bucket++) {
-    seen += counts[bucket] ?? 0;
-    for (; next < shares.length && seen >= Math.max(1, Math.ceil((shares[next] ?? 1) * total)); next++)
-      found[next] = bucket === 0 ? 0.05 : GROWTH ** (bucket - 0.5) / 10;
+/** Percentiles that are told of times. */
+export const SHARES = [0.5, 0.95, 0.99] as const;
+/** In milliseconds, in the middle of each bucket. */
+const bucketMs = Float64Array.from({ length: BUCKETS }, (_, bucket) =>
+  bucket === 0 ? 0.05 : GROWTH ** (bucket - 0.5) / 10,
+);
+
+/** Percentiles of a group of times. */
+export class Sketch {
+  readonly #counts = new Uint32Array(BUCKETS);
+  /** No time was counted below and above these. */
+  #lowest = BUCKETS;
+  #highest = -1;
+  #total = 0;
+
+  add(bucket: number, times: number): void {
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + times;
+    this.#total += times;
+    if (bucket < this.#lowest) this.#lowest = bucket;
+    if (bucket > this.#highest) this.#highest = bucket;
   }
-  return found;
+
+  /** Writes the times of the shares, in milliseconds, and begins anew; without a time nothing is written. */
+  take(found: Float64Array, at: number): void {
+    const [counts, total] = [this.#counts, this.#total];
+    let seen = 0;
+    for (let bucket = this.#lowest, share = 0; bucket <= this.#highest && share < SHARES.length; bucket++) {
+      seen += counts[bucket] ?? 0;
+      for (; share < SHARES.length && seen >= Math.ceil((SHARES[share] ?? 1) * total); share++)
+        found[at + share] = bucketMs[bucket] ?? 0;
+    }
+    counts.fill(0);
+    this.#lowest = BUCKETS;
+    this.#highest = -1;
+    this.#total = 0;
+  }
 }

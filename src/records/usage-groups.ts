@@ -1,6 +1,7 @@
 /** Sums of requests as those who ask for them read them: one object a group. */
 import { mapInTurns } from "../api/turns.js";
-import { SHARES, SUMS, type SumName, type UsageTable } from "./usage-scan.js";
+import { SHARES } from "./sketch.js";
+import { SUMS, type SumName, type UsageTable } from "./usage-scan.js";
 
 /** A group with its sums. */
 export interface UsageGroup {
@@ -25,27 +26,41 @@ export interface Percentiles {
 
 /** In the table's order. */
 export function groupsOf(table: UsageTable): Promise<UsageGroup[]> {
-  const errors = new Map<number, Record<string, number>>();
-  for (const [at, reason, count] of table.errors) errors.set(at, { ...errors.get(at), [reason]: count });
   return mapInTurns(table.requestCounts.keys(), (at) => ({
-    values: table.values.slice(at * table.width, (at + 1) * table.width),
+    values: table.names.map((names, place) => names[table.places[at * table.names.length + place] ?? 0] ?? ""),
     requestCount: table.requestCounts[at] ?? 0,
     answeredCount: table.answeredCounts[at] ?? 0,
     settledCount: table.settledCounts[at] ?? 0,
-    errors: errors.get(at) ?? NO_ERRORS,
+    errors: errorsOf(table, at),
     sums: sumsOf(table.sums, at * SUMS.length),
     firstTokenMs: percentilesAt(table.firstTokenMs, at),
     totalMs: percentilesAt(table.totalMs, at),
   }));
 }
 
-const NO_ERRORS: Readonly<Record<string, number>> = {};
+function errorsOf({ reasons, errors }: UsageTable, at: number): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (let place = 0; place < reasons.length; place++) {
+    const count = errors[at * reasons.length + place] ?? 0;
+    if (count > 0) found[reasons[place] ?? ""] = count;
+  }
+  return found;
+}
+
+const NO_SUMS = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<SumName, bigint>;
 
 function sumsOf(numbers: BigInt64Array, from: number): Record<SumName, bigint> {
-  return Object.fromEntries(SUMS.map((name, place) => [name, numbers[from + place] ?? 0n])) as Record<SumName, bigint>;
+  const sums = { ...NO_SUMS };
+  for (let place = 0; place < SUMS.length; place++) {
+    const [name, sum] = [SUMS[place], numbers[from + place]];
+    if (name !== undefined && sum !== undefined) sums[name] = sum;
+  }
+  return sums;
 }
 
 function percentilesAt(times: Float64Array, at: number): Percentiles | undefined {
-  const [p50 = Number.NaN, p95 = p50, p99 = p95] = times.subarray(at * SHARES.length, (at + 1) * SHARES.length);
-  return Number.isNaN(p50) ? undefined : { p50, p95, p99 };
+  const from = at * SHARES.length;
+  const [p50, p95, p99] = [times[from], times[from + 1], times[from + 2]];
+  if (p50 === undefined || p95 === undefined || p99 === undefined || Number.isNaN(p50)) return undefined;
+  return { p50, p95, p99 };
 }

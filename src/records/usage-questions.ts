@@ -1,4 +1,6 @@
 /** Sums of requests by their properties, equal to the ledger wherever that can be compared. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
 import type { RequestStore } from "../store/store.js";
 import type { Adopter } from "./adopter.js";
 import type { RecordFilter } from "./filter.js";
@@ -9,6 +11,8 @@ import type { UsageGroup } from "./usage-groups.js";
 import { SUMS, type SumName } from "./usage-scan.js";
 
 const VERIFIED_MAX = 10_000;
+/** How far back most questions go. */
+const WARM_DAYS = 30;
 const SPLIT = "\u0000";
 
 export interface UsageParts {
@@ -42,26 +46,38 @@ export class UsageQuestions {
     return [...groups.values()].toSorted((a, b) => (a.values.join(SPLIT) < b.values.join(SPLIT) ? -1 : 1));
   }
 
+  /** Compares the last days with the ledger, one after the other: whoever asks first need not wait for all of them. */
+  async warm(pauseMs: number): Promise<void> {
+    const today = dayNumber(this.parts.nowMs());
+    for (let ago = 1; ago <= WARM_DAYS; ago++) {
+      await sleep(pauseMs, undefined, { ref: false });
+      await this.#restsOfDay(dayOf((today - ago) * DAY_MS), undefined);
+    }
+  }
+
   /** What the ledger has beyond the records. */
   async #rests(filter: RecordFilter): Promise<readonly Rest[]> {
-    const { records, requests, nowMs } = this.parts;
-    const asked = ledgerFilter(filter, nowMs());
+    const asked = ledgerFilter(filter, this.parts.nowMs());
     if (asked === undefined) return [];
     const { account, key, model } = asked;
-    const names = account === undefined ? {} : { account };
     const rests: Rest[] = [];
-    for (const day of asked.days) {
-      if (this.#isVerified(day, account)) continue;
-      // First the ledger: what ends meanwhile is in the records alone, and no request is missed. All keys and models
-      // are compared, so that whoever asks for another one finds the day compared.
-      const rows = await ledgerDay(day, account, requests);
-      const found = await restOfDay(rows, { ...dayTimes(day), names }, (by, of) => records.usage(by, of));
-      if (found.length === 0) this.#verify(day, account);
-      for (const rest of found)
+    for (const day of asked.days)
+      for (const rest of await this.#restsOfDay(day, account))
         if ((key === undefined || rest.row.keyId === key) && (model === undefined || rest.row.model === model))
           rests.push(rest);
-    }
     return rests;
+  }
+
+  /** All keys and models are compared, so that whoever asks for another one finds the day compared. */
+  async #restsOfDay(day: string, account: string | undefined): Promise<readonly Rest[]> {
+    if (this.#isVerified(day, account)) return [];
+    const { records, requests } = this.parts;
+    // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
+    const rows = await ledgerDay(day, account, requests);
+    const names = account === undefined ? {} : { account };
+    const found = await restOfDay(rows, { ...dayTimes(day), names }, (by, of) => records.usage(by, of));
+    if (found.length === 0) this.#verify(day, account);
+    return found;
   }
 
   #isVerified(day: string, account: string | undefined): boolean {

@@ -19,6 +19,9 @@ import { watchRequests } from "./request-watch.js";
 import { askedUsage, sumMessage } from "./usage-query.js";
 import { summarizeUsage } from "./usage-summary.js";
 
+/** Between two days that are compared with the ledger after the start, so that nothing else waits for it. */
+const WARM_PAUSE_MS = 250;
+
 type Parts = Pick<CoreParts, "store" | "nowMs" | "ledger" | "records" | "requests">;
 
 export function usageService(parts: Parts): Handlers<typeof UsageServiceService> {
@@ -26,6 +29,8 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
   const watch = new RequestWatch(feed);
   const adopter = records && new Adopter({ records, requests: store.requests, nowMs });
   const questions = records && adopter && new UsageQuestions({ records, requests: store.requests, adopter, nowMs });
+  // What goes wrong is told to whoever asks.
+  questions?.warm(WARM_PAUSE_MS).catch(() => undefined);
   return {
     async getRequest({ id }, { caller }) {
       const [receipt, record] = await Promise.all([

@@ -60,6 +60,35 @@ test("whatever was lost stands under unknown, and no grouping shows another sum"
   );
 });
 
+const NOTHING = {
+  requestCount: 0,
+  usage: NO_USAGE,
+  costNanos: 0n,
+  refundedNanos: 0n,
+  operatorCostNanos: 0n,
+  marginNanos: 0n,
+};
+
+test("days that were compared after the start are not compared for whoever asks first", async () => {
+  const days: string[] = [];
+  const requests = {
+    summarize: (_account: string | undefined, { fromDay }: { readonly fromDay: string }) => {
+      days.push(fromDay);
+      return Promise.resolve({ rows: [], nextPageToken: "", total: NOTHING });
+    },
+  };
+  const parts = {
+    records: { usage: () => Promise.resolve([]) },
+    requests,
+    adopter: { adopt: () => Promise.resolve(0) },
+  };
+  const questions = new UsageQuestions({ ...parts, nowMs: () => DAY_MS + 7_200_000 });
+  await questions.warm(0);
+  expect([days.length, days[0], days.at(-1)]).toEqual([30, "2026-11-20", "2026-10-22"]);
+  await questions.ask(["model"], { fromMs: DAY_MS - 29 * 86_400_000, toMs: DAY_MS + 7_200_000, names: {} });
+  expect(days.slice(30)).toEqual(["2026-11-21"]);
+});
+
 /** `isAdopted`: enough time is over for what was lost to be given records again. */
 async function compare(directory: string, requests: Traffic, isAdopted: boolean): Promise<void> {
   let nowMs = DAY_MS;

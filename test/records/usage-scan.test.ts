@@ -7,6 +7,7 @@ import { type RecordFilter, rowPasses } from "../../src/records/filter.js";
 import { BatchBuilder } from "../../src/records/row-batch.js";
 import { type Dimension, DIMENSIONS, periodName } from "../../src/records/usage-codes.js";
 import { groupsOf } from "../../src/records/usage-groups.js";
+import { GROUPS_MAX, TooManyGroups } from "../../src/records/usage-places.js";
 import { SUMS, UsageScan } from "../../src/records/usage-scan.js";
 import { rowWith } from "./row.js";
 
@@ -64,6 +65,21 @@ test("of any rows in any chunks are those of the rows", async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+test("so many groups are told, in order, and one more is refused", () => {
+  const some = (count: number): readonly RecordRow[] =>
+    Array.from({ length: count }, (_, at) => rowWith({ endTimeMs: DAY, endUser: `u${at % 200}`, key: `k${at}` }));
+  const scan = new UsageScan(["user", "key"], ALL);
+  for (let at = 0; at < GROUPS_MAX; at += 4_000) scan.add(chunkOf(some(GROUPS_MAX).slice(at, at + 4_000)));
+  const { names, places, requestCounts } = scan.table();
+  const values = Array.from(requestCounts, (_, at) =>
+    [0, 1].map((place) => names[place]?.[places[at * 2 + place] ?? 0]),
+  );
+  const ids = values.map((each) => each.join("\u0000"));
+  expect(ids).toEqual(ids.toSorted());
+  expect(new Set(ids).size).toBe(GROUPS_MAX);
+  expect(() => scan.add(chunkOf(some(GROUPS_MAX + 1).slice(-1)))).toThrow(TooManyGroups);
 });
 
 function isKnown({ flags }: Pick<RecordRow, "flags">): boolean {

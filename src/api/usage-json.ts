@@ -1,0 +1,43 @@
+/** Sums of QueryUsage as JSON text: there may be 20,000 in an answer, so nothing is made of them on the way. */
+import { formatMoney } from "../money.js";
+import type { Percentiles, Usage, UsageSum } from "./index.js";
+import { NO_USAGE, USAGE_FIELDS } from "./usage.js";
+
+/** The proto's names of the fields of a usage, as they begin in JSON. */
+const TOKENS = USAGE_FIELDS.map((field) => {
+  const name = field.replaceAll(/[A-Z]|\d/g, (part) => `_${part.toLowerCase()}`);
+  return { field, begin: `"${name}":"` };
+});
+
+/** The same text as that of any message. */
+export function usageJson(sum: UsageSum): string {
+  const { requestCount, admittedCount, costNanos, chargedNanos, operatorCostNanos, marginNanos } = sum;
+  let text = `{"values":${JSON.stringify(sum.values)}`;
+  text += `,"request_count":"${requestCount}","admitted_count":"${admittedCount}"`;
+  text += `,"errors":${errorsJson(sum.errors)},"usage":${tokensJson(sum.usage ?? NO_USAGE)}`;
+  text += moneyJson("cost", costNanos) + moneyJson("charged", chargedNanos);
+  text += moneyJson("operator_cost", operatorCostNanos) + moneyJson("margin", marginNanos);
+  return `${text}${timesJson("first_token", sum.firstToken)}${timesJson("total", sum.total)}}`;
+}
+
+function errorsJson(errors: UsageSum["errors"]): string {
+  let text = "";
+  for (const [reason, count] of Object.entries(errors))
+    text += `${text === "" ? "" : ","}${JSON.stringify(reason)}:"${count}"`;
+  return `{${text}}`;
+}
+
+function tokensJson(usage: Usage): string {
+  let text = "";
+  for (const { field, begin } of TOKENS) text += `${text === "" ? "{" : ","}${begin}${usage[field]}"`;
+  return `${text}}`;
+}
+
+function moneyJson(name: string, nanos: bigint | undefined): string {
+  return nanos === undefined ? "" : `,"${name}_nanos":"${nanos}","${name}":"${formatMoney(nanos)}"`;
+}
+
+function timesJson(name: string, times: Percentiles | undefined): string {
+  if (times === undefined) return "";
+  return `,"${name}":{"p50_ms":${times.p50Ms},"p95_ms":${times.p95Ms},"p99_ms":${times.p99Ms}}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * Times of many groups. A histogram for each group of each million would be more than memory near the processor, so
+ * the buckets of rows are kept as they come, and put in the order of the groups at the end.
+ */
+import { columnOf, type Part, valueAt } from "./chunk.js";
+import { BUCKETS, bucketOf, SHARES, Sketch } from "./sketch.js";
+
+/** So many rows wait to be ordered; then they are counted. */
+const WAITING_ROWS_MAX = 1 << 21;
+/** Of a row: one above the bucket of its first token, and of its whole time above that; zero is no time. */
+const TOTAL_BITS = 16;
+const FIRST_MASK = (1 << TOTAL_BITS) - 1;
+
+interface RowTimes {
+  readonly groups: Int32Array;
+  readonly buckets: Uint32Array;
+}
+
+export interface TimesOfGroups {
+  /** As `SHARES` has them, group by group; NaN where there is no time. */
+  readonly firstTokenMs: Float64Array<ArrayBuffer>;
+  readonly totalMs: Float64Array<ArrayBuffer>;
+}
+
+export class UsageTimes {
+  #waiting: RowTimes[] = [];
+  #waitingRows = 0;
+  /** By group, how often each time was, where there were many rows. */
+  readonly #counted: Uint32Array[] = [];
+
+  constructor(private readonly waitingRowsMax = WAITING_ROWS_MAX) {}
+
+  /** Group 0 is of nobody. */
+  add(groups: Int32Array, groupCount: number, facts: Part): void {
+    this.#waiting.push({ groups, buckets: bucketsOf(facts, groups.length) });
+    this.#waitingRows += groups.length;
+    if (this.#waitingRows >= this.waitingRowsMax) this.#count(groupCount);
+  }
+
+  of(order: Int32Array): TimesOfGroups {
+    const { starts, ordered } = this.#ordered(order.length + 1);
+    const firstTokenMs = new Float64Array(order.length * SHARES.length).fill(Number.NaN);
+    const totalMs = firstTokenMs.slice();
+    const [first, total] = [new Sketch(), new Sketch()];
+    for (let at = 0; at < order.length; at++) {
+      const group = order[at] ?? 0;
+      for (let row = starts[group] ?? 0; row < (starts[group + 1] ?? 0); row++) {
+        const buckets = ordered[row] ?? 0;
+        const [one, whole] = [buckets & FIRST_MASK, buckets >>> TOTAL_BITS];
+        if (one !== 0) first.add(one - 1, 1);
+        if (whole !== 0) total.add(whole - 1, 1);
+      }
+      this.#addCounted(group, first, total);
+      first.take(firstTokenMs, at * SHARES.length);
+      total.take(totalMs, at * SHARES.length);
+    }
+    return { firstTokenMs, totalMs };
+  }
+
+  /** The rows that wait, in the order of their groups, and where those of each group start. */
+  #ordered(groupCount: number): { readonly starts: Uint32Array; readonly ordered: Uint32Array } {
+    const starts = new Uint32Array(groupCount + 2);
+    for (const { groups } of this.#waiting)
+      for (let row = 0; row < groups.length; row++) {
+        const after = (groups[row] ?? 0) + 2;
+        starts[after] = (starts[after] ?? 0) + 1;
+      }
+    // Those of nobody are not ordered at all.
+    starts[2] = 0;
+    for (let group = 3; group < starts.length; group++) starts[group] = (starts[group] ?? 0) + (starts[group - 1] ?? 0);
+    const ordered = new Uint32Array(starts[groupCount + 1] ?? 0);
+    for (const { groups, buckets } of this.#waiting)
+      for (let row = 0; row < groups.length; row++) {
+        const group = groups[row] ?? 0;
+        if (group === 0) continue;
+        // It moves on to where those of the next group start.
+        const at = starts[group + 1] ?? 0;
+        ordered[at] = buckets[row] ?? 0;
+        starts[group + 1] = at + 1;
+      }
+    return { starts, ordered };
+  }
+
+  #count(groupCount: number): void {
+    const { starts, ordered } = this.#ordered(groupCount);
+    this.#waiting = [];
+    this.#waitingRows = 0;
+    for (let group = 1; group < groupCount; group++) {
+      const counts = (this.#counted[group] ??= new Uint32Array(2 * BUCKETS));
+      for (let row = starts[group] ?? 0; row < (starts[group + 1] ?? 0); row++) {
+        const buckets = ordered[row] ?? 0;
+        const [one, whole] = [(buckets & FIRST_MASK) - 1, BUCKETS + (buckets >>> TOTAL_BITS) - 1];
+        if (one >= 0) counts[one] = (counts[one] ?? 0) + 1;
+        if (whole >= BUCKETS) counts[whole] = (counts[whole] ?? 0) + 1;
+      }
+    }
+  }
+
+  #addCounted(group: number, first: Sketch, total: Sketch): void {
+    const counts = this.#counted[group];
+    if (counts === undefined) return;
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const [one, whole] = [counts[bucket] ?? 0, counts[BUCKETS + bucket] ?? 0];
+      if (one > 0) first.add(bucket, one);
+      if (whole > 0) total.add(bucket, whole);
+    }
+  }
+}
+
+/** Of the facts that are in memory: whoever asks next needs the same. */
+const known = new WeakMap<Part, Uint32Array>();
+
+function bucketsOf(facts: Part, count: number): Uint32Array {
+  const found = known.get(facts);
+  if (found !== undefined) return found;
+  const buckets = new Uint32Array(count);
+  const [first, total] = [columnOf(facts, "firstToken"), columnOf(facts, "total")];
+  for (let row = 0; row < count; row++) {
+    const [one, whole] = [valueAt(first, row), valueAt(total, row)];
+    buckets[row] = (one === 0 ? 0 : bucketOf(one) + 1) + (whole === 0 ? 0 : (bucketOf(whole) + 1) << TOTAL_BITS);
+  }
+  known.set(facts, buckets);
+  return buckets;
+}
