@@ -31,6 +31,7 @@ const STEPS = {
   start: ["install the packages", "compile", "serve"],
   test: ["install the packages", "compile", "look for tools", "run the tests"],
   browser: ["install the packages", "compile", "look for tools", "run the tests"],
+  release: ["install the packages", "make and check what a release needs"],
 };
 /** What the tests of foreign clients use, and the Debian packages it comes from. */
 const TOOLS = [
@@ -285,12 +286,15 @@ function readOr(path, otherwise) {
 }
 
 const [purpose] = process.argv.slice(2);
-if (purpose !== "start" && purpose !== "test" && purpose !== "browser")
-  fail("usage: node src/prepare.mjs start|test|browser");
+if (purpose !== "start" && purpose !== "test" && purpose !== "browser" && purpose !== "release")
+  fail("usage: node src/prepare.mjs start|test|browser|release");
 checkNode();
 await install(purpose);
-build(purpose);
-link();
+// A release compiles apart, from nothing but what it is made of.
+if (purpose !== "release") {
+  build(purpose);
+  link();
+}
 if (purpose === "start") buildConsoleBehind();
 if (purpose === "test") installTools(TOOLS);
 if (purpose === "browser") installTools(BROWSER_TOOLS);

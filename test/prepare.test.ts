@@ -91,7 +91,7 @@ test("says how it is used", () => {
   expect(prepare("nothing")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "prepare: usage: node src/prepare.mjs start|test|browser\n",
+    stderr: "prepare: usage: node src/prepare.mjs start|test|browser|release\n",
   });
 });
 
