@@ -17,22 +17,22 @@ const ALL = {
   pool: "forks",
 } as const;
 
+export const PROJECTS = [
+  {
+    ...ALL,
+    name: "apart",
+    include: ["test/**/*.test.ts"],
+    // Those in `test/console/browser` need a browser: `npm run test:browser`.
+    exclude: [...PURE, "test/console/browser/**", "node_modules/**"],
+  },
+  { ...ALL, name: "together", include: PURE, isolate: false },
+];
+
 export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", new NotRunReporter()],
     maxWorkers: 2,
-    projects: [
-      {
-        test: {
-          ...ALL,
-          name: "apart",
-          include: ["test/**/*.test.ts"],
-          // Those in `test/console/browser` need a browser: `npm run test:browser`.
-          exclude: [...PURE, "test/console/browser/**", "node_modules/**"],
-        },
-      },
-      { test: { ...ALL, name: "together", include: PURE, isolate: false } },
-    ],
+    projects: PROJECTS.map((test) => ({ test })),
   },
 });

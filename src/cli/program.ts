@@ -29,8 +29,8 @@ Examples:
   tollgate key create acme --name ci
   tollgate usage --account acme
 
-All commands but serve, config, import and store talk to a running gateway over gRPC, at --gateway or
-TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
+All commands but serve, config, import and store talk to a running gateway over gRPC, at --gateway
+or TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
 
 export function buildProgram(): Command {
   const program = new Command("tollgate")

@@ -28,7 +28,7 @@ import type { Handlers, StreamHandler, UnaryHandler } from "./handler.js";
 import { identityService } from "./identity-service.js";
 import { inferenceService } from "./inference-service.js";
 import { keyService } from "./key-service.js";
-import { withMoney } from "./money-messages.js";
+import { streamWithMoney, withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
 import { nodeService } from "./node-service.js";
 import { paymentService } from "./payment-service.js";
@@ -88,8 +88,9 @@ export function routes<
 >(service: Service, handlers: Handlers<Service>): readonly Route[] {
   return Object.entries(service).map(([name, { path, responseStream }]) => {
     const handler: unknown = handlers[name];
+    const { desc } = methodByPath(path);
     return responseStream
-      ? { path, stream: handler as StreamHandler<unknown, unknown> }
-      : { path, unary: withMoney(methodByPath(path).desc, handler as UnaryHandler<unknown, unknown>) };
+      ? { path, stream: streamWithMoney(desc, handler as StreamHandler<unknown, unknown>) }
+      : { path, unary: withMoney(desc, handler as UnaryHandler<unknown, unknown>) };
   });
 }

@@ -3,11 +3,12 @@
  * written behind it.
  */
 import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import type { Sink } from "../api/channel.js";
 import { FIELD_MASK } from "../api/descriptors.js";
 import { changeEach, holdsMoney, moneyOf } from "../api/money-fields.js";
 import { AMOUNT_NANOS_MAX, formatMoney, NANOS_PER_USD } from "../money.js";
 import { invalid } from "../api/check.js";
-import type { UnaryHandler } from "./handler.js";
+import type { StreamHandler, UnaryHandler } from "./handler.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 const CURRENCY = "USD";
@@ -28,6 +29,23 @@ export function withMoney(
   return async (request, call) => {
     const answer = await handler(reads ? readMoney(input, request) : request, call);
     return writes ? writeMoney(output, answer) : answer;
+  };
+}
+
+/** The same of a handler that pushes its answer. */
+export function streamWithMoney(
+  { input, output }: DescMethod,
+  handler: StreamHandler<unknown, unknown>,
+): StreamHandler<unknown, unknown> {
+  const [reads, writes] = [holdsMoney(input), holdsMoney(output)];
+  if (!reads && !writes) return handler;
+  return (request, call, sink) => {
+    const written: Sink<unknown> = {
+      head: (metadata) => sink.head(metadata),
+      data: (message) => sink.data(writeMoney(output, message)),
+      onDrain: (callback) => sink.onDrain(callback),
+    };
+    return handler(reads ? readMoney(input, request) : request, call, writes ? written : sink);
   };
 }
 

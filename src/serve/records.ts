@@ -4,9 +4,11 @@ import type { CallMetadata } from "../api/channel.js";
 import type { Tracing } from "../observe/tracing.js";
 import { beginsRequest } from "../rpc/begins-request.js";
 import { Records } from "../records/records.js";
-import { RequestFeed } from "../records/request-record.js";
+import { type EndedRequest, RequestFeed } from "../records/request-record.js";
 import type { CoreOptions } from "./core.js";
 
+const SERVICES = "/tollgate.v1.";
+const INFERENCE = `${SERVICES}InferenceService/`;
 /** What goes wrong is told so often at most. */
 const TELL_MS = 10_000;
 
@@ -41,6 +43,13 @@ export async function openRecords(
       log.error({ err }, "records of requests could not be stored or read; requests go on");
     },
   });
-  requests.subscribe((request) => records.add(request));
+  requests.subscribe((request) => {
+    if (!isLeftQuestion(request)) records.add(request);
+  });
   return { requests, records };
+}
+
+/** Whoever leaves a page of the console before its answer came was refused nothing: that is no record. */
+function isLeftQuestion({ failure, path }: EndedRequest): boolean {
+  return failure?.reason === "ERROR_REASON_CANCELLED" && path.startsWith(SERVICES) && !path.startsWith(INFERENCE);
 }

@@ -22,7 +22,14 @@ test("every method says who may call it", () => {
 test("the options of a method are read", () => {
   const credit = methodByPath("/tollgate.v1.AccountService/CreditAccount");
   expect(credit.http).toEqual({ verb: "POST", pattern: "/api/v1/accounts/{id}:credit", body: "*" });
-  expect(credit.permission).toEqual({ scope: "", operator: true, open: false, user: false, reads: false });
+  expect(credit.permission).toEqual({
+    scope: "",
+    operator: true,
+    fresh: false,
+    open: false,
+    user: false,
+    reads: false,
+  });
   expect(methodByPath("/tollgate.v1.InferenceService/Generate").http).toBeUndefined();
   expect(serviceMethod("/tollgate.v1.InferenceService/StreamGenerate")?.responseStream).toBe(true);
 });

@@ -157,7 +157,7 @@ class Run {
       requestCostMaxNanos: request,
     };
     await store.accounts.setSettings(id, budgets, "", TEST_ACT);
-    this.#model.limits.set(id, limits);
+    this.#model.changeLimits(id, limits);
   }
 
   /** Early in the run each time, later now and then: a proof reads everything. */

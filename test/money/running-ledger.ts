@@ -76,14 +76,14 @@ export class RunningLedger {
     this.#windowMax = windowMax;
   }
 
-  get limits(): Map<string, Limits> {
-    return this.#budgets.limits;
+  /** What was granted under the old ones is asked back with the change. */
+  changeLimits(accountId: string, limits: Limits): void {
+    this.#budgets.limits.set(accountId, limits);
+    this.#recall(this.#leasesOf(accountId));
   }
 
   /** A start of the process ends all leases: nobody else can be alive. */
-  restart(): void {
-    this.#beats.clear();
-  }
+  restart = (): void => this.#beats.clear();
 
   decide(operation: LedgerOperation): LedgerResult {
     switch (operation.kind) {
@@ -348,8 +348,7 @@ export class RunningLedger {
       this.#debits.set(debitId, { accountId, taken, missing });
       this.accounts.get(accountId)!.granted -= taken;
     }
-    const availableNanos = this.#told(accountId);
-    const said = { debitedNanos: taken, receivableNanos: missing, availableNanos };
+    const said = { debitedNanos: taken, receivableNanos: missing, availableNanos: this.#told(accountId) };
     return { kind: "debited", ...said, repeated: known !== undefined };
   }
 

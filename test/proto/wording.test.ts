@@ -167,11 +167,15 @@ describe("a reason has one spelling in what people read:", () => {
     });
   const other = new RegExp(`(?:\\b(?:${spellings.join("|")})\\b|ERROR_REASON_[A-Z]+)`);
 
+  // The table of errors also tells the `code` of OpenAI's envelope, which many reasons have in small letters.
+  const withoutCode = (line: string): string => line.replace(/^(\| `[A-Z_]+` \| \d+ \| [A-Z_]+ \|) `\w+` \|/, "$1 |");
+
   test.each(files)("%s", (file) => {
     const lines = readFileSync(file, "utf8").split("\n");
     // In code the long name is that of the generated enum, which no person is shown.
     const isCode = file.startsWith("src/");
-    const wrong = lines.filter((line) => other.test(isCode ? line.replaceAll(/"ERROR_REASON_[A-Z_]+"/g, "") : line));
+    const shown = lines.map((line) => (isCode ? line.replaceAll(/"ERROR_REASON_[A-Z_]+"/g, "") : withoutCode(line)));
+    const wrong = shown.filter((line) => other.test(line));
     expect(wrong).toEqual([]);
   });
 });

@@ -56,23 +56,23 @@ let fitting: Fitting | undefined;
 
 /** What of the answers in a file of kept ones does not fit, each once. */
 export function misfitsIn(file: string): string[] {
-  if (!existsSync(file)) return [];
   const found = new Set<string>();
-  for (const line of readFileSync(file, "utf8").split("\n"))
-    if (line !== "") for (const misfit of misfitsOf(JSON.parse(line) as KeptAnswer)) found.add(misfit);
+  for (const line of wholeLines(file))
+    for (const misfit of misfitsOf(JSON.parse(line) as KeptAnswer)) found.add(misfit);
   return [...found].filter((misfit) => !BY_DESIGN.some(({ said }) => said.test(misfit)));
 }
 
 /** What was asked and with which status it was answered, in the order of the answers' ends. */
 export function statusesIn(file: string): string[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8")
-    .split("\n")
-    .filter((line) => line !== "");
-  return lines.map((line) => {
+  return wholeLines(file).map((line) => {
     const { method, url, answer } = JSON.parse(line) as KeptAnswer;
     return `${method} ${url} ${readAnswer(answer)?.status}`;
   });
+}
+
+/** A process that is killed leaves the last one half written, which has no end. */
+function wholeLines(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
 }
 
 function* misfitsOf({ method, url, version, answer }: KeptAnswer): Generator<string, void> {
