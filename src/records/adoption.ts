@@ -5,9 +5,9 @@ import { FLAG, type RecordRow, storedTime, UNKNOWN } from "./columns.js";
 
 /** One that ended just now may still be on its way here, on any node. */
 const SETTLED_MS = 5_000;
-const PAGE_ROWS = 1_000;
+const PAGE_ROWS = 200;
 /** A crash loses about a second of requests; whatever is missing beyond so many pages stays in the sums alone. */
-const PAGES_MAX = 50;
+const PAGES_MAX = 250;
 /** A request ends at most so long after it was admitted. */
 const REQUEST_MS_MAX = 700_000;
 

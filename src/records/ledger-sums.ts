@@ -98,9 +98,17 @@ function valueOf(dimension: Dimension, row: UsageSummaryRow): string {
 
 type Sums = Record<SumName, bigint>;
 
-function sumsOf(row: UsageSummaryRow): Sums {
-  const { costNanos, operatorCostNanos, marginNanos, usage } = row;
-  return { ...usage, costNanos, chargedNanos: costNanos, operatorCostNanos, marginNanos };
+function sumOf(row: UsageSummaryRow, name: SumName): bigint {
+  switch (name) {
+    case "costNanos":
+    case "chargedNanos":
+      return row.costNanos;
+    case "operatorCostNanos":
+    case "marginNanos":
+      return row[name];
+    default:
+      return row.usage[name];
+  }
 }
 
 /** The ledger's sums of a day do not tell what of the cost was charged. */
@@ -109,12 +117,11 @@ const COMPARED = SUMS.filter((name) => name !== "chargedNanos");
 /** Undefined where nothing is: records that are newer than what the ledger said are right all the same. */
 function beyond(row: UsageSummaryRow, group: UsageGroup | undefined): UsageGroup | undefined {
   const count = row.requestCount - (group?.settledCount ?? 0);
-  if (count < 0) return undefined;
-  const ledger = sumsOf(row);
-  const sums = Object.fromEntries(SUMS.map((name) => [name, ledger[name] - (group?.sums[name] ?? 0n)])) as Sums;
+  const of = (name: SumName): bigint => sumOf(row, name) - (group?.sums[name] ?? 0n);
+  if (count < 0 || (count === 0 && COMPARED.every((name) => of(name) === 0n))) return undefined;
+  const sums = Object.fromEntries(SUMS.map((name) => [name, of(name)])) as Sums;
   // What was above the money that an account had is no charge.
   sums.chargedNanos = sums.costNanos;
-  if (count === 0 && COMPARED.every((name) => sums[name] === 0n)) return undefined;
   return {
     values: [],
     requestCount: count,

@@ -1,10 +1,10 @@
 /** Sums of requests by their properties, equal to the ledger wherever that can be compared. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
-import type { RequestStore } from "../store/store.js";
+import type { RequestStore, UsageSummaryRow } from "../store/store.js";
 import type { Adopter } from "./adopter.js";
 import type { RecordFilter } from "./filter.js";
-import { dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
+import { type AskRecords, dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest, restOfDay } from "./ledger-sums.js";
 import type { Records } from "./records.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageGroup } from "./usage-groups.js";
@@ -14,6 +14,12 @@ const VERIFIED_MAX = 10_000;
 /** How far back most questions go. */
 const WARM_DAYS = 30;
 const SPLIT = "\u0000";
+
+/** A day that is not known to agree, and the ledger's sums of it. */
+interface OpenDay {
+  readonly day: string;
+  readonly rows: readonly UsageSummaryRow[];
+}
 
 export interface UsageParts {
   readonly records: Pick<Records, "usage">;
@@ -30,11 +36,9 @@ export class UsageQuestions {
 
   /** In the order of their values. Rejects with PARAMETER_INVALID where there are too many, and with OVERLOADED. */
   async ask(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
-    const { records } = this.parts;
-    let rests = await this.#rests(filter);
+    let { found, rests } = await this.#compared(dimensions, filter);
     if (rests.some(({ group }) => group.requestCount > 0) && (await this.#adopt(rests)))
-      rests = await this.#rests(filter);
-    const found = await records.usage(dimensions, filter);
+      ({ found, rests } = await this.#compared(dimensions, filter));
     if (rests.length === 0) return found;
     const groups = new Map(found.map((group) => [group.values.join(SPLIT), group]));
     for (const rest of rests) {
@@ -51,31 +55,43 @@ export class UsageQuestions {
     const today = dayNumber(this.parts.nowMs());
     for (let ago = 1; ago <= WARM_DAYS; ago++) {
       await sleep(pauseMs, undefined, { ref: false });
-      await this.#restsOfDay(dayOf((today - ago) * DAY_MS), undefined);
+      const day = dayOf((today - ago) * DAY_MS);
+      await this.#restsOfDay({ day, rows: await ledgerDay(day, undefined, this.parts.requests) }, undefined);
     }
   }
 
-  /** What the ledger has beyond the records. */
-  async #rests(filter: RecordFilter): Promise<readonly Rest[]> {
-    const asked = ledgerFilter(filter, this.parts.nowMs());
-    if (asked === undefined) return [];
-    const { account, key, model } = asked;
+  /** What was asked for, and what the ledger has beyond the same records. */
+  async #compared(
+    dimensions: readonly Dimension[],
+    filter: RecordFilter,
+  ): Promise<{ readonly found: readonly UsageGroup[]; readonly rests: readonly Rest[] }> {
+    const { records, requests, nowMs } = this.parts;
+    const asked = ledgerFilter(filter, nowMs());
+    const { account, key, model } = asked ?? {};
     const rests: Rest[] = [];
-    for (const day of asked.days)
-      for (const rest of await this.#restsOfDay(day, account))
-        if ((key === undefined || rest.row.keyId === key) && (model === undefined || rest.row.model === model))
-          rests.push(rest);
-    return rests;
+    const open: OpenDay[] = [];
+    for (const day of asked?.days ?? []) {
+      if (this.#isVerified(day, account)) continue;
+      // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
+      const one = { day, rows: await ledgerDay(day, account, requests) };
+      if (this.#isOver(day)) rests.push(...(await this.#restsOfDay(one, account)));
+      else open.push(one);
+    }
+    // Asked in one turn, all see the same records: one that comes meanwhile is in none of them.
+    const [found, ...others] = await Promise.all([
+      records.usage(dimensions, filter),
+      ...open.map((one) => this.#restsOfDay(one, account)),
+    ]);
+    const isAsked = ({ row }: Rest): boolean =>
+      (key === undefined || row.keyId === key) && (model === undefined || row.model === model);
+    return { found, rests: [...rests, ...others.flat()].filter(isAsked) };
   }
 
   /** All keys and models are compared, so that whoever asks for another one finds the day compared. */
-  async #restsOfDay(day: string, account: string | undefined): Promise<readonly Rest[]> {
-    if (this.#isVerified(day, account)) return [];
-    const { records, requests } = this.parts;
-    // First the ledger: what ends meanwhile is in the records alone, and no request is missed.
-    const rows = await ledgerDay(day, account, requests);
+  async #restsOfDay({ day, rows }: OpenDay, account: string | undefined): Promise<readonly Rest[]> {
     const names = account === undefined ? {} : { account };
-    const found = await restOfDay(rows, { ...dayTimes(day), names }, (by, of) => records.usage(by, of));
+    const ask: AskRecords = (by, of) => this.parts.records.usage(by, of);
+    const found = rows.length === 0 ? [] : await restOfDay(rows, { ...dayTimes(day), names }, ask);
     if (found.length === 0) this.#verify(day, account);
     return found;
   }
@@ -84,17 +100,24 @@ export class UsageQuestions {
     return this.#verified.has(`${day} `) || (account !== undefined && this.#verified.has(`${day} ${account}`));
   }
 
+  /** Of a day that was over an hour ago every request has been settled, by recovery where by nobody else. */
+  #isOver(day: string): boolean {
+    return dayTimes(day).toMs + 3_600_000 < this.parts.nowMs();
+  }
+
   #verify(day: string, account: string | undefined): void {
-    // Of a day that was over an hour ago every request has been settled, by recovery where by nobody else.
-    const isOver = dayTimes(day).toMs + 3_600_000 < this.parts.nowMs();
-    if (isOver && this.#verified.size < VERIFIED_MAX) this.#verified.add(`${day} ${account ?? ""}`);
+    if (this.#isOver(day) && this.#verified.size < VERIFIED_MAX) this.#verified.add(`${day} ${account ?? ""}`);
   }
 
   /** True where requests got a record. */
   async #adopt(rests: readonly Rest[]): Promise<boolean> {
     const days = rests.map(({ row }) => dayTimes(row.day));
     const [fromMs, toMs] = [Math.min(...days.map((day) => day.fromMs)), Math.max(...days.map((day) => day.toMs))];
-    return (await this.parts.adopter.adopt(fromMs, toMs)) > 0;
+    const adopting = this.parts.adopter.adopt(fromMs, toMs);
+    if (fromMs + DAY_MS <= this.parts.nowMs()) return (await adopting) > 0;
+    // Of today it is mostly what ended just now, whose record is on its way: nobody waits for the search for others.
+    adopting.catch(() => undefined);
+    return false;
   }
 }
 

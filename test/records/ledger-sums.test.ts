@@ -14,7 +14,9 @@ import { Engine } from "../../src/records/engine.js";
 import { BatchBuilder } from "../../src/records/row-batch.js";
 import { Records } from "../../src/records/records.js";
 import { DIMENSIONS } from "../../src/records/usage-codes.js";
+import type { UsageGroup } from "../../src/records/usage-groups.js";
 import { UsageQuestions } from "../../src/records/usage-questions.js";
+import { SUMS } from "../../src/records/usage-scan.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { rowWith } from "./row.js";
@@ -87,6 +89,31 @@ test("days that were compared after the start are not compared for whoever asks 
   expect([days.length, days[0], days.at(-1)]).toEqual([30, "2026-11-20", "2026-10-22"]);
   await questions.ask(["model"], { fromMs: DAY_MS - 29 * 86_400_000, toMs: DAY_MS + 7_200_000, names: {} });
   expect(days.slice(30)).toEqual(["2026-11-21"]);
+});
+
+test("a request whose record comes while its question is asked is counted once", async () => {
+  const row = { ...NOTHING, day: "2026-11-21", accountId: "acme", keyId: "k1", model: "m1", requestCount: 1 };
+  const sums = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<(typeof SUMS)[number], bigint>;
+  const counts = { requestCount: 1, answeredCount: 1, settledCount: 1, errors: {}, sums };
+  let hasRecord = false;
+  const usage = (dimensions: readonly string[]): Promise<UsageGroup[]> => {
+    const values = dimensions.map((name) => (name === "key" ? "k1" : "m1"));
+    const groups = hasRecord ? [{ ...counts, values, firstTokenMs: undefined, totalMs: undefined }] : [];
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        // It comes once this is answered.
+        hasRecord = true;
+        resolve(groups);
+      });
+    });
+  };
+  const requests = { summarize: () => Promise.resolve({ rows: [row], nextPageToken: "", total: NOTHING }) };
+  const parts = { records: { usage }, requests, adopter: { adopt: () => Promise.resolve(0) } };
+  const questions = new UsageQuestions({ ...parts, nowMs: () => DAY_MS + 7_200_000 });
+  for (let at = 0; at < 2; at++) {
+    const groups = await questions.ask(["model"], { fromMs: DAY_MS, toMs: DAY_MS + 7_200_000, names: {} });
+    expect(groups.map(({ values, requestCount }) => [values, requestCount])).toEqual([[["m1"], 1]]);
+  }
 });
 
 /** `isAdopted`: enough time is over for what was lost to be given records again. */
