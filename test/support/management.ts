@@ -53,6 +53,13 @@ export class Management {
     };
   }
 
+  /** The newest entry of an account. What nodes lease and give back by themselves is none. */
+  async newestEntry(accountId: string): Promise<unknown> {
+    const { status, body } = await this.call("GET", `/accounts/${accountId}/entries?page_size=1`);
+    expect(status).toBe(200);
+    return body["entries"];
+  }
+
   /** Fails the test where the ledger does not hold. */
   async verify(): Promise<Json> {
     const { body } = await this.call("POST", "/ledger:verify", {});
