@@ -84,6 +84,17 @@ export interface Settings {
   readonly exports: ExportSettings;
 }
 
+/** Of a gateway without a file. */
+export const NO_SETTINGS: Settings = {
+  upstreams: [],
+  models: [],
+  accounts: [],
+  keys: [],
+  metrics: { accounts: [] },
+  alerts: [],
+  exports: { directory: undefined, formats: [] },
+};
+
 /** What metrics tell beyond what they tell of everybody. */
 export interface MetricsSettings {
   /** Accounts whose balances and budgets are told, by their ids. */

@@ -311,31 +311,19 @@ export class Ledger {
   /** The requests, with everything in them that was settled before the question. */
   get requests(): RequestStore {
     const { requests } = this.#store;
+    const flushed =
+      <Asked extends readonly unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) =>
+      async (...asked: Asked): Promise<Answer> => {
+        await this.#writer.flush();
+        return ask(...asked);
+      };
     return {
-      get: async (id) => {
-        await this.#writer.flush();
-        return requests.get(id);
-      },
-      receipt: async (id) => {
-        await this.#writer.flush();
-        return requests.receipt(id);
-      },
-      list: async (accountId, page) => {
-        await this.#writer.flush();
-        return requests.list(accountId, page);
-      },
-      many: async (ids) => {
-        await this.#writer.flush();
-        return requests.many(ids);
-      },
-      running: async (accountId, count) => {
-        await this.#writer.flush();
-        return requests.running(accountId, count);
-      },
-      summarize: async (accountId, days, page) => {
-        await this.#writer.flush();
-        return requests.summarize(accountId, days, page);
-      },
+      get: flushed((id: string) => requests.get(id)),
+      receipt: flushed((id: string) => requests.receipt(id)),
+      list: flushed((...asked: Parameters<RequestStore["list"]>) => requests.list(...asked)),
+      many: flushed((...asked: Parameters<RequestStore["many"]>) => requests.many(...asked)),
+      running: flushed((...asked: Parameters<RequestStore["running"]>) => requests.running(...asked)),
+      summarize: flushed((...asked: Parameters<RequestStore["summarize"]>) => requests.summarize(...asked)),
       outputOf: (accountId, model, fromDay) => requests.outputOf(accountId, model, fromDay),
     };
   }

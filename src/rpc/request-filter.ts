@@ -12,10 +12,21 @@ const CHARGES: Readonly<Partial<Record<RequestState, Charge>>> = {
   [RequestState.REQUEST_STATE_UNCHARGED]: "uncharged",
 };
 
+type Named = Pick<ListRequestsRequest, "keyId" | "model" | "upstream" | "reason" | "endUser">;
+
 /** Both ends are in it. */
 export interface Times {
   readonly fromMs: number;
   readonly toMs: number;
+}
+
+/** What a question about requests names, of what it may; `account` as the caller may see it. */
+export function askedNames(
+  { keyId: key, model, upstream, reason, endUser }: Named,
+  account: string | undefined,
+): RecordFilter["names"] {
+  const named = { account: account ?? "", key, model, upstream, reason, endUser };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== ""));
 }
 
 /** `account` is the one that the caller may see; undefined is all of them. */
@@ -24,20 +35,10 @@ export function filterOf(
   account: string | undefined,
   times: Times,
 ): RecordFilter {
-  const names: Record<string, string> = {};
-  const named = {
-    account: account ?? "",
-    key: asked.keyId,
-    model: asked.model,
-    upstream: asked.upstream,
-    reason: asked.reason,
-    endUser: asked.endUser,
-  };
-  for (const [name, value] of Object.entries(named)) if (value !== "") names[name] = value;
   const number = (value: bigint | undefined): number | undefined => (value === undefined ? undefined : Number(value));
   return {
     ...times,
-    names,
+    names: askedNames(asked, account),
     tag: asked.tag || undefined,
     charge: CHARGES[asked.state],
     status: asked.httpStatus || undefined,

@@ -8,6 +8,7 @@ import type { UsageGroup } from "../records/usage-groups.js";
 import type { Caller } from "../keys/caller.js";
 import { invalid } from "../api/check.js";
 import { accountFilter, isOperator } from "./ownership.js";
+import { askedNames } from "./request-filter.js";
 
 const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
@@ -26,16 +27,7 @@ export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: nu
   const endMs = request.endTime?.getTime() ?? nowMs + 1;
   const fromMs = request.startTime?.getTime() ?? endMs - DEFAULT_MS;
   if (fromMs >= endMs) throw invalid("start_time", "must come before end_time");
-  const names: Record<string, string> = {};
-  const named = {
-    account: account ?? "",
-    key: request.keyId,
-    model: request.model,
-    upstream: request.upstream,
-    endUser: request.endUser,
-    reason: request.reason,
-  };
-  for (const [name, value] of Object.entries(named)) if (value !== "") names[name] = value;
+  const names = askedNames(request, account);
   return { dimensions, filter: { fromMs, toMs: endMs - 1, names, tag: request.tag || undefined } };
 }
 

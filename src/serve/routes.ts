@@ -1,5 +1,5 @@
 /** Keeps the table of routes in step with the settings and with the upstreams' own lists of models. */
-import type { Settings } from "../config/settings.js";
+import { NO_SETTINGS, type Settings } from "../config/settings.js";
 import type { ListedModel } from "../families/family.js";
 import type { Log } from "../observe/log.js";
 import { listModels } from "../routing/listing.js";
@@ -20,15 +20,7 @@ const LIST_AGAIN_MS = 600_000;
 const LIST_RETRY_MS = 15_000;
 
 export class RouteKeeper {
-  #settings: Settings = {
-    upstreams: [],
-    models: [],
-    accounts: [],
-    keys: [],
-    metrics: { accounts: [] },
-    alerts: [],
-    exports: { directory: undefined, formats: [] },
-  };
+  #settings: Settings = NO_SETTINGS;
   #upstreams: ReadonlyMap<string, ServedUpstream> = new Map();
   readonly #listed = new Map<string, readonly ListedModel[]>();
   readonly #retirement: Retirement;

@@ -3,7 +3,7 @@ import type { AlertRow } from "../alerts/rows.js";
 import { type Act, eventOf, fileAct, type Subject } from "../audit/act.js";
 import { type Change, changeOf } from "../audit/snapshot.js";
 import { readSettingsFile, type SettingsFile } from "../config/file.js";
-import type { Settings } from "../config/settings.js";
+import { NO_SETTINGS, type Settings } from "../config/settings.js";
 import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
@@ -19,16 +19,6 @@ const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 /** Of a refused file so much is recorded. */
 const PROBLEMS_MAX = 10;
 const PROBLEM_CHARACTERS_MAX = 300;
-
-const NO_SETTINGS: Settings = {
-  upstreams: [],
-  models: [],
-  accounts: [],
-  keys: [],
-  metrics: { accounts: [] },
-  alerts: [],
-  exports: { directory: undefined, formats: [] },
-};
 
 export interface SettingsKeeperOptions {
   /** Undefined where there is no file: then what the environment says is served. */
