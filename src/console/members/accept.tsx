@@ -9,7 +9,7 @@ import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { LinkGate, PasswordField, textsOf } from "./link-gate.tsx";
+import { LinkGate, PasswordField, textsOf } from "../shell/link-gate.tsx";
 
 export function Accept(): ReactNode {
   const { hash } = useLocation();
@@ -23,7 +23,12 @@ export function Accept(): ReactNode {
     },
   });
   return (
-    <LinkGate title={memberWords.acceptTitle} about={memberWords.acceptAbout} hasToken={hash !== ""}>
+    <LinkGate
+      title={memberWords.acceptTitle}
+      about={memberWords.acceptAbout}
+      hasToken={hash !== ""}
+      needsLink={memberWords.needsLink}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();

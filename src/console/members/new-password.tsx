@@ -6,13 +6,13 @@ import { setPassword } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Problem } from "../parts/problem.tsx";
-import { LinkGate, PasswordField, textsOf } from "./link-gate.tsx";
+import { LinkGate, PasswordField, textsOf } from "../shell/link-gate.tsx";
 
 export function NewPassword(): ReactNode {
   const { hash } = useLocation();
   const set = useMutation({ mutationFn: (password: string) => call(setPassword, { token: hash, password }) });
   return (
-    <LinkGate title={memberWords.passwordTitle} about="" hasToken={hash !== ""}>
+    <LinkGate title={memberWords.passwordTitle} about="" hasToken={hash !== ""} needsLink={memberWords.needsLink}>
       {set.isSuccess ? (
         <>
           <p className="notice">{memberWords.passwordDone}</p>

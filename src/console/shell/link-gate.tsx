@@ -1,18 +1,19 @@
 /** The frame of a page that a link with a token leads to, before anybody is signed in. */
 import type { ReactNode } from "react";
 import { words } from "../copy/en.ts";
-import { memberWords } from "../copy/en-members.ts";
 import { Field } from "../parts/field.tsx";
-import { Brand } from "../shell/brand.tsx";
+import { Brand } from "./brand.tsx";
 
 export interface LinkGateParts {
   readonly title: string;
   readonly about: string;
   readonly hasToken: boolean;
+  /** What is said instead where the link is not whole. */
+  readonly needsLink: string;
   readonly children: ReactNode;
 }
 
-export function LinkGate({ title, about, hasToken, children }: LinkGateParts): ReactNode {
+export function LinkGate({ title, about, hasToken, needsLink, children }: LinkGateParts): ReactNode {
   return (
     <main className="gate">
       <div className="gate-card">
@@ -21,7 +22,7 @@ export function LinkGate({ title, about, hasToken, children }: LinkGateParts): R
           <h1>{title}</h1>
           <p className="soft">{about}</p>
         </div>
-        {hasToken ? children : <p className="notice warn">{memberWords.needsLink}</p>}
+        {hasToken ? children : <p className="notice warn">{needsLink}</p>}
       </div>
     </main>
   );
