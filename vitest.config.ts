@@ -23,7 +23,7 @@ export const PROJECTS = [
     name: "apart",
     include: ["test/**/*.test.ts"],
     // Those in `test/console/browser` need a browser: `npm run test:browser`.
-    exclude: [...PURE, "test/console/browser/**", "node_modules/**"],
+    exclude: [...PURE, "test/console/browser/**", "test/console/bounds/**", "node_modules/**"],
   },
   { ...ALL, name: "together", include: PURE, isolate: false },
 ];

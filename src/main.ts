@@ -17,7 +17,7 @@ import { giveBackStartMemory } from "./serve/start-memory.js";
 import { Listeners } from "./serve/listeners.js";
 import { protectEnvironment } from "./serve/secrets.js";
 import { printWelcome } from "./serve/welcome.js";
-import { announceServing, leaveWorkers, stopSignals } from "./workers.js";
+import { announceServing, leaveWorkers, stopSignal, workerPart } from "./workers.js";
 
 const DRAIN_MS = 120_000;
 /** How long a front end's probe waits for its core. */
@@ -45,13 +45,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.on("SIGHUP", () => hangup.act());
   const metrics = new Metrics();
   const onFatal = (error: Error): void => {
-    // The disk failed under the ledger: nothing in memory can be trusted to be durable. Recovery is from the log.
-    log.error({ err: error }, "the ledger's disk failed; the process ends");
+    // Nothing in memory can be trusted to be durable, or ever to be. Recovery is from the log.
+    log.error({ err: error }, "the ledger's database failed under this process, which ends");
     log.flush();
     process.exit(70);
   };
-  const core =
-    environment.core === undefined ? await startCore({ ...options, environment, log, metrics, onFatal }) : undefined;
+  const isOwned = workerPart() === "owned";
+  const parts = { ...options, environment, log, metrics, isOwned, onFatal };
+  const core = environment.core === undefined ? await startCore(parts) : undefined;
   const channel = core === undefined ? connect(environment, log) : createInProcessChannel(core.dispatcher);
   const frontToken = core?.frontToken ?? (environment.secret && frontTokenOf(environment.secret));
   const ready = core === undefined ? () => coreAnswers(channel, frontToken) : () => core.ready();
@@ -138,10 +139,4 @@ async function lameDuck(waitMs: number): Promise<void> {
   const waited = new Promise<void>((resolve) => (timer = setTimeout(resolve, waitMs)));
   await Promise.race([waited, stopSignal()]);
   clearTimeout(timer);
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((done) => {
-    for (const signal of stopSignals()) process.once(signal, () => done());
-  });
 }

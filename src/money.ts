@@ -7,6 +7,7 @@ export const PICOS_PER_USD_PER_MILLION = 1_000_000n;
 /** The most that one amount may be, in nano-USD: a billion USD, far inside int64. */
 export const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS_PER_USD;
 
+const ZERO = 0x30;
 const DECIMAL = /^(\d{1,12})(?:\.(\d{1,12}))?$/;
 
 /**
@@ -70,6 +71,8 @@ export function picosToNanos(picos: bigint): bigint {
 function formatDecimal(units: bigint, places: number): string {
   const sign = units < 0n ? "-" : "";
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "").padEnd(2, "0");
-  return `${sign}${digits.slice(0, -places)}.${fraction}`;
+  const point = digits.length - places;
+  let end = digits.length;
+  while (end > point + 2 && digits.charCodeAt(end - 1) === ZERO) end -= 1;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }

@@ -9,7 +9,7 @@ export const SHAPES: Readonly<Record<string, RegExp>> = {
   "a token of Google": /\bya29\.[A-Za-z0-9._-]{8,}/g,
   "a token of GitHub": /\b(?:gh[opsur]_|github_pat_)[A-Za-z0-9_]{16,}/g,
   "a token of Slack": /\bxox[a-z]-[A-Za-z0-9-]{8,}/g,
-  "a JSON Web Token": /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?/g,
+  "a JSON Web Token": /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,2}/g,
   "a header's credential": /\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
   "an address's credential": /(?<=:\/\/)[^/\s:@"]*:[^/\s@"]+(?=@)/g,
   "a query's credential": /(?<=[?&](?:key|api[_-]?key|access_token|token|secret|signature|x-amz-[a-z-]+)=)[^&\s"]+/gi,
@@ -52,6 +52,11 @@ export function protectSecrets(secrets: Iterable<string | undefined>): void {
   const sources = forms.map(escaped);
   exact = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "g");
   trace = new RegExp([...sources, TRACES].join("|"));
+}
+
+/** The configured secrets so far, in the order in which they came: another thread has a table of its own. */
+export function protectedSecrets(): readonly string[] {
+  return [...configured];
 }
 
 /** The text without its credentials. */

@@ -5,7 +5,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { formatAddress } from "./config/address.js";
 import { ConfigError } from "./config/config-error.js";
-import { type Environment, readEnvironment } from "./config/environment.js";
+import { type Environment, readEnvironment, WORKER_PART } from "./config/environment.js";
 import { createLog, type Log } from "./observe/log.js";
 
 /** A worker that ended is followed by another after so long, twice as long each time, unless it had lived a while. */
@@ -14,6 +14,17 @@ const RESTART_LAST_MS = 10_000;
 const LIVED_MS = 60_000;
 /** What a worker says to the process that keeps it once it serves. */
 const SERVING = "serving";
+/** In the place of a worker's number: the process that owns the embedded database, which serves the workers alone. */
+const OWNER = -1;
+
+/** The owner of the embedded database, or a worker whose state that one owns. */
+export type WorkerPart = "owner" | "owned";
+
+/** Undefined where this process is no worker, or shares its state in PostgreSQL. */
+export function workerPart(env: NodeJS.ProcessEnv = process.env): WorkerPart | undefined {
+  const part = cluster.isWorker ? env[WORKER_PART] : undefined;
+  return part === "owner" || part === "owned" ? part : undefined;
+}
 
 /** True where this process serves by workers; then it has done so until it was told to stop. */
 export async function serveByWorkers(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
@@ -37,18 +48,24 @@ export function leaveWorkers(): void {
   if (cluster.isWorker && process.connected) process.disconnect();
 }
 
-/** A terminal's interrupt reaches every process in it. A worker is told to stop by the one that keeps it. */
-export function stopSignals(): readonly NodeJS.Signals[] {
-  return cluster.isWorker ? ["SIGTERM"] : ["SIGTERM", "SIGINT"];
+/**
+ * Resolves when this process is told to stop. A terminal's interrupt reaches every process in it; a worker is told by
+ * the one that keeps it.
+ */
+export function stopSignal(): Promise<void> {
+  if (cluster.isWorker) process.on("SIGINT", () => undefined);
+  return new Promise((done) => {
+    process.once("SIGTERM", () => done());
+    if (!cluster.isWorker) process.once("SIGINT", () => done());
+  });
 }
 
-/** A front end has no state, and nodes share theirs in PostgreSQL and Redis. */
+/** Nodes on one PostgreSQL share their limits in Redis; a front end has no state. */
 function refuseAlone({ workers, core, databaseUrl, redis }: Environment): void {
-  if (core !== undefined || (databaseUrl !== undefined && redis !== undefined)) return;
-  const missing = databaseUrl === undefined ? "TOLLGATE_DATABASE_URL and TOLLGATE_REDIS_URL" : "TOLLGATE_REDIS_URL";
+  if (core !== undefined || databaseUrl === undefined || redis !== undefined) return;
   throw new ConfigError([
-    `TOLLGATE_WORKERS="${workers}" needs ${missing} as well, by which the workers share their state; the embedded store` +
-      " serves one process, so leave TOLLGATE_WORKERS out with it",
+    `TOLLGATE_WORKERS="${workers}" needs TOLLGATE_REDIS_URL as well, by which workers on a PostgreSQL share limits and` +
+      " changes of keys",
   ]);
 }
 
@@ -73,10 +90,18 @@ class Workers {
     return new Promise((resolve) => {
       this.#ended = resolve;
       // The first one makes what a first start makes, and says what is wrong with the settings, once.
-      this.#start(0, () => {
-        for (let index = 1; index < this.environment.workers; index += 1) this.#start(index);
-      });
+      const first = (): void =>
+        this.#start(0, () => {
+          for (let index = 1; index < this.environment.workers; index += 1) this.#start(index);
+        });
+      if (this.#hasOwner) this.#start(OWNER, first);
+      else first();
     });
+  }
+
+  /** The embedded database is one process's. */
+  get #hasOwner(): boolean {
+    return this.environment.core === undefined && this.environment.databaseUrl === undefined;
   }
 
   #start(index: number, onFirst?: () => void): void {
@@ -87,22 +112,27 @@ class Workers {
     worker.on("message", (message) => {
       if (message !== SERVING || isServing) return;
       isServing = true;
-      this.log.info({ worker: index, pid: worker.process.pid }, "a worker serves");
+      const { pid } = worker.process;
+      if (index === OWNER) this.log.info({ pid }, "the owner of the workers' database is there");
+      else this.log.info({ worker: index, pid }, "a worker serves");
       if (!this.#stopping) onFirst?.();
     });
     worker.on("exit", (code, signal) => {
       this.#running.delete(index);
-      if (onFirst !== undefined && !isServing) this.#end(index, code ?? 1);
-      else if (this.#stopping) this.#end(index, code ?? 1);
+      const couldNotStart = onFirst !== undefined && !isServing;
+      if (couldNotStart) this.#stopping = true;
+      if (this.#stopping) this.#end(index, code ?? 1);
       else this.#startLater(index, { code, signal, livedMs: performance.now() - startMs });
     });
   }
 
   /** The operator's address is each worker's own, from the first one's port on. */
   #environmentOf(index: number): Record<string, string> {
+    if (index === OWNER) return { [WORKER_PART]: "owner" };
+    const part = this.#hasOwner ? { [WORKER_PART]: "owned" } : {};
     const { admin } = this.environment;
-    if (admin === undefined || admin.port === 0) return {};
-    return { TOLLGATE_ADMIN: formatAddress({ ...admin, port: admin.port + index }) };
+    if (admin === undefined || admin.port === 0) return part;
+    return { ...part, TOLLGATE_ADMIN: formatAddress({ ...admin, port: admin.port + index }) };
   }
 
   #startLater(index: number, end: { readonly code: number; readonly signal: string; readonly livedMs: number }): void {
@@ -110,7 +140,9 @@ class Workers {
     const waitMs = before === undefined ? RESTART_FIRST_MS : Math.min(before * 2, RESTART_LAST_MS);
     this.#restartMs.set(index, waitMs);
     const { code, signal } = end;
-    this.log.error({ worker: index, code, signal, restart_ms: waitMs }, "a worker ended; another takes its place");
+    const said = { code, signal, restart_ms: waitMs };
+    if (index === OWNER) this.log.error(said, "the owner of the workers' database ended; all of them begin anew");
+    else this.log.error({ worker: index, ...said }, "a worker ended; another takes its place");
     const start = (): void => {
       this.#timers.delete(index);
       this.#start(index);
@@ -123,16 +155,23 @@ class Workers {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.#tell("SIGTERM");
-    if (this.#running.size === 0) this.#ended(this.#exitCode);
+    this.#endWithLast();
   }
 
   #end(index: number, code: number): void {
     this.#exitCode = Math.max(this.#exitCode, code);
-    if (code !== 0) this.log.error({ worker: index, code }, "a worker could not serve, or did not end well");
+    const worker = index === OWNER ? "owner" : index;
+    if (code !== 0) this.log.error({ worker, code }, "a worker could not serve, or did not end well");
+    this.#endWithLast();
+  }
+
+  /** What workers write as they end, the owner takes: it ends after them. */
+  #endWithLast(): void {
     if (this.#running.size === 0) this.#ended(this.#exitCode);
+    else if (this.#running.size === 1) this.#running.get(OWNER)?.process.kill("SIGTERM");
   }
 
   #tell(signal: NodeJS.Signals): void {
-    for (const { process: child } of this.#running.values()) child.kill(signal);
+    for (const [index, { process: child }] of this.#running) if (index !== OWNER) child.kill(signal);
   }
 }

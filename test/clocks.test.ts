@@ -28,6 +28,7 @@ const DATES: Readonly<Record<string, string>> = {
   "src/rpc/server.ts": "a deadline as the gRPC library tells it, made a life at once",
   "src/serve/alerts.ts": "dates of events and of deliveries, which go on after a restart",
   "src/serve/core.ts": "dates of rows, of keys' ends, of budgets, and of answers that are kept across starts",
+  "src/serve/owner.ts": "dates of answers that are kept across starts, and of a beat as the store has it",
   "src/serve/people.ts": "dates of people, sessions, second factors and top-up codes, which go on after a restart",
   "src/serve/records.ts": "when a request ended, and which records are too old to keep",
   "src/serve/request-id.ts": "part of an id",

@@ -1,7 +1,7 @@
 /** No credential leaves the process in text: neither in a line of the log nor in what a client reads. */
 import { expect, test } from "vitest";
 import { protectSecrets, SHAPES, withoutSecrets } from "../src/redaction.js";
-import { redacted } from "../src/wire/redact.js";
+import { redacted } from "../src/wire/error/redact.js";
 
 const SECRET_TEXT = "A1b2C3d4E5f6G7h8";
 

@@ -14,6 +14,7 @@ import {
 } from "./support/import-table.js";
 import { parseSource, readSources } from "./support/source-file.js";
 import * as rules from "./support/tidiness.js";
+import { ungrammatical } from "./support/wire-grammar.js";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const program = readSources(ROOT, "src");
@@ -52,11 +53,15 @@ describe("families and wires", () => {
     expect(wiresOf(program)).toContain("src/wire/openai-chat/");
     expect(importsAmong(wiresOf(program), program)).toEqual([]);
   });
+
+  test("every wire has the same files, by the same names", () => {
+    expect(ungrammatical(program.map(({ path }) => path))).toEqual([]);
+  });
 });
 
 test("server-sent events are written in one place, which keeps each on its lines", () => {
   const writers = program.filter(({ text }) => /[`"']data: |\\ndata: /.test(text)).map(({ path }) => path);
-  expect(writers).toEqual(["src/wire/event-writer.ts"]);
+  expect(writers).toEqual(["src/wire/events/writer.ts"]);
 });
 
 test("the program leans on what documents promise, but for the places that are named here until they are gone", () => {
@@ -133,6 +138,35 @@ describe("a breach is found:", () => {
     { path: "src/elsewhere/a.ts", text: "" },
   ])("$path with $text", ({ path, text }) => {
     expect(forbiddenImports(parseSource(path, text))).toHaveLength(1);
+  });
+
+  test.each([
+    { file: "wire/x/usage.ts", want: "src/wire/x/usage.ts belongs in answer/usage.ts" },
+    { file: "wire/x/prompt-encode.ts", want: "src/wire/x/prompt-encode.ts belongs in request/encode-prompt.ts" },
+    { file: "wire/x/answer/encode.ts", want: "src/wire/x/answer/encode.ts belongs in request/encode.ts" },
+    {
+      file: "wire/x/answer/read-steps.ts",
+      want: "src/wire/x/answer/read-steps.ts stands without src/wire/x/answer/read.ts",
+    },
+    { file: "wire/x/y/request/scan-y.ts", want: "src/wire/x/y/request/scan-y.ts belongs in request/scan-y.ts" },
+    {
+      file: "wire/x-scan.ts",
+      want: "src/wire/x-scan.ts belongs in request/, answer/ or events/, or in the folder of a wire",
+    },
+    {
+      file: "wire/openai/chunks.ts",
+      want: "src/wire/openai/chunks.ts belongs in request/, answer/ or events/, or in the folder of a wire",
+    },
+  ])("$file in the wires", ({ file, want }) => {
+    const tree = [
+      "wire/wire.ts",
+      "wire/x/index.ts",
+      "wire/x/facts.ts",
+      "wire/x/request/scan.ts",
+      "wire/openai/error.ts",
+    ];
+    expect(ungrammatical(tree.map((path) => `src/${path}`))).toEqual([]);
+    expect(ungrammatical([...tree, file].map((path) => `src/${path}`))).toEqual([want]);
   });
 
   test("a family that leans on another, a wire on another, and a file that nobody needs", () => {

@@ -46,6 +46,7 @@ export interface AccountSettings {
   readonly tokensPerMinute: bigint;
   readonly concurrency: bigint;
   readonly modelLimits: readonly (ModelLimits)[];
+  readonly content?: ContentSettings | undefined;
 }
 export const AccountSettings: Shape = {
   budget_day_nanos: "n",
@@ -56,6 +57,7 @@ export const AccountSettings: Shape = {
   tokens_per_minute: "n",
   concurrency: "n",
   model_limits: ["[]", () => ModelLimits],
+  content: ["?", () => ContentSettings],
 };
 
 export interface ModelLimits {
@@ -69,6 +71,19 @@ export const ModelLimits: Shape = {
   requests_per_minute: "n",
   tokens_per_minute: "n",
   concurrency: "n",
+};
+
+export interface ContentSettings {
+  readonly kept: boolean;
+  readonly redactions: readonly (string)[];
+  readonly bodyBytesMax: number;
+  readonly totalBytesMax: bigint;
+}
+export const ContentSettings: Shape = {
+  kept: "b",
+  redactions: ["[]", "s"],
+  body_bytes_max: "i",
+  total_bytes_max: "n",
 };
 
 export interface Freeze {

@@ -87,6 +87,54 @@ export const listTopUpCodes: Method<ListTopUpCodesRequest, ListTopUpCodesRespons
   output: ListTopUpCodesResponse,
 };
 
+export interface ListTopUpBatchesRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListTopUpBatchesRequest: Shape = {
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListTopUpBatchesResponse {
+  readonly topUpBatches: readonly (TopUpBatch)[];
+  readonly nextPageToken: string;
+}
+export const ListTopUpBatchesResponse: Shape = {
+  top_up_batches: ["[]", () => TopUpBatch],
+  next_page_token: "s",
+};
+
+export interface TopUpBatch {
+  readonly id: string;
+  readonly amountNanos: bigint;
+  readonly note: string;
+  readonly createTime?: Date | undefined;
+  readonly expireTime?: Date | undefined;
+  readonly codeCount: number;
+  readonly redeemedCount: number;
+  readonly voidCount: number;
+}
+export const TopUpBatch: Shape = {
+  id: "s",
+  amount_nanos: "n",
+  note: "s",
+  create_time: ["?", "t"],
+  expire_time: ["?", "t"],
+  code_count: "i",
+  redeemed_count: "i",
+  void_count: "i",
+};
+
+export const listTopUpBatches: Method<ListTopUpBatchesRequest, ListTopUpBatchesResponse> = {
+  name: "ListTopUpBatches",
+  verb: "GET",
+  path: "/api/v1/top-up-batches",
+  streams: false,
+  input: ListTopUpBatchesRequest,
+  output: ListTopUpBatchesResponse,
+};
+
 export interface VoidTopUpCodesRequest {
   readonly batchId: string;
   readonly id: string;

@@ -397,9 +397,11 @@ export const EraseEndUserRequest: Shape = {
 
 export interface EraseEndUserResponse {
   readonly requestCount: bigint;
+  readonly contentCount: bigint;
 }
 export const EraseEndUserResponse: Shape = {
   request_count: "n",
+  content_count: "n",
 };
 
 export const eraseEndUser: Method<EraseEndUserRequest, EraseEndUserResponse> = {
@@ -409,6 +411,50 @@ export const eraseEndUser: Method<EraseEndUserRequest, EraseEndUserResponse> = {
   streams: false,
   input: EraseEndUserRequest,
   output: EraseEndUserResponse,
+};
+
+export interface ReadRequestContentRequest {
+  readonly id: string;
+}
+export const ReadRequestContentRequest: Shape = {
+  id: "s",
+};
+
+export interface ReadRequestContentResponse {
+  readonly content?: RequestContent | undefined;
+}
+export const ReadRequestContentResponse: Shape = {
+  content: ["?", () => RequestContent],
+};
+
+export interface RequestContent {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly endTime?: Date | undefined;
+  readonly format: string;
+  readonly request: string;
+  readonly requestCut: boolean;
+  readonly answer: string;
+  readonly answerCut: boolean;
+}
+export const RequestContent: Shape = {
+  request_id: "s",
+  account_id: "s",
+  end_time: ["?", "t"],
+  format: "s",
+  request: "s",
+  request_cut: "b",
+  answer: "s",
+  answer_cut: "b",
+};
+
+export const readRequestContent: Method<ReadRequestContentRequest, ReadRequestContentResponse> = {
+  name: "ReadRequestContent",
+  verb: "POST",
+  path: "/api/v1/requests/{id}:readContent",
+  streams: false,
+  input: ReadRequestContentRequest,
+  output: ReadRequestContentResponse,
 };
 
 export interface SummarizeUsageRequest {

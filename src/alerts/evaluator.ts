@@ -27,6 +27,7 @@ export interface EvaluatorParts {
 
 /** The rows of a page: what one transaction reads of the ledger, in about a millisecond. */
 const PAGE_ROWS = 100;
+const STATE_ROWS = 1_000;
 /** What another node saw is its own to take back while it still says so, */
 const FOREIGN_MS = 120_000;
 /** which it does as often as this. */
@@ -80,8 +81,7 @@ export class Evaluator {
   async #look(): Promise<void> {
     const alerts = await this.parts.rules.active();
     await this.#sweepNow();
-    const [rows = []] = await this.#steps([{ statement: "states", values: {} }]);
-    const states = rows.map(toState);
+    const states = await this.#states();
     const gone = new Set(states.map(({ alertId }) => alertId).filter((id) => this.parts.rules.isGoneFromFile(id)));
     if (alerts.length === 0 && gone.size === 0) return;
     const told = new Told(states);
@@ -90,6 +90,18 @@ export class Evaluator {
     await this.#lookAtLedger(of(alerts, "ledger"), told);
     // As where an alert is deleted over the API: it tells nothing more, and what comes by its name is a new one.
     for (const id of gone) await this.#steps([{ statement: "deleteStates", values: { id } }]);
+  }
+
+  /** All that was told of and not taken back: as many as alerts watch, so that they are read in pages. */
+  async #states(): Promise<readonly StateRow[]> {
+    const states: StateRow[] = [];
+    for (let after = { alertId: "", subject: "" }; ;) {
+      const [rows = []] = await this.#steps([{ statement: "states", values: { ...after, count: STATE_ROWS } }]);
+      for (const row of rows) states.push(toState(row));
+      const last = states.at(-1);
+      if (rows.length < STATE_ROWS || last === undefined) return states;
+      after = { alertId: last.alertId, subject: last.subject };
+    }
   }
 
   /** What another node told of is its own to take back, while it lives and says so. */
@@ -178,6 +190,7 @@ export class Evaluator {
     this.#sweptMs = nowMs;
     const endedMs = nowMs - DELIVERIES_KEPT_MS;
     await this.#steps([
+      { statement: "giveUpPaused", values: { nowMs } },
       { statement: "sweepAttempts", values: { beforeMs: endedMs } },
       { statement: "sweepDeliveries", values: { beforeMs: endedMs } },
       { statement: "sweepEvents", values: { beforeMs: nowMs - EVENTS_KEPT_MS } },

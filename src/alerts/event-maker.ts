@@ -1,4 +1,5 @@
 /** Makes events with their deliveries, in one transaction: each is listed once, and goes to all that it should. */
+import { invalid } from "../api/check.js";
 import type { Act } from "../audit/act.js";
 import type { AlertStep, StepRows, Store } from "../store/store.js";
 import { kindOf } from "./kinds.js";
@@ -16,6 +17,10 @@ import {
 
 /** How long an event is sent for. */
 export const DELIVERED_FOR_MS = 24 * 3_600_000;
+/** Events that wait for one target: what comes behind them is listed, and not sent there. */
+const WAITING_MAX = 1_000;
+/** Where so many deliveries wait for a webhook, it is not tested. */
+const TESTED_WAITING_MAX = 100;
 
 export interface EventMakerParts {
   readonly store: Pick<Store, "alertSteps">;
@@ -60,8 +65,8 @@ export class EventMaker {
     );
   }
 
-  /** Sends a test to one webhook. */
-  async test({ id: webhookId, accountId }: WebhookRow, act: Act): Promise<DeliveryRow | undefined> {
+  /** Sends a test to one webhook. Rejects with PARAMETER_INVALID where too much waits for it already. */
+  async test({ id: webhookId, accountId }: WebhookRow, act: Act): Promise<DeliveryRow> {
     const id = this.#eventId();
     const values = {
       id,
@@ -72,18 +77,26 @@ export class EventMaker {
       message: "This is a test of a webhook.",
       facts: "{}",
       createTimeMs: this.parts.nowMs(),
+      targetId: webhookId,
+      waitingMax: TESTED_WAITING_MAX,
     };
     const deliveryId = this.#deliveryId();
     const steps: AlertStep[] = [
+      // A change is recorded where its first step finds a row.
+      { statement: "roomForTest", values: { accountId, targetId: webhookId, waitingMax: TESTED_WAITING_MAX } },
       { statement: "countEvent", values: {} },
       { statement: "insertTest", values },
       this.#delivery(deliveryId, id, accountId, webhookId),
       { statement: "delivery", values: { id: deliveryId } },
     ];
     const rows = await this.parts.store.alertSteps(steps, testRecord(act, { id: webhookId, accountId, eventId: id }));
-    this.parts.onMade();
     const made = rows.at(-1)?.[0];
-    return made && toDelivery(made);
+    if (made === undefined) {
+      const problem = `has ${TESTED_WAITING_MAX} deliveries that wait: let it answer, end its pause, or delete it`;
+      throw invalid("id", problem);
+    }
+    this.parts.onMade();
+    return toDelivery(made);
   }
 
   async #make(
@@ -127,7 +140,15 @@ export class EventMaker {
 
   #delivery(id: string, eventId: string, accountId: string, targetId: string): AlertStep {
     const nowMs = this.parts.nowMs();
-    const values = { id, eventId, accountId, targetId, nowMs, giveUpMs: nowMs + DELIVERED_FOR_MS };
+    const values = {
+      id,
+      eventId,
+      accountId,
+      targetId,
+      nowMs,
+      giveUpMs: nowMs + DELIVERED_FOR_MS,
+      waitingMax: WAITING_MAX,
+    };
     return { statement: "insertDelivery", values };
   }
 

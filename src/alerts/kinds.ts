@@ -71,6 +71,8 @@ export function checkSettings(settings: AlertSettings, accountId: string): Alert
   if (kind.isOperators && accountId !== "") throw invalid("kind", "is one for operators alone");
   checkThresholds(settings, kind);
   check(settings.name.length <= NAME_CHARACTERS_MAX, "name", `must have at most ${NAME_CHARACTERS_MAX} characters`);
+  // It stands in mails, where a line of its own would be read as ours.
+  check(!/\p{Cc}/u.test(settings.name), "name", "must have no control characters, such as line breaks");
   check(settings.windowMinutes <= MINUTES_MAX, "window_minutes", `must be from 0 to ${MINUTES_MAX}`);
   check(settings.forMinutes <= FOR_MINUTES_MAX, "for_minutes", `must be from 0 to ${FOR_MINUTES_MAX}`);
   check(settings.requestsMin <= REQUESTS_MAX, "requests_min", `must be from 0 to ${REQUESTS_MAX}`);

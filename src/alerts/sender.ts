@@ -21,6 +21,8 @@ export interface SenderParts {
 const CLAIM_MS = 60_000;
 /** Attempts at once of this node. */
 const RUNNING_MAX = 16;
+/** Attempts at once of one account, on all nodes. */
+const OF_ACCOUNT_MAX = 8;
 /** What other nodes leave, and what was made while this one did not look, is found after so long. */
 const LOOK_MS = 5_000;
 const LOOK_MS_MIN = 50;
@@ -87,10 +89,10 @@ export class Sender {
     // Whatever ends makes room, and looks again.
     if (room <= 0) return LOOK_MS;
     const nowMs = this.parts.nowMs();
-    const claim = { nowMs, busyUntilMs: nowMs + CLAIM_MS, count: room };
+    const claim = { nowMs, busyUntilMs: nowMs + CLAIM_MS, count: room, accountCount: OF_ACCOUNT_MAX };
     const [claimed = [], [next] = []] = await this.#steps([
       { statement: "claimDue", values: claim },
-      { statement: "nextDue", values: {} },
+      { statement: "nextDue", values: { nowMs } },
     ]);
     for (const row of claimed) void this.#attempt(toDelivery(row));
     if (next === undefined || next["next"] === null) return LOOK_MS;

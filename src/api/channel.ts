@@ -58,6 +58,19 @@ export interface Sink<Message> {
   onDrain(callback: () => void): void;
 }
 
+/**
+ * The sink of one call's work. Whoever answers the call from elsewhere than its handler changes it, and puts no sink of
+ * its own before it: each message passes every sink in its way.
+ */
+export interface CallSink<Message> extends Sink<Message> {
+  /** True once the head went out. */
+  readonly begun: boolean;
+  /** The head will say this too. */
+  addHead(more: CallMetadata): void;
+  /** From now on everything goes there. Only before the head. */
+  redirect(to: Sink<Message>): void;
+}
+
 /** A unary answer with its headers. */
 export interface Reply<Message> {
   readonly message: Message;

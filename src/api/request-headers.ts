@@ -9,5 +9,7 @@ export const USER_HEADER = "x-tollgate-user";
 export const CONVERSATION_HEADER = "x-tollgate-conversation";
 /** The client's own id of the request. */
 export const CLIENT_REQUEST_HEADER = "x-client-request-id";
+/** `none`: neither what the request says nor whom it is for is kept. */
+export const LOG_HEADER = "x-tollgate-log";
 /** That a page of the console asks. No form and no link can send it, and no script of another origin may. */
 export const CONSOLE_HEADER = "x-tollgate-console";

@@ -77,7 +77,9 @@ export function formatSettings(settings: AccountSettings): string {
     formatLimit(limits.concurrency),
   ];
   const models = settings.modelLimits.map((limits) => row(printable(limits.model), limits));
-  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}`;
+  const { content } = settings;
+  const kept = content?.kept ? `\nContent is kept; ${content.redactions.length} rules of its own take out more.` : "";
+  return `${formatBudgets(settings)}\n${formatTable(columns, [row("all models", settings), ...models])}${kept}`;
 }
 
 function formatBudgets(settings: AccountSettings): string {

@@ -1,6 +1,6 @@
 /** `tollgate account`: opens accounts, credits them, and shows what is on them. */
 import { randomBytes } from "node:crypto";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import {
   AccountServiceService,
   type Entry,
@@ -23,6 +23,7 @@ const NO_BALANCE = { availableNanos: 0n, heldNanos: 0n };
 const UPDATE_EXAMPLES = `
 Examples:
   tollgate account update acme --budget-day 5.00
+  tollgate account update acme --content on --redact '###-##-####' --redact '*@*'
   tollgate account update acme --model-limit 'gpt-*=tokens_per_minute:100000,concurrency:4'`;
 const ENTRY_KIND = "tollgate.v1.EntryKind";
 
@@ -36,8 +37,7 @@ export function addAccountCommands(program: Command): void {
       .option("--name <name>", "its name, for people", ""),
   ).action(create);
   withConnection(
-    account
-      .command("update")
+    withContent(account.command("update"))
       .description("change the account's budgets and limits, which count what all its keys spend and ask for")
       .argument("<id>", "the account")
       .option("--budget-day <usd>", "the most it may spend in a UTC day; 0 is no limit", readUsd)
@@ -96,6 +96,16 @@ export function addAccountCommands(program: Command): void {
   ).action(statement);
 }
 
+function withContent(update: Command): Command {
+  return update
+    .addOption(new Option("--content <on|off>", "keep what requests and answers say, encrypted").choices(["on", "off"]))
+    .option(
+      "--redact <rule>",
+      "with --content on: take out what looks so, # a digit and * a word, as '###-##-####'; repeat it for more",
+      (rule: string, earlier: readonly string[] = []) => [...earlier, rule],
+    );
+}
+
 async function create(id: string, options: ConnectionOptions & { name: string }): Promise<void> {
   await connected(options, async (connection) => {
     const method = AccountServiceService.createAccount;
@@ -113,10 +123,18 @@ type UpdateOptions = ConnectionOptions & {
   tokensPerMinute?: bigint;
   concurrency?: bigint;
   modelLimit?: ModelLimits[];
+  content?: "on" | "off";
+  redact?: string[];
 };
 
 async function update(id: string, options: UpdateOptions): Promise<void> {
+  if (options.redact !== undefined && options.content !== "on")
+    throw new CommandFailure("--redact goes with --content on, which sets all that it says anew", "usage");
+  const { redact: redactions = [] } = options;
+  const kept = { kept: options.content === "on", redactions, bodyBytesMax: 0, totalBytesMax: 0n };
+  const content = options.content === undefined ? undefined : kept;
   const given = {
+    content,
     budget_day_nanos: options.budgetDay,
     budget_month_nanos: options.budgetMonth,
     budget_total_nanos: options.budgetTotal,
@@ -137,6 +155,7 @@ async function update(id: string, options: UpdateOptions): Promise<void> {
     tokensPerMinute: options.tokensPerMinute ?? 0n,
     concurrency: options.concurrency ?? 0n,
     modelLimits: options.modelLimit ?? [],
+    content,
   };
   await connected(options, async (connection) => {
     const method = AccountServiceService.updateAccount;

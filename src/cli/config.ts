@@ -1,10 +1,14 @@
-/** `tollgate config`: says whether a settings file is right, and what may stand in it, without a gateway. */
+/** `tollgate config`: says whether a settings file is right, what may stand in it, and what one would say. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { formatTable, print, printable } from "./print.js";
+import { SettingsServiceService } from "../api/index.js";
+import { connected, type ConnectionOptions, withConnection } from "./connection.js";
+import { formatTable, print, printable, printPart } from "./print.js";
 
 export function addConfigCommands(program: Command): void {
-  const config = program.command("config").description("check a settings file, and tell what may stand in one");
+  const config = program
+    .command("config")
+    .description("check and export settings files, and tell what may stand in one");
   config
     .command("check")
     .description("read a settings file, list what is wrong with line and column, and exit with 3 where anything is")
@@ -27,6 +31,21 @@ export function addConfigCommands(program: Command): void {
       const rows = variables().map(({ name, default: value, description }) => [name, value ?? "", description]);
       print(options.json ? JSON.stringify(variables(), null, 2) : formatTable(["variable", "default", "what"], rows));
     });
+  withConnection(
+    config
+      .command("export")
+      .description("print the accounts, keys and alerts of a running gateway as a settings file, without secrets")
+      .addHelpText("after", "\nExample:\n  tollgate config export > tollgate-export.yaml"),
+  ).action(exported);
+}
+
+async function exported(options: ConnectionOptions): Promise<void> {
+  await connected(options, async (connection) => {
+    const method = SettingsServiceService.exportSettings;
+    const answer = await connection.call(method, {});
+    if (options.json) connection.show(method, answer, () => "");
+    else printPart(answer.content);
+  });
 }
 
 async function check(file: string | undefined, options: { json?: true }): Promise<void> {

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addAccountCommands } from "./account.js";
 import { addAlertCommands } from "./alert.js";
 import { addAuditCommands } from "./audit.js";
+import { addCodeCommands } from "./codes.js";
 import { addCompletionCommand } from "./completion.js";
 import { addConfigCommands } from "./config.js";
 import { addRequestCommands } from "./correction.js";
@@ -29,8 +30,9 @@ Examples:
   tollgate key create acme --name ci
   tollgate usage --account acme
 
-All commands but serve, config, import and store talk to a running gateway over gRPC, at --gateway
-or TOLLGATE_GATEWAY (127.0.0.1:8081), with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
+All commands but serve, import, store and config (export does) talk to a running gateway over gRPC,
+at --gateway or TOLLGATE_GATEWAY (127.0.0.1:8081),
+with --key, TOLLGATE_KEY, or TOLLGATE_OPERATOR_KEY.`;
 
 export function buildProgram(): Command {
   const program = new Command("tollgate")
@@ -43,6 +45,7 @@ export function buildProgram(): Command {
   addServeCommand(program);
   addKeyCommands(program);
   addAccountCommands(program);
+  addCodeCommands(program);
   addRequestCommands(program);
   addUsageCommand(program);
   addTopCommand(program);

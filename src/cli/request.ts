@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import {
   type GetRequestResponse,
   type ListRequestsResponse,
+  type ReadRequestContentResponse,
   type RequestRecord,
   UsageServiceService,
 } from "../api/index.js";
@@ -32,7 +33,8 @@ export function addRequestReports(request: Command): void {
     request
       .command("show")
       .description("show one request with its attempts and what it moved")
-      .argument("<id>", "the request, as in x-request-id"),
+      .argument("<id>", "the request, as in x-request-id")
+      .option("--content", "what it and its answer said instead, where that is kept; the audit log tells who read it"),
   ).action(show);
   withConnection(
     request
@@ -47,7 +49,10 @@ async function erase(endUser: string, options: ConnectionOptions & { account: st
   await connected(options, async (connection) => {
     const method = UsageServiceService.eraseEndUser;
     const answer = await connection.call(method, { endUser, accountId: options.account });
-    connection.show(method, answer, ({ requestCount }) => `Erased from the records of ${requestCount} requests.`);
+    connection.show(method, answer, ({ requestCount, contentCount }) => {
+      const content = contentCount === 0n ? "" : ` The content of ${contentCount} was forgotten.`;
+      return `Erased from the records of ${requestCount} requests.${content}`;
+    });
   });
 }
 
@@ -86,13 +91,25 @@ function told(request: RequestRecord): string {
   return [formatTime(request.endTime), ...cellsOf(request), request.id].map(printable).join("  ");
 }
 
-async function show(id: string, options: ConnectionOptions): Promise<void> {
+async function show(id: string, options: ConnectionOptions & { content?: true }): Promise<void> {
   await connected(options, async (connection) => {
+    if (options.content) {
+      const reading = UsageServiceService.readRequestContent;
+      return connection.show(reading, await connection.call(reading, { id }), formatContent);
+    }
     const method = UsageServiceService.getRequest;
     const answer = await connection.call(method, { id });
     const named = answer.request === undefined ? [] : [answer.request];
     await connection.showNamed(method, answer, named, (names) => formatReceipt(answer, names));
   });
+}
+
+function formatContent({ content }: ReadRequestContentResponse): string {
+  if (content === undefined) return "No content.";
+  const part = (name: string, text: string, isCut: boolean): string =>
+    `${name}${isCut ? " (cut)" : ""}\n${text === "" ? "-" : text.split("\n").map(printable).join("\n")}`;
+  const { request, requestCut, answer, answerCut } = content;
+  return `${part("REQUEST", request, requestCut)}\n\n${part("ANSWER", answer, answerCut)}`;
 }
 
 function formatRequests({ requests, nextPageToken }: ListRequestsResponse, names: Names): string {

@@ -1,6 +1,6 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
 import type { Command } from "commander";
-import { serveByWorkers } from "../workers.js";
+import { announceServing, leaveWorkers, serveByWorkers, stopSignal, workerPart } from "../workers.js";
 import { readVersion } from "./version.js";
 
 export function addServeCommand(program: Command): void {
@@ -30,8 +30,14 @@ Example:
 
 async function serve(options: { demo?: true; acceptLoss?: true }): Promise<void> {
   if (await serveByWorkers()) return;
-  // The gateway is loaded only here, so that every other command starts at once.
-  const main = await import("../main.js");
   const { demo = false, acceptLoss = false } = options;
+  // What serves is loaded only here, so that every other command starts at once.
+  if (workerPart() === "owner") {
+    const { own } = await import("../serve/owner.js");
+    await own({ demo, acceptLoss, onServing: announceServing, untilStopped: stopSignal });
+    leaveWorkers();
+    return;
+  }
+  const main = await import("../main.js");
   await main.serve({ demo, acceptLoss, version: readVersion() });
 }

@@ -25,9 +25,7 @@ export function addUpstreamCommands(program: Command): void {
       upstreams.command(name).description(description).argument("<id>", "the upstream, as the settings name it"),
     );
   named("test", "read an upstream's list of models with its credential; exits with 6 where that fails").action(test);
-  named("drain", "let no new requests go to an upstream, until undrain or reset; on the node that answers").action(
-    drain,
-  );
+  named("drain", "let no new requests go to an upstream, at all nodes, until undrain or reset").action(drain);
   named("undrain", "let requests go to a drained upstream again").action(undrain);
   named("reset", "take an upstream, and all its models, back into use at once").action(reset);
 }
@@ -55,7 +53,11 @@ async function drain(id: string, options: ConnectionOptions): Promise<void> {
     const method = UpstreamServiceService.drainUpstream;
     const answer = await connection.call(method, { id });
     const running = answer.upstream?.running ?? 0n;
-    connection.show(method, answer, () => `${printable(id)} gets no new requests; ${running} run there.`);
+    connection.show(
+      method,
+      answer,
+      () => `${printable(id)} gets no new requests; ${running} run there, at the node that answers.`,
+    );
   });
 }
 

@@ -41,6 +41,8 @@ export interface Environment {
   /** How long the record of a request is kept, and that of a refusal. */
   readonly recordDays: number;
   readonly refusalRecordDays: number;
+  /** How long content is kept, of accounts that have it kept. */
+  readonly contentDays: number;
   /** Where the ledger's witness is kept, absolute; undefined: in the data directory. */
   readonly witnessPath: string | undefined;
   /** The core's gRPC address, as host:port; set, this process is a front end only. */
@@ -99,6 +101,8 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   "TOLLGATE_REDIS_URL",
   "TOLLGATE_SMTP_URL",
 ]);
+/** What the process that keeps workers tells each. */
+export const WORKER_PART = "TOLLGATE_WORKER_PART";
 /** Variables with our prefix that only tests set. */
 const TEST_VARIABLES = ["TOLLGATE_FAILPOINTS", "TOLLGATE_RECORDINGS"];
 
@@ -184,6 +188,9 @@ export const SCHEMA = z.object({
     .prefault("90")
     .describe("How long the record of a request is kept; the ledger keeps what it cost"),
   TOLLGATE_REFUSAL_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE).prefault("30").describe("The same of a refused request"),
+  TOLLGATE_CONTENT_DAYS: numberOf(1, 3_650, DAYS_RULE)
+    .prefault("7")
+    .describe("How long what requests and answers say is kept, of accounts that have it kept"),
   TOLLGATE_CONFIG: z.string().optional().describe("The settings file; default: `tollgate.yaml` where there is one"),
   TOLLGATE_DATA: z
     .string()
@@ -310,6 +317,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, directory: string = proc
     lameDuckMs: values.TOLLGATE_LAME_DUCK_MS,
     recordDays: values.TOLLGATE_RECORD_DAYS,
     refusalRecordDays: values.TOLLGATE_REFUSAL_RECORD_DAYS,
+    contentDays: values.TOLLGATE_CONTENT_DAYS,
     bodyMemoryBytes: values.TOLLGATE_BODY_MEMORY_MIB * MIB,
     // A front end has no services of its own to offer.
     grpc: values.TOLLGATE_CORE === undefined ? values.TOLLGATE_GRPC : undefined,
@@ -357,7 +365,7 @@ function findSettings(named: string | undefined, directory: string): string | un
 }
 
 function warningsOf(set: Readonly<Record<string, string | undefined>>): string[] {
-  const known = [...Object.keys(SCHEMA.shape), ...Object.keys(COMMAND_VARIABLES), ...TEST_VARIABLES];
+  const known = [...Object.keys(SCHEMA.shape), ...Object.keys(COMMAND_VARIABLES), ...TEST_VARIABLES, WORKER_PART];
   const warnings = Object.keys(set)
     .filter((name) => name.startsWith("TOLLGATE_") && !known.includes(name))
     .sort()

@@ -62,6 +62,16 @@ export function readSettingsFile(
   return parseSettingsFile(text, env, families === undefined ? { fileName } : { fileName, families });
 }
 
+/** Reads a text as the file of this name. Throws a ConfigError where it is wrong. */
+export function readSettingsText(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  families: readonly KnownFamily[],
+  fileName: string,
+): SettingsFile {
+  return parseSettingsFile(text, env, { fileName, families });
+}
+
 /** The settings of a file's text. Throws a ConfigError with a line for each problem. */
 export function parseSettings(text: string, env: NodeJS.ProcessEnv, options: ParseOptions = {}): Settings {
   return parseSettingsFile(text, env, options).settings;
@@ -82,13 +92,18 @@ function parseSettingsFile(text: string, env: NodeJS.ProcessEnv, options: ParseO
   if (!result.success || problems.length > 0) throw refusal(problems, fileName);
   return {
     settings: result.data,
-    version: createHash("sha256").update(text).digest("hex").slice(0, VERSION_DIGITS),
+    version: versionOf(text),
     refusal: (late) =>
       refusal(
         late.map(({ path, rule }) => document.problemAt(path, rule)),
         fileName,
       ),
   };
+}
+
+/** What names a text. */
+export function versionOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, VERSION_DIGITS);
 }
 
 /** Blocks whose name begins with `x-` are the reader's own: anchors may stand there. */

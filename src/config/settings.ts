@@ -45,7 +45,7 @@ export interface AccountSeed {
   readonly id: string;
   readonly name: string;
   readonly creditNanos: bigint;
-  readonly budgets: Omit<AccountSettings, keyof AccountLimits>;
+  readonly budgets: Omit<AccountSettings, keyof AccountLimits | "content">;
   readonly limits: AccountLimits;
 }
 

@@ -13,6 +13,7 @@ const TARGET = join(ROOT, "dist", "console");
 /** Built beside and moved, so that a reader never finds half of it. */
 const STAGING = join(ROOT, "dist", `.console-${process.pid}`);
 const STAMP = join(TARGET, ".built-from");
+const DOCS = join(ROOT, "docs");
 const INPUTS = ["src/console", "gen/console", "package-lock.json"];
 
 /** @param {string} path @returns {string[]} */
@@ -25,7 +26,11 @@ function filesOf(path) {
 
 function hashOfInputs() {
   const hash = createHash("sha256");
-  for (const file of INPUTS.flatMap((input) => filesOf(join(ROOT, input))))
+  const pages = readdirSync(DOCS)
+    .filter((name) => name.endsWith(".md"))
+    .toSorted()
+    .map((name) => join(DOCS, name));
+  for (const file of [...INPUTS.flatMap((input) => filesOf(join(ROOT, input))), ...pages])
     hash.update(`${file.slice(ROOT.length)}\0`).update(readFileSync(file));
   return hash.digest("hex");
 }
@@ -34,8 +39,10 @@ const want = hashOfInputs();
 const isBuilt = existsSync(STAMP) && readFileSync(STAMP, "utf8") === want;
 if (!isBuilt) {
   const { build } = await import("vite");
+  const { docsPages } = await import("./docs-pages.mjs");
   await build({
     configFile: false,
+    plugins: [docsPages()],
     root: join(ROOT, "src", "console"),
     base: "/console/",
     logLevel: "warn",

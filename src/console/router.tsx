@@ -10,7 +10,7 @@ import { words } from "./copy/en.ts";
 import { Overview } from "./overview/overview.tsx";
 import { Problem } from "./parts/problem.tsx";
 import { type AlertSearch, auditSearch, daysIn, type Given, present, requestSearch, textIn, wordIn } from "./search.ts";
-import { DOC_PAGES, USAGE_GROUPS } from "./states.ts";
+import { USAGE_GROUPS } from "./states.ts";
 import { Gate } from "./shell/gate.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 
@@ -103,7 +103,8 @@ const docs = createRoute({
   getParentRoute: () => root,
   path: "/docs",
   component: lazyRouteComponent(() => import("./docs/docs.tsx"), "Docs"),
-  validateSearch: (given: Given) => present({ about: wordIn(given, "about", DOC_PAGES) }),
+  validateSearch: (given: Given) =>
+    present({ about: textIn(given, "about"), model: textIn(given, "model"), key: textIn(given, "key") }),
 });
 
 const health = createRoute({
@@ -204,6 +205,18 @@ const prices = createRoute({
   component: lazyRouteComponent(() => import("./admin/prices.tsx"), "Prices"),
 });
 
+const codes = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/codes",
+  component: lazyRouteComponent(() => import("./codes/codes.tsx"), "Codes"),
+  validateSearch: (given: Given) =>
+    present({
+      batch: textIn(given, "batch"),
+      page: textIn(given, "page"),
+      add: wordIn(given, "add", ["codes"]),
+    }),
+});
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/admin/settings",
@@ -237,6 +250,7 @@ const tree = root.addChildren([
   operatorAudit,
   people,
   prices,
+  codes,
   settings,
 ]);
 

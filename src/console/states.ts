@@ -2,5 +2,4 @@
 export const REQUEST_STATES = ["held", "settled", "voided", "expired", "uncharged"] as const;
 export const USAGE_GROUPS = ["model", "key", "day", "account"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
-export const DOC_PAGES = ["start", "errors", "limits", "grpc", "api"] as const;
 export const AUDIT_RESULTS = ["done", "unchanged", "refused"] as const;

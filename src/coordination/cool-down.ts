@@ -1,6 +1,6 @@
-/** A wait that an upstream asked for, as nodes tell each other of it. */
+/** What nodes tell each other of upstreams: a wait that one asked for, and what an operator wants of one. */
 import { z } from "zod";
-import type { CoolDown } from "./coordination.js";
+import type { CoolDown, UpstreamOrder } from "./coordination.js";
 
 /** What another node says holds others back no longer than what an upstream's own answer may. */
 const DURATION_MS_MAX = 60_000;
@@ -11,6 +11,17 @@ const SCHEMA = z.object({
   durationMs: z.number().min(0).max(DURATION_MS_MAX),
   accountId: z.string().max(256).optional(),
 });
+
+const ORDER = z.object({ upstream: z.string().max(256), order: z.enum(["drain", "undrain", "reset"]) });
+
+/** Undefined where it is none. */
+export function parseOrder(text: string): UpstreamOrder | undefined {
+  try {
+    return ORDER.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Undefined where it is none: whoever may publish in Redis may send anything. */
 export function parseCoolDown(text: string): CoolDown | undefined {

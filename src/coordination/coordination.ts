@@ -1,4 +1,5 @@
 /** What nodes share and may lose: windows of requests and tokens, leases of running requests, revisions of keys. */
+import type { Relays } from "../api/relays.js";
 import { GatewayError } from "../errors.js";
 
 /** The limits of one subject; 0 means none. */
@@ -114,6 +115,12 @@ export interface CoolDown {
   readonly accountId: string | undefined;
 }
 
+/** What an operator wants of an upstream, at every node. */
+export interface UpstreamOrder {
+  readonly upstream: string;
+  readonly order: "drain" | "undrain" | "reset";
+}
+
 /** All methods may be asynchronous on a shared driver; the in-process one answers at once. */
 export interface Coordination {
   /**
@@ -121,6 +128,8 @@ export interface Coordination {
    * one question together with its limits.
    */
   readonly isShared: boolean;
+  /** By which this node reads what others have; undefined where there are none. */
+  readonly relays: Relays | undefined;
   state(): CoordinationState;
   /** Checks the limits of all subjects and takes them. Rejects with CallerChanged. */
   admit(request: AdmissionRequest): AdmissionResult | Promise<AdmissionResult>;
@@ -142,5 +151,9 @@ export interface Coordination {
   publishCoolDown(coolDown: CoolDown): void;
   /** Calls back for each wait that another node was asked for. */
   onCoolDown(callback: (coolDown: CoolDown) => void): void;
+  /** Tells the other nodes that live now what an operator wants of an upstream. */
+  publishOrder(order: UpstreamOrder): void;
+  /** Calls back for each such order that was given at another node. */
+  onOrder(callback: (order: UpstreamOrder) => void): void;
   close(): Promise<void>;
 }

@@ -76,6 +76,7 @@ const NO_SUBJECT = Object.freeze(new Subject());
 
 class InProcess implements InProcessCoordination {
   readonly isShared = false;
+  readonly relays = undefined;
   readonly #clock: () => number;
   readonly #subjectsMax: number;
   readonly #subjects = new Map<string, Subject>();
@@ -160,6 +161,14 @@ class InProcess implements InProcessCoordination {
   }
 
   onCoolDown(): void {
+    // Nobody else is there.
+  }
+
+  publishOrder(): void {
+    // Nobody else is there.
+  }
+
+  onOrder(): void {
     // Nobody else is there.
   }
 

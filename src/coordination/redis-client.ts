@@ -17,7 +17,7 @@ export interface RedisSettings {
   readonly password?: string | undefined;
   readonly sentinelPassword?: string | undefined;
   readonly database: number;
-  /** How long a command is waited for. Default: 250 milliseconds. */
+  /** How long the connection waits for the answer to a command. Default: 2 seconds. */
   readonly commandMs?: number | undefined;
   /** Undefined: no TLS; `ca` undefined: the authorities that Node knows. */
   readonly tls?: { readonly ca: Buffer | undefined } | undefined;
@@ -25,10 +25,11 @@ export interface RedisSettings {
 
 export type Client = Redis | Cluster;
 
-/** No command is waited for longer. */
-const COMMAND_MS = 250;
 const CONNECT_MS = 2_000;
-/** A connection on which a command stays without an answer for so long is given up. */
+/**
+ * A connection on which a command stays without an answer for so long is given up. Who asked has given up long before,
+ * by a clock that knows when this process was busy.
+ */
 const SILENT_MS = 2_000;
 const RECONNECT_MS_MAX = 1_000;
 const VERSION_MIN = 7;
@@ -42,8 +43,9 @@ export function createClient(settings: RedisSettings, connectionName: string): C
     // A command that may have had its effect must not be sent again, and one that waits is of no use any more.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: settings.commandMs ?? COMMAND_MS,
+    // What waits for its answer when the connection ends has failed in that moment.
+    maxRetriesPerRequest: 0,
+    commandTimeout: settings.commandMs ?? SILENT_MS,
     connectTimeout: CONNECT_MS,
     socketTimeout: SILENT_MS,
     retryStrategy: reconnectMs,

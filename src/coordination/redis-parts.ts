@@ -36,6 +36,21 @@ export class KeyNames {
     return `${account}:c:${subject}`;
   }
 
+  /** What one node reads of another, on behalf of the account. */
+  relay(accountId: string, relayId: string): string {
+    return `${this.account(accountId)}:y:${relayId}`;
+  }
+
+  /** The channel of what nodes ask all others. */
+  get asks(): string {
+    return `${this.prefix}asks`;
+  }
+
+  /** The channel of what one node is told. */
+  node(nodeId: string): string {
+    return `${this.prefix}node:${nodeId}`;
+  }
+
   get nodes(): string {
     return `${this.prefix}nodes`;
   }
@@ -48,6 +63,11 @@ export class KeyNames {
   /** The channel of upstreams that asked to wait. */
   get coolDowns(): string {
     return `${this.prefix}cool-downs`;
+  }
+
+  /** The channel of what operators want of upstreams. */
+  get orders(): string {
+    return `${this.prefix}upstream-orders`;
   }
 }
 

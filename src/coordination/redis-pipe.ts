@@ -1,6 +1,5 @@
 /** Sends what a node asks of Redis: all that one turn of the event loop asks for goes as one command. */
 import type { Breaker } from "./breaker.js";
-import type { Client } from "./redis-client.js";
 import { SCRIPT, SCRIPT_SHA } from "./redis-script.js";
 
 /** The answer to one part; undefined where none came in time, and then nobody knows whether it had an effect. */
@@ -20,14 +19,22 @@ interface Batch {
   readonly parts: Part[];
 }
 
+/** Of a client, what is needed to send. */
+interface Sender {
+  readonly status: string;
+  call(command: string, ...args: (string | number)[]): Promise<unknown>;
+}
+
 export interface RedisPipeOptions {
-  readonly client: Client;
+  readonly client: Sender;
   readonly breaker: Breaker;
   readonly monotonicMs: () => number;
   /** The time that windows go by, for tests; 0: the server's own. */
   readonly serverMs: () => number;
-  /** When an answer is late. */
+  /** When an answer is late. It is waited for all the same. */
   readonly slowMs: number;
+  /** When it is not waited for any more. */
+  readonly giveUpMs: number;
   /** Hears how long an answer took. */
   readonly onAnswer: (tookMs: number) => void;
   readonly onFailure: (error: unknown) => void;
@@ -66,7 +73,8 @@ export class RedisPipe {
   }
 
   #run({ keys, args, parts }: Batch): void {
-    const { breaker, monotonicMs, slowMs, onAnswer, onFailure } = this.#options;
+    const { breaker, monotonicMs, slowMs, giveUpMs, onAnswer, onFailure } = this.#options;
+    const command = breaker.sent();
     const sinceMs = monotonicMs();
     let isOver = false;
     const end = (answers: readonly Answer[] | undefined): void => {
@@ -75,26 +83,25 @@ export class RedisPipe {
       clearTimeout(timer);
       for (const [index, { answer }] of parts.entries()) answer(answers?.[index]);
     };
-    const late = (): void => {
+    const fail = (error: unknown): void => {
       if (isOver) return;
-      breaker.late();
+      breaker.failed(command);
+      onFailure(error);
       end(undefined);
     };
-    // An answer that waits in the socket while this process was busy is read before it is called late.
-    const timer = setTimeout(() => setImmediate(late), slowMs);
-    this.#call(keys, args).then(
-      (answers) => {
-        const tookMs = monotonicMs() - sinceMs;
-        onAnswer(tookMs);
-        if (!isOver) breaker.quick();
-        end(answers);
-      },
-      (error: unknown) => {
-        breaker.failed();
-        onFailure(error);
-        end(undefined);
-      },
-    );
+    const late = (): void => {
+      if (isOver) return;
+      breaker.late(command);
+      timer = unlessAnswered(giveUpMs - slowMs, () => fail(new Error(`no answer of Redis in ${giveUpMs} ms`)));
+    };
+    let timer = unlessAnswered(slowMs, late);
+    this.#call(keys, args).then((answers) => {
+      const tookMs = monotonicMs() - sinceMs;
+      onAnswer(tookMs);
+      // One that was read late, though it was there before anybody called it late, says how busy this process is.
+      if (tookMs < slowMs) breaker.quick(command);
+      end(answers);
+    }, fail);
   }
 
   async #call(keys: readonly string[], args: readonly (string | number)[]): Promise<readonly Answer[]> {
@@ -109,4 +116,9 @@ export class RedisPipe {
       return (await client.call("EVAL", SCRIPT, ...rest)) as readonly Answer[];
     }
   }
+}
+
+/** An answer that waits in the socket while this process was busy is read before it is called late. */
+function unlessAnswered(waitMs: number, late: () => void): NodeJS.Timeout {
+  return setTimeout(() => setImmediate(late), waitMs);
 }

@@ -222,6 +222,26 @@ local function words()
   return found
 end
 
+local function write()
+  local name, number, piece, most, ttl, channel, notice = key(), arg(), arg(), num(), num(), arg(), arg()
+  if redis.call('HEXISTS', name, number) == 0 and redis.call('HLEN', name) >= most then return 0 end
+  redis.call('HSET', name, number, piece)
+  redis.call('PEXPIRE', name, ttl)
+  redis.call('PUBLISH', channel, notice)
+  return 1
+end
+
+local function read()
+  local name, from, count, channel, notice = key(), num(), num(), arg(), arg()
+  local before, wanted = {}, {}
+  for i = 1, count do
+    before[i] = from - i
+    wanted[i] = from + i - 1
+  end
+  if redis.call('HDEL', name, unpack(before)) > 0 then redis.call('PUBLISH', channel, notice) end
+  return redis.call('HMGET', name, unpack(wanted))
+end
+
 local acts = {
   A = function() return admit(true) end,
   P = function() return admit(false) end,
@@ -230,6 +250,8 @@ local acts = {
   B = beat,
   W = words,
   U = function() redis.call('SET', key(), arg(), 'EX', 86400) return redis.call('PUBLISH', arg(), arg()) end,
+  X = write,
+  Z = read,
   E = function() return redis.call('PUBLISH', key(), arg()) end,
   N = function()
     local name, node = key(), arg()

@@ -1,5 +1,6 @@
 /** What nodes share, in Redis: it may be lost at any time, and nothing of it is money. */
 import { randomBytes } from "node:crypto";
+import type { Relays } from "../api/relays.js";
 import { Breaker, type Trouble } from "./breaker.js";
 import {
   type AdmissionRequest,
@@ -7,17 +8,20 @@ import {
   type Admitted,
   CallerChanged,
   type CoolDown,
+  type UpstreamOrder,
   type Coordination,
   type CoordinationState,
   type Demand,
   type Revisions,
 } from "./coordination.js";
-import { parseCoolDown } from "./cool-down.js";
+import { parseCoolDown, parseOrder } from "./cool-down.js";
 import { HeldSlots } from "./held-slots.js";
 import { LocalShare } from "./local-share.js";
+import { PieceRelays } from "./piece-relays.js";
 import { type Client, connect } from "./redis-client.js";
 import { admissionPart, admissionResult, KeyNames } from "./redis-parts.js";
 import { type Answer, RedisPipe } from "./redis-pipe.js";
+import { redisGround } from "./redis-relays.js";
 import { Untold } from "./untold.js";
 
 export interface RedisOptions {
@@ -33,6 +37,8 @@ export interface RedisOptions {
   readonly serverMs?: (() => number) | undefined;
   /** When an answer is late. Default: 45 milliseconds, so that 50 of network alone are late too. */
   readonly slowMs?: number | undefined;
+  /** When it is not waited for any more, and this node decides for itself. Default: 250 milliseconds. */
+  readonly giveUpMs?: number | undefined;
   /** How often this node looks after what it holds; 0: only `tick` does. Default: half a second. */
   readonly tickMs?: number | undefined;
   readonly events?: Partial<RedisEvents> | undefined;
@@ -49,6 +55,7 @@ export interface RedisEvents {
 }
 
 export interface RedisCoordination extends Coordination {
+  readonly relays: Relays;
   /** Renews what this node holds, and asks whether Redis is well again. Runs by itself where `tickMs` is not 0. */
   tick(): void;
   /** Renews the slots of all running requests. */
@@ -57,6 +64,7 @@ export interface RedisCoordination extends Coordination {
 
 const PREFIX = "tollgate:";
 const SLOW_MS = 45;
+const GIVE_UP_MS = 250;
 const TICK_MS = 500;
 /** In ticks: how often a node says that it is there, and renews its slots. */
 const NODE_TICKS = 10;
@@ -82,6 +90,7 @@ export async function startRedisCoordination(options: RedisOptions): Promise<Red
 
 class Shared implements RedisCoordination {
   readonly isShared = true;
+  readonly relays: PieceRelays;
   readonly #options: RedisOptions;
   readonly #names: KeyNames;
   readonly #breaker: Breaker;
@@ -91,6 +100,7 @@ class Shared implements RedisCoordination {
   readonly #untold: Untold;
   readonly #callbacks: ((name: string | undefined) => void)[] = [];
   readonly #coolDownCallbacks: ((coolDown: CoolDown) => void)[] = [];
+  readonly #orderCallbacks: ((order: UpstreamOrder) => void)[] = [];
   readonly #nodeId = randomBytes(9).toString("base64url");
   #words = 0;
   #ticks = 0;
@@ -110,10 +120,22 @@ class Shared implements RedisCoordination {
       breaker: this.#breaker,
       monotonicMs,
       slowMs: options.slowMs ?? SLOW_MS,
+      giveUpMs: options.giveUpMs ?? GIVE_UP_MS,
       serverMs: options.serverMs ?? (() => 0),
       onAnswer: (tookMs) => events?.answered?.(tookMs),
       onFailure: (error) => events?.failed?.(error),
     });
+    const ground = redisGround({
+      nodeId: this.#nodeId,
+      names: this.#names,
+      monotonicMs,
+      isWell: () => this.#breaker.trouble === undefined,
+      send: (accountId, key, args, answer) => this.#pipe.send(this.#slotOf(accountId), [key], args, answer),
+      publish: (channel, message) => void this.#ask(channel, ["E", message]),
+      admit: (request) => this.admit(request),
+      release: (accountId, subject, requestId) => this.release(accountId, subject, requestId),
+    });
+    this.relays = new PieceRelays(ground);
     client.on("error", (error: unknown) => events?.failed?.(error));
     listener.on("error", () => undefined);
   }
@@ -123,7 +145,7 @@ class Shared implements RedisCoordination {
     const failure = await connect(client);
     if (failure !== undefined) {
       this.#options.events?.failed?.(failure);
-      this.#breaker.failed();
+      this.#breaker.failed(this.#breaker.sent());
     }
     this.#listen();
     if (tickMs > 0) this.#timer = setInterval(() => this.tick(), tickMs).unref();
@@ -182,6 +204,14 @@ class Shared implements RedisCoordination {
     void this.#ask(this.#names.coolDowns, ["E", `${this.#nodeId} ${JSON.stringify(coolDown)}`]);
   }
 
+  publishOrder(order: UpstreamOrder): void {
+    void this.#ask(this.#names.orders, ["E", `${this.#nodeId} ${JSON.stringify(order)}`]);
+  }
+
+  onOrder(callback: (order: UpstreamOrder) => void): void {
+    this.#orderCallbacks.push(callback);
+  }
+
   onCoolDown(callback: (coolDown: CoolDown) => void): void {
     this.#coolDownCallbacks.push(callback);
   }
@@ -195,6 +225,7 @@ class Shared implements RedisCoordination {
   tick(): void {
     this.#ticks += 1;
     const isWell = this.#breaker.trouble === undefined;
+    this.relays.tick();
     // Where it is not well, this asks whether it is again.
     if (!isWell || this.#ticks % NODE_TICKS === 0) void this.#sayThere();
     if (!isWell) return;
@@ -208,6 +239,7 @@ class Shared implements RedisCoordination {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#timer);
+    this.relays.close();
     const { client, listener } = this.#options;
     if (this.#breaker.trouble === undefined && client.status === "ready")
       await this.#ask(this.#names.nodes, ["R", this.#nodeId]);
@@ -225,7 +257,7 @@ class Shared implements RedisCoordination {
         try {
           // Without an answer, a slot may have been taken there: it is given back with the request.
           if (takes) this.#hold(request, answer);
-          if (answer === undefined) return resolve(this.#decideLate(request, act));
+          if (answer === undefined) return resolve(this.#decideUnanswered(request, act));
           const result = admissionResult(answer, request, takes);
           if (result === undefined) reject(new CallerChanged());
           else resolve(result);
@@ -242,7 +274,7 @@ class Shared implements RedisCoordination {
   }
 
   /** What Redis was asked, it may have taken: of what is refused here nothing may stay there. */
-  #decideLate(request: AdmissionRequest, act: "admit" | "peek"): AdmissionResult {
+  #decideUnanswered(request: AdmissionRequest, act: "admit" | "peek"): AdmissionResult {
     const result = this.#decideAlone(request, act);
     if (result.admitted || act === "peek") return result;
     const { requestId, accountId, first = [], demands } = request;
@@ -294,20 +326,26 @@ class Shared implements RedisCoordination {
   /** Hears of what others change; where some word may have been missed, anything may have changed. */
   #listen(): void {
     const { listener } = this.#options;
-    const { changes, coolDowns } = this.#names;
+    const { changes, coolDowns, orders, asks } = this.#names;
+    const own = this.#names.node(this.#nodeId);
     listener.on("ready", () => {
-      void listener.subscribe(changes, coolDowns).then(
+      void listener.subscribe(changes, coolDowns, orders, asks, own).then(
         () => this.#heard(undefined),
         () => undefined,
       );
     });
     listener.on("message", (channel: string, message: string) => {
       const space = message.indexOf(" ");
-      if (message.slice(0, space) === this.#nodeId) return;
+      const nodeId = message.slice(0, space);
+      if (nodeId === this.#nodeId) return;
       const told = message.slice(space + 1);
       if (channel === changes) this.#heard(told);
+      else if (channel === own) this.relays.noticed(nodeId, told);
+      else if (channel === asks) this.relays.asked(nodeId, told);
       const coolDown = channel === coolDowns ? parseCoolDown(told) : undefined;
       if (coolDown !== undefined) for (const callback of this.#coolDownCallbacks) callback(coolDown);
+      const order = channel === orders ? parseOrder(told) : undefined;
+      if (order !== undefined) for (const callback of this.#orderCallbacks) callback(order);
     });
     // Where it fails it goes on trying by itself.
     listener.connect().catch(() => undefined);

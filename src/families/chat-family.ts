@@ -1,5 +1,5 @@
 /** Families on OpenAI's wire are data: this makes one of what it says of itself. */
-import { type MemberRules, memberTable } from "../wire/members.js";
+import { type MemberRules, memberTable } from "../wire/request/members.js";
 import { MEMBERS, wire } from "../wire/openai-chat/index.js";
 import { wire as completions } from "../wire/openai-completions/index.js";
 import { wire as embeddings } from "../wire/openai-embeddings/index.js";

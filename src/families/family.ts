@@ -1,8 +1,8 @@
 /** What every model family says of itself: a wire, plus endpoint, credentials and dialect. */
 import type { AnswerForm, Dialect, EndpointWire, ModelFacts, UpstreamWire, WireRequest } from "../wire/wire.js";
-import type { MemberTable } from "../wire/members.js";
+import type { MemberTable } from "../wire/request/members.js";
 import type { Upstream } from "../upstream/upstream.js";
-import type { RefusalRow } from "../wire/upstream-refusal.js";
+import type { RefusalRow } from "../wire/error/upstream-refusal.js";
 
 /** What a model is asked for: to answer in a chat, to go on with a text, or to turn texts into vectors. */
 export type ModelKind = "chat" | "completion" | "embedding";

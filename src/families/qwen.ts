@@ -2,7 +2,7 @@
  * Qwen, at the international address of Alibaba's Model Studio; the others are a `base_url` of the settings. Sources:
  * alibabacloud.com/help/en/model-studio/deep-thinking, docs.qwencloud.com (QwQ and QVQ answer as streams alone).
  */
-import { rowsOf } from "../wire/upstream-refusal.js";
+import { rowsOf } from "../wire/error/upstream-refusal.js";
 import { chatFamily } from "./chat-family.js";
 
 export const qwen = chatFamily({

@@ -3,8 +3,8 @@ import type { ListModelsResponse, Model } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { ClientWire, EmbeddingWire, WireError } from "../wire/wire.js";
 
-export { SseFramer } from "../wire/sse.js";
-export { outlined } from "../wire/outline.js";
+export { SseFramer } from "../wire/events/framer.js";
+export { outlined } from "../wire/request/outline.js";
 export type {
   ClientWire,
   EmbeddingWire,
@@ -56,14 +56,23 @@ export interface StreamFraming {
   end(): Buffer;
 }
 
+/** What stands in a body for what an earlier answer told: its bytes, from the first to behind the last. */
+export interface NamedItem {
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** What a format's clients may name of earlier answers rather than tell it again. */
 export interface FormatMemory {
-  /** The body with what it names put back, else the very same. `find` yields answers, the newest first. */
-  resolve(body: Buffer, find: (text: string) => Iterable<Buffer>): Buffer;
+  /** A look that costs next to nothing: false where the body names nothing. */
+  mayName(body: Buffer): boolean;
+  /** What the body names, in its order and each once. */
+  namedIn(body: Buffer): readonly NamedItem[];
   /** False where the client says that nothing is to be kept. */
   mayKeep(body: Buffer): boolean;
-  /** The whole answer in its last bytes, as JSON. */
-  answerIn(bytes: Buffer, isStream: boolean): Buffer | undefined;
+  /** What the last bytes of an answer tell, as JSON by its id. */
+  toldIn(bytes: Buffer, isStream: boolean): ReadonlyMap<string, Buffer>;
 }
 
 /** What a connection's next message may go on from. */

@@ -1,5 +1,5 @@
 /** Google's client format: models in the path under `/v1beta`, and a stream as events or as one long list. */
-import { embeddingClientWire, PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
+import { embeddingWire, PATH_MODEL_HEADER, PATH_STREAM_HEADER, wire } from "../wire/gemini/index.js";
 import type { Format, FormatRequest, FormatRoute } from "./format.js";
 import { geminiModels } from "./gemini-models.js";
 import { ListFraming } from "./list-framing.js";
@@ -33,7 +33,7 @@ function isStream(path: string): boolean {
 export const gemini: Format = {
   name: "gemini",
   wire,
-  embeddingWire: embeddingClientWire,
+  embeddingWire,
   routes,
   models: geminiModels,
   wireHeaders,

@@ -1,6 +1,6 @@
 /** A stream as one long JSON list, an element for each event: Google's servers' way where no events are asked for. */
-import { oneLine } from "../wire/event-writer.js";
-import { SseFramer } from "../wire/sse.js";
+import { oneLine } from "../wire/events/writer.js";
+import { SseFramer } from "../wire/events/framer.js";
 import type { StreamFraming } from "./format.js";
 
 const OPEN = Buffer.from("[");

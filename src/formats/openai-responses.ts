@@ -2,11 +2,12 @@
 import {
   encodeRefusal,
   mayKeep,
+  mayName,
+  namedItems,
   readMessage,
-  responseIn,
+  toldItems,
   TurnReader,
   wire,
-  withNamedItems,
 } from "../wire/openai-responses/index.js";
 import type { Format } from "./format.js";
 
@@ -24,9 +25,10 @@ export const openaiResponses: Format = {
   encodeError: (error) => wire.encodeError(error),
   replyHeaders: () => ({}),
   memory: {
-    resolve: withNamedItems,
+    mayName,
+    namedIn: namedItems,
     mayKeep,
-    answerIn: (bytes, isStream) => (isStream ? responseIn(bytes) : bytes),
+    toldIn: toldItems,
   },
   socket: { path: "/v1/responses", read: readMessage, follow: () => new TurnReader(), encodeRefusal },
   encodeCount: (inputTokens) =>

@@ -5,11 +5,13 @@ import { costNanos, type Served } from "../pricing/price.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Answered } from "../routing/answered.js";
 import type { AnswerReport } from "../wire/wire.js";
+import { greater, lesser } from "../money.js";
 import type { Plan } from "./plan.js";
 
 /**
- * What an answer tells that was not asked: another model, another service tier, or a tool of the upstream's. It is
- * charged at its own price where that is known, else at the dearest that the hold covered.
+ * What an answer tells that was not asked: another model, another service tier, or calls of the upstream's tools. A
+ * model or a tier is charged at its own price where that is known, else at the dearest that the hold covered, and never
+ * above the hold; calls that the request did not allow are not charged.
  */
 export type ServedDoubt = "other_model" | "other_tier" | "other_tool";
 
@@ -27,44 +29,71 @@ export interface BillTerms {
   /** What the operator pays for the target that answered; undefined where nobody knows. */
   readonly cost: Price | undefined;
   readonly plan: Pick<Plan, "serviceTier" | "toolCallsMax">;
+  /** What was set aside: what was not asked costs no more. */
+  readonly heldNanos: bigint;
   /** Undefined where the answer came from the model that was asked. */
   readonly answered: Answered | undefined;
 }
 
+/** `usage` is one that the plan allows. Nothing else that an answer tells costs more than the plan allows either. */
 export function billOf(usage: Usage, report: AnswerReport | undefined, terms: BillTerms): Bill {
-  const { plan, answered } = terms;
+  const { plan, answered, heldNanos } = terms;
   const price = answered?.price ?? terms.price;
   const told = report?.serviceTier ?? "";
   const serviceTier = told === "" ? plan.serviceTier : serviceTierOf(told);
   // An answer that cannot tell its calls is taken to have made all that it might.
   const toolUses = report?.toolUses ?? plan.toolCallsMax;
   const rounds = report?.rounds;
-  const charged = toolUses.length === 0 ? toolUses : priced(toolUses, price, plan);
-  const served: Served = { serviceTier, toolUses: charged, rounds };
+  const allowed = toolUses.length === 0 ? toolUses : allowedUses(toolUses, price, plan);
+  const served: Served = { serviceTier, toolUses: allowed, rounds };
   const cost = answered === undefined ? terms.cost : (answered.cost ?? terms.cost);
+  const ownNanos = hasServiceTier(price, serviceTier)
+    ? costNanos(usage, price, served)
+    : dearest(usage, price, served, plan);
+  const doubt = doubtOf(terms, serviceTier, toolUses, price);
   return {
-    costNanos: hasServiceTier(price, serviceTier)
-      ? costNanos(usage, price, served)
-      : dearest(usage, price, served, plan),
-    operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, { serviceTier, toolUses, rounds }),
-    doubt: doubtOf(terms, serviceTier, toolUses, price),
+    costNanos:
+      ownNanos > heldNanos && (doubt === "other_model" || doubt === "other_tier")
+        ? lesser(ownNanos, greater(heldNanos, dearest(usage, terms.price, served, plan)))
+        : ownNanos,
+    operatorCostNanos: cost === undefined ? undefined : costNanos(usage, cost, served),
+    doubt,
   };
 }
 
-/** In a tier without a price: the dearer of those that the hold covered. */
+/** The dearer of the two tiers that the hold covered: the ordinary one, and the one that was asked. */
 function dearest(usage: Usage, price: Price, { toolUses, rounds }: Served, { serviceTier }: BillTerms["plan"]): bigint {
   const ordinary = costNanos(usage, price, { serviceTier: "", toolUses, rounds });
   const asked = costNanos(usage, price, { serviceTier, toolUses, rounds });
-  return asked > ordinary ? asked : ordinary;
+  return greater(asked, ordinary);
 }
 
-/** Calls of a tool without a price count as calls of the dearest tool that the hold covered. */
-function priced(uses: readonly ToolUse[], price: Price, { toolCallsMax }: BillTerms["plan"]): readonly ToolUse[] {
-  if (uses.every(({ name }) => priceOfTool(price, name) !== undefined)) return uses;
+/**
+ * The calls that the request allowed. What an answer calls by a name that was not asked, or that has no price, counts
+ * as calls of the dearest tool that was, as far as calls of that are left.
+ */
+function allowedUses(told: readonly ToolUse[], price: Price, { toolCallsMax }: BillTerms["plan"]): readonly ToolUse[] {
+  const allowed: ToolUse[] = [];
+  let others = 0n;
+  for (const { name, calls } of told) {
+    const callsMax = callsMaxOf(name, toolCallsMax);
+    if (callsMax === 0n || priceOfTool(price, name) === undefined) others += calls;
+    else allowed.push({ name, calls: lesser(calls, callsMax) });
+  }
+  if (others === 0n) return allowed;
   let dearest = "";
   for (const { name } of toolCallsMax)
     if ((priceOfTool(price, name) ?? 0n) > (priceOfTool(price, dearest) ?? 0n)) dearest = name;
-  return uses.map(({ name, calls }) => ({ name: priceOfTool(price, name) === undefined ? dearest : name, calls }));
+  const made = allowed.find(({ name }) => name === dearest);
+  const left = callsMaxOf(dearest, toolCallsMax) - (made?.calls ?? 0n);
+  return [...allowed, { name: dearest, calls: lesser(others, left) }];
+}
+
+/** A request may ask for a tool more than once. */
+function callsMaxOf(tool: string, toolCallsMax: readonly ToolUse[]): bigint {
+  let callsMax = 0n;
+  for (const { name, calls } of toolCallsMax) if (name === tool) callsMax += calls;
+  return callsMax;
 }
 
 function doubtOf(
@@ -76,8 +105,7 @@ function doubtOf(
   if (answered !== undefined) return "other_model";
   if (serviceTier !== plan.serviceTier) return "other_tier";
   for (const { name, calls } of toolUses) {
-    const callsMax = plan.toolCallsMax.find((asked) => asked.name === name)?.calls ?? 0n;
-    if (calls > callsMax || priceOfTool(price, name) === undefined) return "other_tool";
+    if (calls > callsMaxOf(name, plan.toolCallsMax) || priceOfTool(price, name) === undefined) return "other_tool";
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { countUsage, generatedTokens, totalTokens } from "./count.js";
-import { withOutputWithin } from "./output-limit.js";
+import { withInputWithin, withOutputWithin } from "./output-limit.js";
 import { doubtOf, hasText, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
 /** How an answer ended: well, because its caller left, or because its upstream failed. */
@@ -109,7 +109,7 @@ export function chargeOf(
   }
   if (basis === "compare" && (hasText(report) || wordlessOf(report) > 0))
     return compared(usage, report, hasFinished, terms);
-  return withinLimit(reported(usage), terms);
+  return withinPlan(reported(usage), terms);
 }
 
 function kindOf(report: AnswerReport, doubt: UsageDoubt | undefined, isOver: boolean): ReportKind {
@@ -128,12 +128,28 @@ function reported(usage: Usage): Charge {
   return { usage, usageSource: UsageSource.USAGE_SOURCE_REPORTED, doubt: undefined };
 }
 
-/** An upstream that ignores the limit is charged as one that keeps it, so that no hold is too small for its answer. */
-function withinLimit(charge: Charge, { outputTokensMax }: ChargeTerms): Charge {
-  const { usage, doubt } = charge;
-  if (outputTokensMax === undefined || generatedTokens(usage) <= BigInt(outputTokensMax)) return charge;
-  const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
-  return { usage: withOutputWithin(usage, outputTokensMax), usageSource, doubt: doubt ?? "above_limit" };
+/**
+ * An upstream that ignores the limit is charged as one that keeps it, and one that tells more input than the request
+ * can have been as one that read all of it, so that no hold is too small for its answer.
+ */
+function withinPlan(charge: Charge, terms: ChargeTerms): Charge {
+  const usage = usageWithin(charge.usage, terms);
+  if (usage === charge.usage) return charge;
+  const isTooLong = generatedTokens(usage) < generatedTokens(charge.usage);
+  const doubt = charge.doubt ?? (isTooLong ? "above_limit" : "above_input");
+  return { usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt };
+}
+
+/** As much of a usage as the request's plan allows. */
+export function usageWithin(
+  usage: Usage,
+  { request, inputTokensMax, outputTokensMax }: Pick<ChargeTerms, "request" | "inputTokensMax" | "outputTokensMax">,
+): Usage {
+  const { roundsMax = 1 } = request.facts;
+  // A later round reads what the ones before it wrote, too.
+  const roundTokensMax = roundsMax > 1 ? inputTokensMax + (outputTokensMax ?? 0) : inputTokensMax;
+  const read = withInputWithin(usage, BigInt(roundTokensMax) * BigInt(roundsMax));
+  return outputTokensMax === undefined ? read : withOutputWithin(read, outputTokensMax);
 }
 
 function outputOf(report: AnswerReport, { modelId, accountId, countOutput }: ChargeTerms): Promise<number> {
@@ -156,16 +172,16 @@ async function counted(
   terms: ChargeTerms,
 ): Promise<Charge> {
   const usage = await countUsage(terms.request, output, terms.modelId, terms.inputTokensMax, terms.accountId);
-  return withinLimit({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
+  return withinPlan({ usage, usageSource: UsageSource.USAGE_SOURCE_COUNTED, doubt }, terms);
 }
 
 /** The report, or the count of the output where the report is too low to be true. */
 async function compared(usage: Usage, report: AnswerReport, hasFinished: boolean, terms: ChargeTerms): Promise<Charge> {
   const tokens = withWordless(await outputOf(report, terms), report, terms);
-  if (!isTooLow(usage, tokens)) return withinLimit(reported(usage), terms);
+  if (!isTooLow(usage, tokens)) return withinPlan(reported(usage), terms);
   const usageSource = UsageSource.USAGE_SOURCE_COUNTED;
   const doubt = hasFinished ? "missing" : undefined;
-  return withinLimit({ usage: withCountedOutput(usage, BigInt(tokens)), usageSource, doubt }, terms);
+  return withinPlan({ usage: withCountedOutput(usage, BigInt(tokens)), usageSource, doubt }, terms);
 }
 
 /** A report of vectors that is missing is made good by a count. */
@@ -175,7 +191,7 @@ function chargeVectors(
   terms: ChargeTerms,
 ): Charge | Promise<Charge> {
   // Some upstreams never tell the usage of vectors; only a false one is a lie.
-  if (usage === undefined) return counted(0, undefined, terms);
+  if (usage === undefined) return counted(0, doubt === "missing" ? undefined : doubt, terms);
   if (doubt !== undefined || totalTokens(usage) === 0) return counted(0, doubt ?? "zero", terms);
-  return reported(usage);
+  return withinPlan(reported(usage), terms);
 }

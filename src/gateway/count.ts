@@ -150,15 +150,13 @@ export async function countUsage(
 
 /** All tokens of a usage. */
 export function totalTokens(usage: Usage): number {
-  return Number(
-    usage.inputTokens +
-      usage.cacheReadTokens +
-      usage.cacheWriteTokens +
-      usage.cacheWrite1hTokens +
-      usage.imageTokens +
-      usage.audioInputTokens +
-      generatedTokens(usage),
-  );
+  return Number(readTokens(usage) + generatedTokens(usage));
+}
+
+/** The tokens that the model read, cached or not. */
+export function readTokens(usage: Usage): bigint {
+  const cached = usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return usage.inputTokens + cached + usage.imageTokens + usage.audioInputTokens;
 }
 
 /** The tokens that the model generated. */

@@ -46,8 +46,8 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const asking = { kind, outputTokensMax: outputTokens, stream, candidateCount, strict };
   const foresight = await foresee(request, model, asking, routeMs, call.caller.accountId, steps.routing.containers);
   const refusal = gateRefusal ?? foresight.refusal;
-  // Only what a chat reads is counted by an upstream, and what one would refuse is not sent there to be counted.
-  const mayAsk = kind === "chat" && foresight.refusals.size === 0;
+  // Only what a chat reads is counted by an upstream, and what it or we would refuse is not sent there to be counted.
+  const mayAsk = gateRefusal === undefined && kind === "chat" && foresight.refusals.size === 0;
   const told = mayAsk ? await toldInput(request, model, call, steps) : undefined;
   const input = told ?? (await ownInput(request, model, plan.inputTokensMax, call));
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);

@@ -4,6 +4,7 @@ import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
+import type { Caller } from "../keys/caller.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { Admission } from "../limits/limits.js";
 import type { ServedModel } from "../routing/model.js";
@@ -55,7 +56,7 @@ export async function generate(
     const reading = read();
     const asked = reading instanceof Promise ? await reading : reading;
     const { request, acceptWire } = asked;
-    if (call.record !== undefined) noteRequest(request, call.record);
+    if (call.record !== undefined) noteRequest(request, call.record, call.caller);
     const model = findModel(request.facts.model, call.caller, steps);
     const kind = kindOf(request, model);
     describeRequest(call, request, model, kind);
@@ -87,7 +88,7 @@ export async function generate(
       accountId,
       routing: steps.routing,
       kind,
-      trace: call.record?.trace,
+      record: call.record,
     });
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
@@ -109,11 +110,12 @@ export async function generate(
 }
 
 /** What its record says of a request, refused or not. */
-function noteRequest(request: WireRequest, record: RequestRecord): void {
+function noteRequest(request: WireRequest, record: RequestRecord, { content }: Caller): void {
   const { facts, source, members } = request.outline ?? request;
   record.model = request.facts.model;
   record.streamed = facts.stream;
   if (source !== undefined && members !== undefined) record.body = { bytes: source.body, members };
+  if (content !== undefined) record.keepContent(content, request);
 }
 
 /**

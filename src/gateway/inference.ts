@@ -9,7 +9,6 @@ import {
   type GenerateRequest,
   type GenerateResponse,
   type Source,
-  type StreamGenerateRequest,
   type StreamGenerateResponse,
   TokenSource,
 } from "../api/index.js";
@@ -22,6 +21,7 @@ import { findModel } from "./admission.js";
 import { embed, readEmbedding } from "./embed.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
+import { requireUnfrozen } from "../keys/account-freeze.js";
 import { knownInput } from "./known-input.js";
 import { type Asked, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
@@ -31,23 +31,14 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 export function createGateway(steps: Steps): Gateway {
   return {
-    streamGenerate: (request, call, sink) => streamGenerate(request, call, sink, steps),
+    // Rejects where the request cannot be read.
+    streamGenerate: ({ generation, acceptWire }, call, sink) =>
+      generate(() => readGeneration(generation, acceptWire, call, steps, true), call, sink, steps),
     generate: (request, call, head) => generateWhole(request, call, head, steps),
     countTokens: (request, call) => countTokens(request, call, steps),
     embed: (request, call, head) => embed(request, call, head, steps),
     estimateCost: (request, call) => estimateCost(request, call, steps),
   };
-}
-
-/** Rejects where the request cannot be read. */
-function streamGenerate(
-  asked: StreamGenerateRequest,
-  call: GatewayCall,
-  sink: Sink<StreamGenerateResponse>,
-  steps: Steps,
-): Promise<void> {
-  const { generation, acceptWire } = asked;
-  return generate(() => readGeneration(generation, acceptWire, call, steps, true), call, sink, steps);
 }
 
 /** The fold of the stream: the upstream is asked for a whole answer, and its one batch is unfolded and folded again. */
@@ -96,7 +87,19 @@ function asWhole(request: WireRequest): WireRequest {
   };
 }
 
+/** It costs nothing, and may ask an upstream all the same: it takes of the limits what a request takes of them. */
 async function countTokens(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
+  requireUnfrozen(call.caller);
+  const admission = await steps.limits.admit(call.caller, call.requestId);
+  try {
+    await admission.enter();
+    return await countAdmitted(asked, call, steps);
+  } finally {
+    admission.release();
+  }
+}
+
+async function countAdmitted(asked: CountTokensRequest, call: GatewayCall, steps: Steps): Promise<CountTokensResponse> {
   const { request } = await readGeneration(asked.generation, "", call, steps, false, "count");
   const model = findModel(request.facts.model, call.caller, steps);
   const { tokens, source } = await knownInput(request, model, call, steps);

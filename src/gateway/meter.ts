@@ -6,13 +6,14 @@ import { type CallMetadata, FORM_HEADER, type Sink } from "../api/channel.js";
 import { type Attempt, encodeAttempts, type ServedAs } from "../ledger/attempt-log.js";
 import type { Hold } from "../ledger/ledger.js";
 import type { ModelKind } from "../families/family.js";
-import type { AttemptTrace, RequestTrace } from "../observe/tracing.js";
-import { ANSWERED, type AttemptFailure } from "../routing/attempt.js";
+import type { AttemptTrace } from "../observe/tracing.js";
+import type { RequestRecord } from "../records/request-record.js";
+import { ANSWERED, type AttemptFailure } from "../routing/attempt-plan.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver, Routing } from "../routing/routing.js";
 import type { AnswerReport, Batch, WireRequest } from "../wire/wire.js";
 import { type Bill, billOf, type ServedDoubt } from "./bill.js";
-import { type Charge, chargeOf, type Ending } from "./charge.js";
+import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { Notes } from "./notes.js";
 import { isPastLimit, withOutputWithin } from "./output-limit.js";
 import type { Plan } from "./plan.js";
@@ -46,8 +47,8 @@ export interface MeterOptions {
   readonly accountId: string;
   /** What it asks of the model. */
   readonly kind: ModelKind;
-  /** Undefined where nothing is traced. */
-  readonly trace: RequestTrace | undefined;
+  /** Its trace, and the tap of its content, where it has them. Undefined: nobody keeps records. */
+  readonly record: RequestRecord | undefined;
   /** Finds the other model that an answer names. */
   readonly routing: Pick<Routing, "answeredAs">;
 }
@@ -116,7 +117,8 @@ export class Meter implements AnswerReceiver {
     this.#attempts = attempts;
     this.#report = undefined;
     this.#dropped = [];
-    const { trace, kind } = this.options;
+    const { record, kind } = this.options;
+    const trace = record?.trace;
     if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
   }
 
@@ -173,35 +175,31 @@ export class Meter implements AnswerReceiver {
     this.options.sink.onDrain(callback);
   }
 
-  take(batch: Batch): boolean {
-    const nowMs = performance.now();
-    if (this.#firstBatchMs === undefined) {
-      this.#firstBatchMs = nowMs - this.options.startMs;
-      this.options.trace?.event("first token", {});
-      const start = batch.events[0]?.kind;
-      if (start?.$case === "start") {
-        start.value.createTime ??= this.options.createTime;
-        start.value.inputTokens = BigInt(this.options.plan.inputTokensMax);
-      }
-      if (this.options.stream) this.options.sink.head(this.#head("stream"));
-    }
+  take(batch: Batch, nowMs: number): boolean {
+    if (this.#firstBatchMs === undefined) this.#begin(batch, nowMs);
     if (!this.options.stream) {
       // A whole answer waits for its cost, which stands in a header.
       this.#whole = batch;
       return true;
     }
     this.#see(nowMs);
-    if (batch.events.length === 0 && batch.source.length === 0) return true;
-    return this.options.sink.data({ events: batch.events, source: batch.source });
+    return (batch.events.length === 0 && batch.source.length === 0) || this.options.sink.data(batch);
   }
 
-  /** More came than the caller, who left, takes: it is read for its usage. */
-  missed(): void {
-    if (this.options.stream) this.#see(performance.now());
+  #begin(batch: Batch, nowMs: number): void {
+    const { startMs, record, createTime, plan, stream, sink } = this.options;
+    this.#firstBatchMs = nowMs - startMs;
+    record?.trace?.event("first token", {});
+    const start = batch.events[0]?.kind;
+    if (start?.$case === "start") {
+      start.value.createTime ??= createTime;
+      start.value.inputTokens = BigInt(plan.inputTokensMax);
+    }
+    if (stream) sink.head(this.#head("stream"));
   }
 
-  waits(): void {
-    if (this.options.stream) this.#see(performance.now());
+  look(nowMs: number): void {
+    if (this.options.stream) this.#see(nowMs);
   }
 
   exceeds(): boolean {
@@ -217,7 +215,10 @@ export class Meter implements AnswerReceiver {
     const { inputTokensMax } = plan;
     const notes = this.#notes;
     const grown = this.#report?.grown;
-    const charging = chargeOf(this.#report, ending, {
+    this.#gather();
+    // What was read of a failed attempt, and of which nothing went out, is nobody's.
+    const delivered = ending === "failed" && this.#firstBatchMs === undefined ? undefined : this.#report;
+    const charging = chargeOf(delivered, ending, {
       request,
       modelId: this.#modelId,
       contextTokens,
@@ -266,7 +267,7 @@ export class Meter implements AnswerReceiver {
     if (usageSource === UsageSource.USAGE_SOURCE_NONE) {
       this.#doubt = doubt;
       // What is free for the caller may all the same have been reported, and is then the operator's cost.
-      const { operatorCostNanos } = this.#bill(this.#report?.usage ?? NO_USAGE);
+      const { operatorCostNanos } = this.#bill(this.#allowed(this.#report?.usage ?? NO_USAGE));
       return { usage, usageSource, costNanos: 0n, operatorCostNanos };
     }
     const bill = this.#bill(usage);
@@ -274,32 +275,47 @@ export class Meter implements AnswerReceiver {
     return { usage, usageSource, costNanos: bill.costNanos, operatorCostNanos: bill.operatorCostNanos };
   }
 
+  /** As much of a usage as the plan allows. */
+  #allowed(usage: Usage): Usage {
+    const { request, plan, outputTokensMax } = this.options;
+    return usageWithin(usage, { request, inputTokensMax: plan.inputTokensMax, outputTokensMax });
+  }
+
   /** What a usage costs by what the answer tells of itself so far. */
   #bill(usage: Usage): Bill {
-    const { model, plan, routing } = this.options;
+    const { model, plan, routing, hold } = this.options;
     const [report, target] = [this.#report, this.#target];
     const told = report?.servedModel ?? "";
     const answered = told === "" || target === undefined ? undefined : routing.answeredAs(told, model, target);
-    return billOf(usage, report, { price: model.price, cost: target?.cost, plan, answered });
+    const heldNanos = hold.amountNanos;
+    return billOf(usage, report, { price: model.price, cost: target?.cost, plan, heldNanos, answered });
+  }
+
+  /** Before anything of it is forgotten, what the answer says goes where it is kept. */
+  #gather(): void {
+    const content = this.options.record?.content;
+    if (content === undefined) return;
+    const grown = this.#report?.grown;
+    if (grown !== undefined) content.follow(grown);
+    else if (this.#whole !== undefined) content.whole(this.#whole.source, this.#report?.text ?? "");
   }
 
   #see(nowMs: number): void {
-    const { request, plan, startMs, accountId } = this.options;
-    const { inputTokensMax } = plan;
-    this.#notes ??= new Notes({
-      request,
-      modelId: this.#modelId,
-      inputTokensMax,
-      startMs,
-      accountId,
-      note: (usage) => this.#note(usage),
-    });
+    if (this.options.record?.content !== undefined) this.#gather();
+    this.#notes ??= this.#newNotes();
     this.#notes.see(this.#report, nowMs);
   }
 
+  #newNotes(): Notes {
+    const { request, plan, startMs, accountId } = this.options;
+    const { inputTokensMax } = plan;
+    const note = (usage: Usage): void => this.#note(usage);
+    return new Notes({ request, modelId: this.#modelId, inputTokensMax, startMs, accountId, note });
+  }
+
   #note(delivered: Usage): void {
-    const { hold, outputTokensMax } = this.options;
-    const usage = outputTokensMax === undefined ? delivered : withOutputWithin(delivered, outputTokensMax);
+    const { hold } = this.options;
+    const usage = this.#allowed(delivered);
     const { costNanos, operatorCostNanos } = this.#bill(usage);
     hold.checkpoint({
       usage,

@@ -1,6 +1,7 @@
-/** What an answer may have generated, by the limit of output that was sent upstream and that its hold covers. */
+/** What an answer may have read and generated, by its plan and the limit of output that was sent upstream. */
 import type { Usage } from "../api/index.js";
-import { generatedTokens } from "./count.js";
+import { lesser } from "../money.js";
+import { generatedTokens, readTokens } from "./count.js";
 
 // A tokenizer that differs a little, and what stands around a text, are no reason to cut it.
 const MORE_MAX = 1.1;
@@ -13,14 +14,32 @@ export function isPastLimit(certainTokens: number, limitTokens: number): boolean
 
 /** The usage with no more generated than `tokensMax`. */
 export function withOutputWithin(usage: Usage, tokensMax: number): Usage {
-  let excess = generatedTokens(usage) - BigInt(tokensMax);
+  return without(usage, generatedTokens(usage) - BigInt(tokensMax), GENERATED);
+}
+
+/** The usage with no more read than `tokensMax`. What goes first is what nobody pays less for. */
+export function withInputWithin(usage: Usage, tokensMax: bigint): Usage {
+  return without(usage, readTokens(usage) - tokensMax, READ);
+}
+
+const GENERATED = ["outputTokens", "reasoningTokens", "audioOutputTokens"] as const;
+const READ = [
+  "cacheWrite1hTokens",
+  "audioInputTokens",
+  "imageTokens",
+  "cacheWriteTokens",
+  "inputTokens",
+  "cacheReadTokens",
+] as const;
+
+function without(usage: Usage, excess: bigint, fields: readonly (keyof Usage)[]): Usage {
   if (excess <= 0n) return usage;
-  const less = (tokens: bigint): bigint => {
-    const taken = tokens < excess ? tokens : excess;
-    excess -= taken;
-    return tokens - taken;
-  };
-  const outputTokens = less(usage.outputTokens);
-  const reasoningTokens = less(usage.reasoningTokens);
-  return { ...usage, outputTokens, reasoningTokens, audioOutputTokens: less(usage.audioOutputTokens) };
+  const left = { ...usage };
+  let over = excess;
+  for (const field of fields) {
+    const taken = lesser(left[field], over);
+    left[field] -= taken;
+    over -= taken;
+  }
+  return left;
 }

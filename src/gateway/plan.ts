@@ -106,7 +106,7 @@ function inputBound(request: WireRequest, model: ServedModel): number {
   const enoughBytes = contextTokens > 0 ? contextTokens * inputCount - textBytes : Infinity;
   let bound = 0;
   for (const { model: id } of model.targets) {
-    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasSpelledSigns, enoughBytes);
+    const growth = growthBytes(() => textBytesOf(request), id, request.facts.hasUnicodeEscapes, enoughBytes);
     const facts = growth === 0 ? request.facts : { ...request.facts, textBytes: textBytes + growth };
     bound = Math.max(bound, boundByFacts(facts, { id, contextTokens }));
   }

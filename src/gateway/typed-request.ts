@@ -2,8 +2,8 @@
 import { invalid } from "../api/check.js";
 import { type Generation, type Part, type Prompt, Role } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import { checkPart, heldFile, refuseHeld } from "../wire/held-objects.js";
-import { callsMaxOf, type HostedTool } from "../wire/hosted-tools.js";
+import { checkPart, heldFile, refuseHeld } from "../wire/request/held-objects.js";
+import { callsMaxOf, roundsMaxOf, type HostedTool } from "../wire/request/hosted-tools.js";
 import type { ClientWire, RequestFacts, WireRequest } from "../wire/wire.js";
 
 const MODEL_LENGTH_MAX = 256;
@@ -50,6 +50,7 @@ export function typedRequest(
     audioCount: sizes.audioCount,
     serviceTier: prompt.serviceTier,
     toolCallsMax: callsMaxOf(hosted),
+    roundsMax: roundsMaxOf(hosted),
   };
   return { facts, source: undefined, hosted, prompt: () => prompt };
 }

@@ -7,9 +7,11 @@ import { generatedTokens, totalTokens } from "./count.js";
  * What is wrong with a report: none came with a whole answer, or none after its text; a side of it is zero although
  * something was read and generated; it holds what can be no count; it is beyond what any model can read or write.
  * `above_limit` tells more output than was asked for, or more came: no more than that is charged.
- * `above_hold` is believed all the same: the account pays what was held, and the operator the rest.
+ * `above_input` tells more input than the request can have been, in all rounds that it allows: no more is charged.
+ * `above_hold` is believed all the same, since rounds behind tools of the upstream's explain it: the account pays of
+ * what it has available, and the operator the rest.
  */
-export type UsageDoubt = "missing" | "zero" | "broken" | "absurd" | "above_limit" | "above_hold";
+export type UsageDoubt = "missing" | "zero" | "broken" | "absurd" | "above_limit" | "above_input" | "above_hold";
 
 // An answer in several rounds reads its context in each of them, so one context is no bound.
 const CONTEXTS_MAX = 100;

@@ -11,7 +11,7 @@ import { type ManagementAnswer, type ManagementRoute, orRefuseCaller } from "./m
 import type { Pulse } from "./pulse.js";
 import type { Running, RunningRequest } from "./running.js";
 import { StreamReply } from "./stream-reply.js";
-import { eventBytes, eventText, identifiedEvent } from "../wire/event-writer.js";
+import { eventBytes, eventText, identifiedEvent } from "../wire/events/writer.js";
 
 const HEARTBEAT = Buffer.from(": \n\n");
 /** The name of an event that tells what a message says beside its list, and what says nothing. */

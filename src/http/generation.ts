@@ -15,6 +15,7 @@ import { type Front, HttpFormatRequest } from "./front.js";
 import { askedClamp } from "./headers.js";
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { LostAnswers } from "./lost-answers.js";
+import type { NamedItems } from "./named-items.js";
 import { RESUMABLE_HEADER, RETRY_HEADER } from "./replay-headers.js";
 import { endPiecewise } from "./piecewise.js";
 import type { Pulse } from "./pulse.js";
@@ -42,6 +43,7 @@ export interface GenerationParts {
   readonly blockedMsMax: number;
   /** What clients may name of earlier answers. */
   readonly told: ToldItems;
+  readonly named: NamedItems;
 }
 
 /** Answers one request. Never rejects: what goes wrong is told to the client. */
@@ -54,12 +56,7 @@ export function answerGeneration(
   const asked = new HttpFormatRequest(request);
   const generation = new Generation(request, reply, format, parts, format.streamFraming?.(asked));
   const body = Buffer.isBuffer(request.body) ? request.body : NO_BYTES;
-  const holder = request.admission?.holder ?? "";
-  generation.adopt(format, {
-    wire: format.wire.name,
-    body: format.memory?.resolve(body, (text) => parts.told.holding(holder, text)) ?? body,
-    headers: format.wireHeaders(asked),
-  });
+  generation.adopt(format, { wire: format.wire.name, body, headers: format.wireHeaders(asked) });
   return answer(generation, parts);
 }
 
@@ -84,6 +81,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   readonly #lost: LostAnswers;
   readonly #kept: ByteBudget;
   readonly #items: ToldItems;
+  readonly #named: NamedItems;
   readonly #abort = new Cancellation();
   #source: SourceBody = NO_SOURCE;
   readonly #framing: StreamFraming | undefined;
@@ -111,6 +109,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
     this.#lost = parts.lost;
     this.#kept = parts.kept;
     this.#items = parts.told;
+    this.#named = parts.named;
     // Only a stream of the wire's own events has events that can be numbered.
     const isNumbered = framing === undefined && request.headers[RESUMABLE_HEADER] === "1";
     this.#framing = isNumbered ? new EventNumbers(format.wire.heartbeat, () => this.#requestId) : framing;
@@ -135,6 +134,8 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   async run(): Promise<void> {
     this.#reply.raw.on("close", () => this.#close());
     try {
+      const resolving = this.#named.resolved(this.#source, this.#format.memory, this.#holder);
+      if (resolving !== this.#source) this.#source = await resolving;
       const preparing = this.#front.prepared(this.#source, this.#request);
       this.#source = preparing instanceof Promise ? await preparing : preparing;
       await this.ask(this.#front.callOptions(this.#request, this.#abort));
@@ -240,8 +241,7 @@ export class Generation implements Sink<StreamGenerateResponse>, RunningRequest 
   #remember(bytes: Buffer): void {
     const { memory } = this.#format;
     if (memory === undefined || !memory.mayKeep(this.#source.body)) return;
-    const answer = memory.answerIn(bytes, this.#streams);
-    if (answer !== undefined) this.#items.keep(this.#holder, answer);
+    this.#items.keep(this.#holder, memory.toldIn(bytes, this.#streams));
   }
 
   /** The id under which the answer is kept. */

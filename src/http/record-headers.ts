@@ -3,6 +3,7 @@ import {
   CLIENT_HEADER,
   CLIENT_REQUEST_HEADER,
   CONVERSATION_HEADER,
+  LOG_HEADER,
   TAGS_HEADER,
   USER_HEADER,
 } from "../api/request-headers.js";
@@ -17,7 +18,7 @@ const HEADERS = [
   [USER_HEADER, USER_HEADER],
   [CONVERSATION_HEADER, CONVERSATION_HEADER],
   ["session_id", CONVERSATION_HEADER],
-  ["x-tollgate-log", "x-tollgate-log"],
+  [LOG_HEADER, LOG_HEADER],
   // Of W3C Trace Context.
   ["traceparent", "traceparent"],
   ["tracestate", "tracestate"],

@@ -10,8 +10,8 @@ import { pieces } from "./pieces.js";
 import { isOfSession } from "./session-cookie.js";
 
 const { listRequests } = UsageServiceService;
-/** What is written in one turn of the event loop. */
-const PIECE_REQUESTS = 20;
+/** What is written between two looks at the time. */
+const PIECE_REQUESTS = 10;
 
 export const answerRequestList: ManagementAnswer = async (request, reply, input, route) => {
   const { front, desc } = route;

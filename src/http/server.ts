@@ -31,6 +31,7 @@ import { type RoutePermission, RouteTable } from "./routes.js";
 import { Running } from "./running.js";
 import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
 import { addStreamRoutes } from "./streams.js";
+import { type FindNames, NamedItems } from "./named-items.js";
 import { ToldItems } from "./told-items.js";
 import { type HttpMetrics, watch } from "./watch.js";
 
@@ -56,6 +57,8 @@ export interface HttpServerOptions extends SocketLimits {
   readonly clientAddressOf?: ClientAddressOf | undefined;
   /** Default: its body comes into shared memory, where a service in this process leaves what it found. */
   readonly prepareLong?: PrepareLong | undefined;
+  /** Default: long bodies are looked through on the event loop. */
+  readonly findNames?: FindNames | undefined;
   /** Addresses from which any number of connections may come. Default: none. */
   readonly isProxy?: ((address: string) => boolean) | undefined;
   /** Default: no TLS. */
@@ -145,7 +148,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     front,
     running,
     lost: connections.lost,
-    told: new ToldItems(nowMs),
+    ...memoryOf(nowMs, options.findNames),
     kept: new ByteBudget(KEPT_BYTES_MAX),
     pulse: new Pulse(options.heartbeatMs ?? HEARTBEAT_MS, nowMs),
     blockedMsMax: options.blockedMsMax ?? BLOCKED_MS_MAX,
@@ -178,6 +181,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       return drain(app, connections, running, timeoutMs);
     },
   };
+}
+
+function memoryOf(nowMs: () => number, findNames: FindNames | undefined): Pick<GenerationParts, "told" | "named"> {
+  const told = new ToldItems(nowMs);
+  return { told, named: new NamedItems(told, findNames) };
 }
 
 /** The framework over its server, and a second server beside it for connections that the first one hands on. */

@@ -12,6 +12,7 @@ import {
   type SocketTurn,
   type SourceBody,
 } from "../formats/format.js";
+import type { NamedItems } from "./named-items.js";
 import type { Running, RunningRequest } from "./running.js";
 import type { SocketWriter } from "./socket-writer.js";
 import { StreamedAnswer } from "./streamed-answer.js";
@@ -27,6 +28,7 @@ export interface SocketResponseParts {
   readonly running: Running;
   readonly kept: ByteBudget;
   readonly told: ToldItems;
+  readonly named: NamedItems;
   /** Names one key. */
   readonly holder: string;
   readonly metadata: CallMetadata;
@@ -39,7 +41,7 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   rosterIndex: number | undefined = undefined;
   readonly #parts: SocketResponseParts;
   readonly #asked: SocketAsked;
-  readonly #source: SourceBody;
+  #source: SourceBody;
   readonly #abort = new Cancellation();
   readonly #answer: StreamedAnswer;
   readonly #framer: SseFramer;
@@ -50,11 +52,10 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   #stopReason: GatewayError | undefined;
 
   constructor(parts: SocketResponseParts, asked: SocketAsked) {
-    const { format, told, holder, kept } = parts;
-    const body = format.memory?.resolve(asked.body, (text) => told.holding(holder, text)) ?? asked.body;
+    const { format, holder, kept } = parts;
     this.#parts = parts;
     this.#asked = asked;
-    this.#source = { wire: format.wire.name, body, headers: {} };
+    this.#source = { wire: format.wire.name, body: asked.body, headers: {} };
     this.#answer = new StreamedAnswer(format, this.#source, kept, holder);
     this.#reader = parts.socket.follow();
     this.#framer = new SseFramer(
@@ -70,9 +71,10 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
 
   /** Resolves with what the next message may go on from, where it ended well. Never rejects. */
   async run(): Promise<SocketTurn | undefined> {
-    const { running, channel } = this.#parts;
+    const { running, channel, named, format, holder } = this.#parts;
     try {
       running.add(this);
+      this.#source = await named.resolved(this.#source, format.memory, holder);
       await channel.stream(InferenceServiceService.streamGenerate, this.#call(), this.#options(), this);
       if (this.#stopReason !== undefined) throw this.#stopReason;
       if (!this.#answer.finished) throw new Error("no finish came");
@@ -140,8 +142,7 @@ export class SocketResponse implements Sink<StreamGenerateResponse>, RunningRequ
   #remember(events: Buffer): void {
     const { memory } = this.#parts.format;
     if (memory?.mayKeep(this.#source.body) !== true) return;
-    const answer = memory.answerIn(events, true);
-    if (answer !== undefined) this.#parts.told.keep(this.#parts.holder, answer);
+    this.#parts.told.keep(this.#parts.holder, memory.toldIn(events, true));
   }
 
   /** Before the first event a refusal is told by itself; after it, in the stream, which never ends well. */

@@ -43,7 +43,7 @@ export interface SocketRouteParts {
 /** Adds a route for each, for refusals, and takes the upgrades. `ordinary` takes what is no good request for one. */
 export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: SocketRouteParts): Upgrades {
   const { generation, connections, metrics, limits, ...others } = parts;
-  const { front, running, kept, told, pulse, blockedMsMax } = generation;
+  const { front, running, kept, told, named, pulse, blockedMsMax } = generation;
   connections.watch(ordinary);
   ordinary.on("clientError", (error, stream) => {
     if (stream instanceof Socket) answerBrokenRequest(error, stream, front.newRequestId());
@@ -59,6 +59,7 @@ export function addSocketRoutes(app: FastifyInstance, ordinary: Server, parts: S
     running,
     kept,
     told,
+    named,
     pulse,
     blockedMsMax,
     turns: new ByteBudget(TURN_BYTES_MAX),

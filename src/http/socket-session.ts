@@ -12,6 +12,7 @@ import { stopping } from "./drain.js";
 import { errorHeaders } from "./errors.js";
 import type { FrontRefusal } from "./front.js";
 import { answerHeaders } from "./headers.js";
+import type { NamedItems } from "./named-items.js";
 import type { Pulse, Pulsed } from "./pulse.js";
 import type { Running } from "./running.js";
 import { SocketResponse } from "./socket-response.js";
@@ -27,6 +28,8 @@ const UNANSWERED_MAX = 2;
 const QUEUED_MAX = 16;
 /** Of a message that is not whole yet, so many bytes a second must come once it took as long as a slow body may. */
 const BYTES_PER_SECOND_MIN = 16 * 1024;
+/** Before what a client's ping or pong says: a short length, and the mask. */
+const CONTROL_HEADER_BYTES = 6;
 /** Shorter ones are not counted while they come: they are there at once. */
 const COUNTED_BYTES_MIN = 65_536;
 
@@ -45,6 +48,7 @@ export interface SocketParts extends SocketRules {
   readonly running: Running;
   readonly kept: ByteBudget;
   readonly told: ToldItems;
+  readonly named: NamedItems;
   /** The memory for messages that are answered. Absent: unbounded. */
   readonly bodies: ByteBudget | undefined;
   /** The memory for what clients may go on from. */
@@ -101,7 +105,10 @@ export class SocketSession implements Pulsed {
     // What is wrong with a frame closes the connection with the code that says so.
     webSocket.on("error", () => undefined);
     webSocket.on("close", () => this.#closed());
-    socket.on("data", (chunk: Buffer) => this.#arrived(chunk.length));
+    // Counted before they are read: what they end is told by the events that follow.
+    socket.prependListener("data", (chunk: Buffer) => this.#arrived(chunk.length));
+    webSocket.on("ping", (data) => this.#control(data.length));
+    webSocket.on("pong", (data) => this.#control(data.length));
     parts.pulse.add(this);
     void this.#watch();
   }
@@ -161,6 +168,11 @@ export class SocketSession implements Pulsed {
       this.#refuse(GatewayError.from(error), {});
       this.#webSocket.close(CLOSE.tryLater, "no room for this message");
     }
+  }
+
+  /** A ping or a pong may come between the parts of a message, and is none of them. */
+  #control(bytes: number): void {
+    this.#partial.bytes = Math.max(0, this.#partial.bytes - bytes - CONTROL_HEADER_BYTES);
   }
 
   #message(data: RawData, isBinary: boolean): void {
@@ -231,9 +243,9 @@ export class SocketSession implements Pulsed {
   }
 
   #responseParts(): ConstructorParameters<typeof SocketResponse>[0] {
-    const { channel, running, kept, told } = this.#parts;
+    const { channel, running, kept, told, named } = this.#parts;
     const onRefused = (error: GatewayError, head: CallMetadata): void => this.#refuse(error, head);
-    return { ...this.#opening, channel, running, kept, told, writer: this.#writer, onRefused };
+    return { ...this.#opening, channel, running, kept, told, named, writer: this.#writer, onRefused };
   }
 
   /** Where there is no room for it, the client is told that the response is not found, and tells all of it again. */

@@ -20,7 +20,9 @@ export interface StreamReplyParts {
 export class StreamReply implements Pulsed {
   rosterIndex: number | undefined = undefined;
   readonly #parts: StreamReplyParts;
+  /** As the pulse saw it last: no stream asks for the time with each event. */
   #lastWriteMs = 0;
+  #hasWritten = false;
   /** Since when the reader is behind; undefined while it keeps up. */
   #blockedSinceMs: number | undefined;
   /** True while the connection holds as much as it takes. */
@@ -52,7 +54,7 @@ export class StreamReply implements Pulsed {
   begin(headers: AnswerHeaders): void {
     const { response, pulse } = this.#parts;
     this.#begun = true;
-    this.#lastWriteMs = pulse.nowMs();
+    this.#hasWritten = true;
     response.writeHead(200, headers);
     response.once("close", () => pulse.remove(this));
     response.on("drain", this.#drained);
@@ -61,7 +63,7 @@ export class StreamReply implements Pulsed {
 
   /** Returns false where the reader is behind; `onDrain` tells when it caught up. */
   write(bytes: Buffer): boolean {
-    const { response, pulse } = this.#parts;
+    const { response } = this.#parts;
     // A reader that left takes everything; the abort that ends the call is on its way.
     if (response.destroyed || this.#ended) return true;
     if (bytes.length === 0) {
@@ -70,7 +72,7 @@ export class StreamReply implements Pulsed {
       return this.#blockedSinceMs === undefined;
     }
     this.#flushed = true;
-    this.#lastWriteMs = pulse.nowMs();
+    this.#hasWritten = true;
     if (this.#isFull || bytes.length > GIVEN_BYTES_MAX) {
       this.#waiting.push(bytes);
       this.#give();
@@ -123,6 +125,13 @@ export class StreamReply implements Pulsed {
       if (nowMs - this.#blockedSinceMs > blockedMsMax) response.destroy();
       return;
     }
-    if (nowMs - this.#lastWriteMs >= pulse.heartbeatMs) this.write(heartbeat);
+    if (this.#hasWritten) {
+      this.#hasWritten = false;
+      this.#lastWriteMs = nowMs;
+    }
+    if (nowMs - this.#lastWriteMs < pulse.heartbeatMs) return;
+    this.write(heartbeat);
+    this.#hasWritten = false;
+    this.#lastWriteMs = nowMs;
   }
 }

@@ -12,8 +12,8 @@ import { pieces } from "./pieces.js";
 import { isOfSession } from "./session-cookie.js";
 
 const { queryUsage } = UsageServiceService;
-/** What is written in one turn of the event loop. */
-const PIECE_SUMS = 100;
+/** What is written between two looks at the time. */
+const PIECE_SUMS = 40;
 
 /** Nothing is sent before all sums are there, so that an answer is complete or refused. */
 export const answerUsage: ManagementAnswer = async (request, reply, input, route) => {

@@ -98,7 +98,8 @@ export class Identity {
     this.#passwords.require(wish.password, email);
     await this.#guesses.takeAddress(device.address);
     const { store } = this.#options;
-    const made = await this.#newUser(email, wish);
+    const name = nameOf(wish.name, email);
+    const made = await this.#newUser(email, name, wish.password);
     const { id } = made;
     const user: UserRow = { ...made, installationRole: "operator" };
     const { session, token: secret } = this.#newSession(user, device);
@@ -234,10 +235,13 @@ export class Identity {
     const email = emailOf(wish.email);
     await this.#guesses.takeAddress(device.address);
     const link = await this.#liveLink(token, "invitation");
+    // What is said of the form must not tell whether the address is known.
+    const name = nameOf(wish.name, email);
+    this.#passwords.require(wish.password, email);
     const { user: known, isKnown, counted } = await this.#passwordHolder(email, wish.password, device.address);
     if (isKnown && known === undefined) throw this.#failed(counted);
     if (known !== undefined) await this.secondFactors.check(known, wish.code);
-    const user = known ?? (await this.#newUser(email, wish));
+    const user = known ?? (await this.#newUser(email, name, wish.password));
     const { session, token: secret } = this.#newSession(user, device);
     const accountId = link.accountId ?? "";
     const resource = accountId === "" ? `users/${user.id}` : `accounts/${accountId}/members/${user.id}`;
@@ -256,10 +260,8 @@ export class Identity {
     return link;
   }
 
-  async #newUser(email: string, wish: { readonly name: string; readonly password: string }): Promise<UserRow> {
-    const name = nameOf(wish.name, email);
-    this.#passwords.require(wish.password, email);
-    const password = await this.#passwords.hash(wish.password);
+  async #newUser(email: string, name: string, wanted: string): Promise<UserRow> {
+    const password = await this.#passwords.hash(wanted);
     const nowMs = this.#nowMs();
     const times = { createTimeMs: nowMs, signInTimeMs: nowMs };
     const id = makeId("user", this.#options.randomBytes);

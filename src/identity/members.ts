@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";
-import type { MemberChange } from "../store/member-scripts.js";
+import { INVITATIONS_MAX, type MemberChange, MEMBERS_MAX } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { makeId, makeToken, type RandomBytes } from "./tokens.js";
@@ -60,10 +60,10 @@ const OWNERS: ReadonlySet<Role> = new Set(["owner", "operator"]);
 export class Members {
   constructor(private readonly options: MembersOptions) {}
 
-  /** Rejects with RESOURCE_UNKNOWN. */
-  async list(accountId: string): Promise<readonly MemberRow[]> {
+  /** By the ids of the users, from behind one of them. Rejects with RESOURCE_UNKNOWN. */
+  async list(accountId: string, afterId: string, count: number): Promise<readonly MemberRow[]> {
     await this.#requireAccount(accountId);
-    return this.options.store.members(accountId);
+    return this.options.store.members(accountId, afterId, count);
   }
 
   /** A null role removes the member. Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or LAST_OWNER. */
@@ -79,7 +79,8 @@ export class Members {
 
   /** Rejects with RESOURCE_UNKNOWN where the person is no member. */
   async requireMember(accountId: string, userId: string): Promise<MemberRow> {
-    const member = (await this.list(accountId)).find(({ user }) => user.id === userId);
+    await this.#requireAccount(accountId);
+    const member = await this.options.store.member(accountId, userId);
     if (member === undefined) throw unknown("member", userId);
     return member;
   }
@@ -101,14 +102,22 @@ export class Members {
     const made = this.#newLink("invitation", wish.ttlSeconds || TTL_S, { accountId, role, installationRole, email });
     const after = JSON.stringify({ role, installation_role: installationRole });
     const resource = accountId === null ? "users:invite" : `accounts/${accountId}/invitations/${made.link.id}`;
-    await this.options.store.invite(made.link, eventOf(act, { resource, accountId: accountId ?? "", after }));
+    const event = eventOf(act, { resource, accountId: accountId ?? "", after });
+    const room = await this.options.store.invite(made.link, event);
+    if (room === "many_invitations")
+      throw invalid(
+        "account_id",
+        `has ${INVITATIONS_MAX} open invitations, which is the most: revoke one of them first`,
+      );
+    if (room === "many_members")
+      throw invalid("account_id", `has ${MEMBERS_MAX} members, which is the most: remove one of them first`);
     markWritten(act);
     return made;
   }
 
-  async invitations(accountId: string): Promise<readonly LinkRow[]> {
+  async invitations(accountId: string, afterId: string, count: number): Promise<readonly LinkRow[]> {
     await this.#requireAccount(accountId);
-    return this.options.store.invitations(accountId, this.#nowMs());
+    return this.options.store.invitations(accountId, this.#nowMs(), afterId, count);
   }
 
   /** Rejects with RESOURCE_UNKNOWN. */
@@ -133,8 +142,8 @@ export class Members {
     markWritten(act);
   }
 
-  users(): Promise<readonly UserRow[]> {
-    return this.options.store.users();
+  users(afterId: string, count: number): Promise<readonly UserRow[]> {
+    return this.options.store.users(afterId, count);
   }
 
   /**

@@ -63,6 +63,7 @@ class SignedIn implements UserCaller {
   readonly key: Key;
   readonly settings: KeySettings;
   readonly accountLimits: AccountLimits | undefined = undefined;
+  readonly content = undefined;
   readonly freezeReason: string | undefined = undefined;
   revisions = undefined;
   readonly maker = undefined;

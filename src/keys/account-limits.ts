@@ -1,5 +1,6 @@
-/** The limits of all keys of an account together, and of those with some models. */
+/** What an account says of all its keys: their limits together, those with some models, and whether content is kept. */
 import { isDeepStrictEqual } from "node:util";
+import type { ContentSettings } from "../api/index.js";
 import type { AccountRow } from "../store/store.js";
 import { GlobSet } from "./glob.js";
 
@@ -44,4 +45,13 @@ export function accountLimitsOf(
   );
   const found = { requestsPerMinute, tokensPerMinute, concurrency, models };
   return isDeepStrictEqual(found, known) ? known : found;
+}
+
+/** How the account has content kept, undefined where it does not; it is `known` where that says the same. */
+export function contentOf(
+  { limits: { content } }: Pick<AccountRow, "limits">,
+  known: ContentSettings | undefined,
+): ContentSettings | undefined {
+  if (content?.kept !== true) return undefined;
+  return isDeepStrictEqual(content, known) ? known : content;
 }

@@ -1,7 +1,7 @@
 /** Who calls: an account's key, and what it may do. */
 import type { AccountLimits } from "./account-limits.js";
 import type { Role } from "./roles.js";
-import type { Key, KeySettings } from "../api/index.js";
+import type { ContentSettings, Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 
 /** The scopes that a key can have. An operator key has all of them. */
@@ -35,6 +35,8 @@ export interface Caller {
   readonly settings: KeySettings;
   /** What its account limits beside; undefined where nothing. */
   readonly accountLimits: AccountLimits | undefined;
+  /** How what its requests say is kept; undefined where it is not. */
+  readonly content: ContentSettings | undefined;
   /** Why its account is frozen; undefined where it is not. */
   readonly freezeReason: string | undefined;
   /**

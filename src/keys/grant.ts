@@ -21,6 +21,12 @@ export interface KeyWish {
   readonly makerUserId?: string | undefined;
 }
 
+/** A key and those that made it: its maker, that one's, and so on. */
+export interface KeyInLine {
+  readonly key: Key;
+  readonly makerIds: readonly string[];
+}
+
 /**
  * The wish as it may be granted: a key of the caller's account, within the caller's own settings, which stand wherever
  * the wish says nothing. An operator's wish stays as it is. Throws RESOURCE_UNKNOWN for another account, SCOPE_MISSING,
@@ -51,9 +57,9 @@ export function requireMayGrant(caller: Caller, settings: KeySettings): void {
     requireWithin(settings, maker.settings);
 }
 
-/** Throws where the caller may not see the key, or may not give it these settings: its own key only gets narrower. */
-export function requireMayChange(caller: Caller, key: Key, changed: KeySettings): void {
-  requireMayEnd(caller, key);
+/** Throws where the caller may not end the key, or give it these settings: its own key only gets narrower. */
+export function requireMayChange(caller: Caller, { key, makerIds }: KeyInLine, changed: KeySettings): void {
+  requireMayEnd(caller, { key, makerIds });
   if (key.id !== caller.keyId) requireMayGrant(caller, changed);
   else if (!caller.hasScope("operator") && key.settings !== undefined) requireWithin(changed, key.settings);
 }
@@ -86,19 +92,25 @@ export function requireMaySee(caller: Caller, key: Key): void {
  * Throws where the caller may not learn the key's new secret: that of a stronger key would be a way to what the
  * caller's own may not do.
  */
-export function requireMayRotate(caller: Caller, key: Key): void {
-  requireMayEnd(caller, key);
+export function requireMayRotate(caller: Caller, { key, makerIds }: KeyInLine): void {
+  requireMayEnd(caller, { key, makerIds });
   if (key.id !== caller.keyId && key.settings !== undefined) requireMayGrant(caller, key.settings);
 }
 
 /**
- * Throws where the caller may not end the key: one that it does not see or, of a person, one that somebody else made or
- * that may do more than the person could grant.
+ * Throws where the caller may not end the key: one that it does not see; of a key, one that it did not make, nor any
+ * that it made; of a person, one that somebody else made or that may do more than the person could grant. That another
+ * key may do no more is not enough: with its secret the caller would have that key's windows, budgets and life as well.
  */
-export function requireMayEnd(caller: Caller, key: Key): void {
+export function requireMayEnd(caller: Caller, { key, makerIds }: KeyInLine): void {
   requireMaySee(caller, key);
   const { user } = caller;
-  if (user === undefined || user.role === "operator") return;
+  if (user === undefined) {
+    const isOwn = key.id === caller.keyId || makerIds.includes(caller.keyId);
+    if (!isOwn && !caller.hasScope("operator")) throw scopeMissing(caller, "operator");
+    return;
+  }
+  if (user.role === "operator") return;
   const isOwn = key.makerUserId === user.id || KEEPERS.has(user.role);
   if (!isOwn) throw roleMissing(user, "keys");
   if (key.settings !== undefined) requireUserMayGrant(user, key.settings);

@@ -1,6 +1,6 @@
 /** A caller and a key, made of a key's row. */
 import { isHiddenId } from "./key-id.js";
-import { Key, KeySettings } from "../api/index.js";
+import { type ContentSettings, Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 import type { KeyRow } from "../store/store.js";
 import type { AccountLimits } from "./account-limits.js";
@@ -32,11 +32,12 @@ export function callerOf(row: KeyRow, maker?: Caller, account: AccountState = NO
 }
 
 /** What an account says of all its keys. */
-export type AccountState = Pick<Caller, "accountLimits" | "freezeReason">;
-const NO_STATE: AccountState = { accountLimits: undefined, freezeReason: undefined };
+export type AccountState = Pick<Caller, "accountLimits" | "content" | "freezeReason">;
+const NO_STATE: AccountState = { accountLimits: undefined, content: undefined, freezeReason: undefined };
 
 class KeyCaller implements Caller {
   readonly accountLimits: AccountLimits | undefined;
+  readonly content: ContentSettings | undefined;
   readonly freezeReason: string | undefined;
   readonly keyId: string;
   readonly accountId: string;
@@ -51,9 +52,10 @@ class KeyCaller implements Caller {
     readonly key: Key,
     readonly settings: KeySettings,
     readonly maker: Caller | undefined,
-    { accountLimits, freezeReason }: AccountState,
+    { accountLimits, content, freezeReason }: AccountState,
   ) {
     this.accountLimits = accountLimits;
+    this.content = content;
     this.freezeReason = freezeReason;
     this.keyId = key.id;
     this.accountId = key.accountId;

@@ -14,7 +14,7 @@ import { keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
-import { ACCOUNT, PERSON, standingOf } from "./standing.js";
+import { ACCOUNT, makerIdsOf, PERSON, requireAlive, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
 import { Watches } from "./watches.js";
@@ -188,6 +188,11 @@ export class Keys {
     return keyOf(await this.#row(id));
   }
 
+  /** Those that made the key: its maker, that one's, and so on. */
+  makersOf(id: string): Promise<readonly string[]> {
+    return makerIdsOf(id, this.#store.keys);
+  }
+
   /** The keys of one account, or of all. */
   async list(accountId: string | undefined, page: PageRequest): Promise<KeyPage> {
     const { rows, nextPageToken } = await this.#store.keys.list(accountId, page);
@@ -346,9 +351,7 @@ export class Keys {
   }
 
   /** What is stored are whole milliseconds. */
-  #timeMs(): number {
-    return Math.floor(this.#nowMs());
-  }
+  readonly #timeMs = (): number => Math.floor(this.#nowMs());
 
   #find(secret: string): ReturnType<typeof findKey> {
     return findKey(this.#store.keys, this.#peppers.digestsOf(secret));
@@ -393,8 +396,4 @@ export class Keys {
       this.#onPublishError(error, name);
     }
   }
-}
-
-function requireAlive(row: KeyRow): void {
-  if (row.revokeTimeMs !== null) throw invalid("id", "the key is revoked, for good; create a new one");
 }

@@ -1,6 +1,7 @@
 /** How a key stands: who it lets in, within the settings of the keys that made it, and whether and when it ends. */
+import { invalid } from "../api/check.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
-import { accountLimitsOf } from "./account-limits.js";
+import { accountLimitsOf, contentOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
 import { type AccountState, callerOf } from "./key-caller.js";
 
@@ -34,7 +35,8 @@ export async function standingOf(
 ): Promise<Standing> {
   const account = await accounts.get(row.accountId);
   const accountLimits = account && accountLimitsOf(account, known?.caller.accountLimits);
-  return standingWithin(row, { accountLimits, freezeReason: account?.freeze?.reason }, keys, known);
+  const content = account && contentOf(account, known?.caller.content);
+  return standingWithin(row, { accountLimits, content, freezeReason: account?.freeze?.reason }, keys, known);
 }
 
 async function standingWithin(
@@ -50,6 +52,7 @@ async function standingWithin(
     same?.revision === row.revision &&
     same.maker?.caller === maker?.caller &&
     same.caller.accountLimits === account.accountLimits &&
+    same.caller.content === account.content &&
     same.caller.freezeReason === account.freezeReason;
   const caller = kept ? same.caller : callerOf(row, maker?.caller, account);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;
@@ -60,6 +63,19 @@ async function standingWithin(
     revoked: row.revokeTimeMs !== null || end?.revoked === true,
     endMs: Math.min(caller.key.settings?.expireTime?.getTime() ?? Infinity, end?.endMs ?? Infinity),
   };
+}
+
+/** Throws PARAMETER_INVALID where the key is revoked. */
+export function requireAlive(row: KeyRow): void {
+  if (row.revokeTimeMs !== null) throw invalid("id", "the key is revoked, for good; create a new one");
+}
+
+/** Those that made a key: its maker, that one's, and so on. A key's maker never changes. */
+export async function makerIdsOf(id: string, keys: KeyStore): Promise<readonly string[]> {
+  const makerIds: string[] = [];
+  for (let row = await keys.get(id); typeof row?.makerId === "string"; row = await keys.get(row.makerId))
+    makerIds.push(row.makerId);
+  return makerIds;
 }
 
 /** The key, its makers and its account: a change of any of them changes how it stands. */

@@ -7,6 +7,11 @@ import { isText } from "./corrections.js";
 const LIMIT_MAX = 1_000_000_000n;
 const MODEL_LIMITS_MAX = 100;
 const GLOB_CHARACTERS_MAX = 256;
+const BODY_BYTES_MAX = 1_048_576n;
+const TOTAL_BYTES_MAX = 17_179_869_184n;
+const REDACTIONS_MAX = 50;
+const REDACTION_CHARACTERS_MIN = 3;
+const REDACTION_CHARACTERS_MAX = 128;
 
 /** Refuses with PARAMETER_INVALID the first setting that is out of its range. */
 export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>): void {
@@ -18,6 +23,21 @@ export function checkSettings(settings: Partial<AccountBudgets & AccountLimits>)
   });
   checkLimits("", settings);
   checkModelLimits(settings.modelLimits ?? []);
+  if (settings.content !== undefined) checkContent(settings.content);
+}
+
+function checkContent({ redactions, bodyBytesMax, totalBytesMax }: NonNullable<AccountLimits["content"]>): void {
+  checkRange(BODY_BYTES_MAX, { "content.body_bytes_max": BigInt(bodyBytesMax) });
+  checkRange(TOTAL_BYTES_MAX, { "content.total_bytes_max": totalBytesMax });
+  if (redactions.length > REDACTIONS_MAX)
+    throw invalid("content.redactions", `must have at most ${REDACTIONS_MAX} entries`);
+  for (const [index, rule] of redactions.entries()) {
+    const words = rule.split("*").length - 1;
+    const isRule = isText(rule, REDACTION_CHARACTERS_MIN, REDACTION_CHARACTERS_MAX) && words <= 2;
+    if (isRule && !rule.includes("**")) continue;
+    const problem = `must be ${REDACTION_CHARACTERS_MIN} to ${REDACTION_CHARACTERS_MAX} characters with at most two *`;
+    throw invalid(`content.redactions[${index}]`, `${problem}, not side by side`);
+  }
 }
 
 function checkLimits(place: string, limits: Partial<Omit<AccountLimits, "modelLimits">>): void {

@@ -1,6 +1,6 @@
 /** Money set aside for one request, from its grant to its settlement. */
 import { failpoint } from "../failpoint.js";
-import { AMOUNT_NANOS_MAX } from "../money.js";
+import { AMOUNT_NANOS_MAX, NANOS_PER_USD } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { Journal } from "./journal.js";
@@ -12,6 +12,9 @@ import { SOURCE_NONE, SOURCE_RECOVERED } from "./rows.js";
 import type { Settlements } from "./settlements.js";
 import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
+
+/** What no request costs its operator: so many of a day that their sum has room in a column of 64 bits. */
+export const OPERATOR_COST_NANOS_MAX = 10_000n * NANOS_PER_USD;
 
 const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", attempts: 0 };
 
@@ -217,7 +220,7 @@ function bounded(charge: Checkpoint): Checkpoint {
   return {
     usage: boundedUsage(charge.usage),
     costNanos: within(charge.costNanos, AMOUNT_NANOS_MAX),
-    operatorCostNanos: operatorCostNanos === undefined ? undefined : within(operatorCostNanos, AMOUNT_NANOS_MAX),
+    operatorCostNanos: operatorCostNanos === undefined ? undefined : within(operatorCostNanos, OPERATOR_COST_NANOS_MAX),
     upstream,
     attempts,
   };

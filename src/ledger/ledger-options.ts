@@ -29,6 +29,8 @@ export interface LedgerOptions {
   readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
   /** Called when the number of settlements that wait for the database changes. */
   readonly onSettlesWaiting?: ((count: number) => void) | undefined;
+  /** How long settlements, and holds that were relied on, wait for company at most. Default: 10 ms. */
+  readonly settlePatienceMs?: number | undefined;
   /** The most that one lease of this node may have. Default: 10 USD. */
   readonly leaseNanosMax?: bigint | undefined;
   /** Called where a request was settled whose hold had been lost; the operator paid `overageNanos` of its cost. */

@@ -90,7 +90,8 @@ export class Ledger {
     this.#nowMs = nowMs;
     this.#monotonicMs = monotonicMs;
     const live = this.#live;
-    this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations));
+    const { settlePatienceMs } = options;
+    this.#writer = new LedgerWriter((operations) => store.ledger.commit(operations), undefined, settlePatienceMs);
     this.leases = new LeaseKeeper({
       writer: this.#writer,
       nodeId: () => this.lease.nodeId,

@@ -1,4 +1,5 @@
 /** Settlements on their way to the database. One that it does not take waits here and is tried again. */
+import type { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { SettleOutcome } from "./hold.js";
 import type { Journal } from "./journal.js";
@@ -114,7 +115,17 @@ export class Settlements {
       }
       ended(outcome);
     };
-    this.#options.writer.enqueue(operation, { committed, refused }, isAwaited);
+    // Money is settled, whatever its figures for the operator do to sums that have no room for them.
+    const refusedByData = (error: GatewayError): void => {
+      if (error.reason !== "ERROR_REASON_INTERNAL" || operation.operatorCostNanos === undefined) return refused(error);
+      const fields = { request_id: operation.requestId, operator_cost_nanos: operation.operatorCostNanos, err: error };
+      this.#options.log.error(
+        fields,
+        "the ledger cannot write a settlement: it is settled without the operator's cost",
+      );
+      this.#try({ ...operation, operatorCostNanos: undefined }, hold, isAwaited, ended);
+    };
+    this.#options.writer.enqueue(operation, { committed, refused: refusedByData }, isAwaited);
   }
 
   #outcomeOf(operation: SettleOperation, result: LedgerResult): Outcome {

@@ -29,16 +29,19 @@ export type Commit = (operations: readonly LedgerOperation[]) => Promise<readonl
 
 /**
  * How long an operation may wait for company where nobody waits for it, in milliseconds: a commit costs what a commit
- * costs, whoever shares it. A checkpoint's bound of two seconds has room for a tenth of one.
+ * costs, whoever shares it. A checkpoint's bound of two seconds has room for a tenth of one. A settlement loses no more
+ * than a request that was admitted before its hold is durable, and whoever waits for money waits for no patience.
  */
 const PATIENCE_MS: Readonly<Partial<Record<LedgerOperation["kind"], number>>> = {
-  settle: 2,
   checkpoint: 100,
   lease: 2,
   return: 2,
 };
-/** A request that was admitted before its hold is durable does not wait for it. Its settlement often comes sooner. */
-const RELIED_PATIENCE_MS = 10;
+/**
+ * That of settlements, and of holds whose requests were admitted before: such a one does not wait for its hold, and its
+ * settlement often comes sooner.
+ */
+const SETTLE_PATIENCE_MS = 10;
 
 /** A commit on its way. */
 interface Running {
@@ -51,6 +54,7 @@ interface Running {
 export class LedgerWriter {
   readonly #commit: Commit;
   readonly #queueMax: number;
+  readonly #settlePatienceMs: number;
   /** What gathers for the next commits, and who waits for each of it. */
   #operations: LedgerOperation[] = [];
   #waiting: Waiting[] = [];
@@ -68,9 +72,10 @@ export class LedgerWriter {
   #failedMs = Infinity;
   #flushes: { readonly after: number; readonly resolve: () => void }[] = [];
 
-  constructor(commit: Commit, queueMax = QUEUE_OPERATIONS_MAX) {
+  constructor(commit: Commit, queueMax = QUEUE_OPERATIONS_MAX, settlePatienceMs = SETTLE_PATIENCE_MS) {
     this.#commit = commit;
     this.#queueMax = queueMax;
+    this.#settlePatienceMs = settlePatienceMs;
   }
 
   /** Operations that are neither durable nor refused yet. */
@@ -88,13 +93,14 @@ export class LedgerWriter {
    * it, whatever its kind, and so for all that gathers before it.
    */
   enqueue(operation: LedgerOperation, waiting: Waiting, isAwaited = false): void {
-    this.#enqueue(operation, waiting, isAwaited ? undefined : PATIENCE_MS[operation.kind]);
+    const patienceMs = operation.kind === "settle" ? this.#settlePatienceMs : PATIENCE_MS[operation.kind];
+    this.#enqueue(operation, waiting, isAwaited ? undefined : patienceMs);
   }
 
   /** As `enqueue`, for what is relied on from now on, before it is durable. The time is of the clock of durations. */
   enqueueRelied(operation: LedgerOperation, waiting: Waiting, monotonicMs: number): void {
     if (this.#reliedMs === Infinity) this.#reliedMs = monotonicMs;
-    this.#enqueue(operation, waiting, RELIED_PATIENCE_MS);
+    this.#enqueue(operation, waiting, this.#settlePatienceMs);
   }
 
   /** Without a patience somebody waits for it. */
@@ -190,8 +196,8 @@ export class LedgerWriter {
   #end(): void {
     while (this.#commits[0]?.ended === true) this.#ended += this.#commits.shift()?.count ?? 0;
     this.#tellFlushed();
-    // What came meanwhile and can wait waits for the shortest patience of its kinds.
-    if (this.#operations.length > 0 || this.#flushes.length > 0) this.#schedule(PATIENCE_MS.settle);
+    // What came meanwhile and can wait waits as a settlement does: most of it is one.
+    if (this.#operations.length > 0 || this.#flushes.length > 0) this.#schedule(this.#settlePatienceMs);
   }
 
   /** All that waits; where that is enough for two commits, its first half, so that one is made while one is written. */

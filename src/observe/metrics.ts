@@ -114,6 +114,11 @@ export class Metrics {
     "Records of requests that were not stored: too many came at once, or they could not be written.",
     [],
   );
+  readonly contentDropped = this.#counter(
+    "tollgate_content_dropped_total",
+    "Requests whose content was to be kept and was not: too much came at once, or it could not be written.",
+    [],
+  );
   readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Commands to Redis that failed.", []);
   readonly decidedAlone = this.#counter(
     "tollgate_decided_alone_total",

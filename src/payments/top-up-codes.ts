@@ -8,12 +8,18 @@ import { digestOf, makeId, type RandomBytes } from "../identity/tokens.js";
 import { base32 } from "../identity/totp.js";
 import type { CreditOutcome, CreditRequest } from "../ledger/corrections.js";
 import { formatUsd, NANOS_PER_USD } from "../money.js";
-import type { TopUpCodeRow } from "../store/payment-scripts.js";
+import type { TopUpBatchRow, TopUpCodeRow } from "../store/payment-scripts.js";
 import type { PeopleStore } from "../store/people-store.js";
 
 export type PaymentStore = Pick<
   PeopleStore,
-  "makeTopUpCodes" | "topUpCodes" | "voidTopUpCodes" | "claimTopUpCode" | "noteTopUpCredit" | "owedTopUpCodes"
+  | "makeTopUpCodes"
+  | "topUpCodes"
+  | "topUpBatches"
+  | "voidTopUpCodes"
+  | "claimTopUpCode"
+  | "noteTopUpCredit"
+  | "owedTopUpCodes"
 >;
 
 export interface TopUpOptions {
@@ -32,6 +38,8 @@ export interface BatchWish {
   /** 0: a year. */
   readonly ttlSeconds: number;
 }
+
+export type BatchPlace = Pick<TopUpBatchRow, "createTimeMs" | "id">;
 
 export interface Redeemed extends CreditOutcome {
   readonly amountNanos: bigint;
@@ -91,6 +99,12 @@ export class TopUpCodes {
 
   list(batchId: string, afterId: string, size: number): Promise<readonly TopUpCodeRow[]> {
     return this.options.store.topUpCodes(batchId, afterId, size);
+  }
+
+  /** The newest first, behind one of them where it is given. */
+  batches(behind: BatchPlace | undefined, size: number): Promise<readonly TopUpBatchRow[]> {
+    const { createTimeMs = Number.MAX_SAFE_INTEGER, id = "" } = behind ?? {};
+    return this.options.store.topUpBatches(createTimeMs, id, size);
   }
 
   /** How many ended. Rejects with RESOURCE_UNKNOWN. */

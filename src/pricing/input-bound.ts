@@ -56,7 +56,7 @@ function growthOf(ranges: readonly string[]): Uint8Array {
 export function growthBytes(
   body: () => Buffer,
   modelId: string,
-  hasSpelledSigns?: boolean,
+  hasUnicodeEscapes?: boolean,
   enoughBytes = Infinity,
 ): number {
   if (enoughBytes <= 0 || modelTokens(modelId).countsBytes) return 0;
@@ -67,7 +67,7 @@ export function growthBytes(
     // An escape or a sign that goes on behind the piece belongs to it.
     const end = Math.min(start + PIECE_BYTES, bytes.length);
     const piece = bytes.subarray(start, Math.min(end + 1, bytes.length));
-    if (isAscii(piece) && (hasSpelledSigns === false || !piece.includes("\\u"))) continue;
+    if (isAscii(piece) && (hasUnicodeEscapes === false || !piece.includes("\\u"))) continue;
     exactBytes += end - start;
     growth += exactBytes > EXACT_BYTES_MAX ? GROWTH_PER_BYTE_MAX * (end - start) : growthIn(bytes, start, end);
   }

@@ -14,7 +14,7 @@ import { asBuffer } from "../api/bytes.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import { TextBytes } from "../api/sliced-text.js";
 import type { SharedSource } from "./protocol.js";
-import { keepOutline } from "../wire/outline.js";
+import { keepOutline } from "../wire/request/outline.js";
 import { readers } from "./readers.js";
 import { ReadingThread } from "./reading-thread.js";
 

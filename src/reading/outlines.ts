@@ -1,8 +1,12 @@
-/** Outlines of long bodies for a front end whose service is in another process, and so leaves none with the body. */
+/**
+ * What a front end must know of long bodies: outlines, where its service is in another process and so leaves none with
+ * the body, and what a body names of earlier answers.
+ */
 import { asBuffer } from "../api/bytes.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import { GatewayError } from "../errors.js";
-import { keepOutline } from "../wire/outline.js";
+import type { NamedItem } from "../wire/openai-responses/index.js";
+import { keepOutline } from "../wire/request/outline.js";
 import type { SourceBody } from "../wire/wire.js";
 import { ReadingThread } from "./reading-thread.js";
 
@@ -12,6 +16,8 @@ export interface Outlines {
    * body that cannot be read is left to the service to refuse.
    */
   prepare(source: SourceBody, holder: string): Promise<SourceBody>;
+  /** The items of earlier answers that the body names, which is in shared memory. Rejects with OVERLOADED. */
+  names(source: SourceBody, holder: string): Promise<readonly NamedItem[]>;
   close(): Promise<void>;
 }
 
@@ -30,6 +36,10 @@ export function createOutlines(): Outlines {
         if (!(error instanceof GatewayError && error.reason === "ERROR_REASON_BODY_INVALID")) throw error;
       }
       return prepared;
+    },
+    async names(source, holder) {
+      const question = { source: { ...source, purpose: "generate" }, task: { kind: "names" } } as const;
+      return (await thread.ask(question, holder, "names")).value;
     },
     close: () => thread.close(),
   };

@@ -1,4 +1,5 @@
 /** What is said between the event loop and the thread that reads long bodies. */
+import type { NamedItem } from "../wire/openai-responses/index.js";
 import type { BodyOrder, LongText, RequestFacts } from "../wire/wire.js";
 
 /** A body in memory that both sides see; nothing of it is copied. */
@@ -13,7 +14,8 @@ export type Task =
   | { readonly kind: "read" }
   | { readonly kind: "write"; readonly order: BodyOrder }
   | { readonly kind: "text" }
-  | { readonly kind: "outline" };
+  | { readonly kind: "outline" }
+  | { readonly kind: "names" };
 
 export interface Question {
   readonly source: SharedSource;
@@ -43,5 +45,6 @@ export type Answer =
   | { readonly kind: "written"; readonly value: WrittenBody }
   | { readonly kind: "text"; readonly value: TextInBytes | undefined }
   | { readonly kind: "outline"; readonly value: Uint8Array }
+  | { readonly kind: "names"; readonly value: readonly NamedItem[] }
   | { readonly kind: "refused"; readonly reason: string; readonly metadata: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly message: string };

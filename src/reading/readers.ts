@@ -4,7 +4,7 @@ import { Generation } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { typedRequest } from "../gateway/typed-request.js";
 import { wire as anthropic } from "../wire/anthropic/index.js";
-import { embeddingClientWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
+import { embeddingWire as geminiEmbeddings, wire as gemini } from "../wire/gemini/index.js";
 import { wire as openAiChat } from "../wire/openai-chat/index.js";
 import { wire as openAiCompletions } from "../wire/openai-completions/index.js";
 import { wire as openAiEmbeddings } from "../wire/openai-embeddings/index.js";

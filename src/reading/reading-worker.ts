@@ -1,6 +1,7 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
+import { giveWay } from "../api/background.js";
 import { asBuffer } from "../api/bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
@@ -8,7 +9,8 @@ import { speechFor } from "../families/family.js";
 import { readableInput } from "../gateway/count.js";
 import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, checkSource } from "../routing/question.js";
-import { outlined } from "../wire/outline.js";
+import { namedItems } from "../wire/openai-responses/index.js";
+import { outlined } from "../wire/request/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
 import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
@@ -55,6 +57,7 @@ function answerOf({ source, task }: Question): Answer {
   try {
     if (task.kind === "outline")
       return { kind: "outline", value: outlined({ ...source, body: asBuffer(source.body) }).body };
+    if (task.kind === "names") return { kind: "names", value: namedItems(asBuffer(source.body)) };
     const request = requestOf(source);
     switch (task.kind) {
       case "read":
@@ -94,6 +97,7 @@ function madeBytes(answer: Answer): Uint8Array | undefined {
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");
+giveWay();
 const port = parentPort;
 port.on("message", (question: Question) => {
   const answer = answerOf(question);

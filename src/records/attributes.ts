@@ -3,6 +3,7 @@ import {
   CLIENT_HEADER,
   CLIENT_REQUEST_HEADER,
   CONVERSATION_HEADER,
+  LOG_HEADER,
   TAGS_HEADER,
   USER_HEADER,
 } from "../api/request-headers.js";
@@ -35,10 +36,19 @@ const TEXT_CHARACTERS_MAX = 256;
 const MEMBER_BYTES_MAX = 16_384;
 
 const NO_TAGS: readonly string[] = [];
+/** The word by which a client asks that nothing is kept that names a person. */
+const LOG_NOTHING = "none";
 const CONTROL = /\p{Cc}/gu;
+
+/** True where the client asks that neither content nor whom the request is for is kept. */
+export function isNameless(metadata: CallMetadata): boolean {
+  return metadata[LOG_HEADER]?.trim().toLowerCase() === LOG_NOTHING;
+}
 
 /** Reads them off the headers, and off the members `user`, `safety_identifier` and `metadata` of the body. */
 export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined): Attributes {
+  const client = shortened(metadata[CLIENT_HEADER] ?? "", TEXT_CHARACTERS_MAX);
+  if (isNameless(metadata)) return { endUser: "", tags: NO_TAGS, session: "", client, clientRequestId: "" };
   let endUser = metadata[USER_HEADER] ?? "";
   let session = metadata[CONVERSATION_HEADER] ?? "";
   const named = metadata[TAGS_HEADER];
@@ -60,7 +70,7 @@ export function attributesOf(metadata: CallMetadata, body: AskedBody | undefined
     endUser: shortened(endUser, TEXT_CHARACTERS_MAX),
     tags,
     session: shortened(session, TEXT_CHARACTERS_MAX),
-    client: shortened(metadata[CLIENT_HEADER] ?? "", TEXT_CHARACTERS_MAX),
+    client,
     clientRequestId: shortened(metadata[CLIENT_REQUEST_HEADER] ?? "", TEXT_CHARACTERS_MAX),
   };
 }

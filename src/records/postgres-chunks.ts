@@ -2,6 +2,8 @@
 import { Postgres } from "../store/postgres/connection.js";
 import { sql } from "../store/postgres/sql.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
+import type { ContentStore } from "./content-store.js";
+import { postgresContents } from "./postgres-contents.js";
 
 interface Columns {
   readonly id: bigint;
@@ -27,9 +29,15 @@ const LOCK = sql("SELECT pg_try_advisory_xact_lock($1) AS locked");
 const RECORDS_LOCK = 0x54_4c_47_52;
 const WORK_MS = 60_000;
 
-/** Rejects with an Error of one line where the database cannot be used. Its tables are there. */
-export async function openPostgresChunks(url: string): Promise<ChunkStore> {
-  return new PostgresChunks(await Postgres.open(url));
+/**
+ * Records and content over the same connections, which the chunks close. Rejects with an Error of one line where the
+ * database cannot be used. Its tables are there.
+ */
+export async function openPostgresRecords(
+  url: string,
+): Promise<{ readonly chunks: ChunkStore; readonly contents: ContentStore }> {
+  const database = await Postgres.open(url);
+  return { chunks: new PostgresChunks(database), contents: postgresContents(database) };
 }
 
 class PostgresChunks implements ChunkStore {

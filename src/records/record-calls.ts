@@ -1,5 +1,7 @@
 /** What the main thread asks of the thread that stores records, and what that answers. */
 import type { RecordRow } from "./columns.js";
+import type { GatheredContent } from "./content-tap.js";
+import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
 import type { RowBatch } from "./row-batch.js";
@@ -14,12 +16,25 @@ export interface RecordCalls {
   find(id: string): RecordRow | undefined;
   known(ids: readonly string[]): readonly string[];
   adopt(rows: readonly RecordRow[], fromMs: number, toMs: number): number;
-  erase(account: string | undefined, endUser: string): number;
+  erase(account: string | undefined, endUser: string): Erased;
   sweepOne(nowMs: number, retention: Retention): boolean;
   joinLeft(beforeMs: number): void;
+  /** `secrets` are those to keep out of text since the last call. */
+  keepContent(contents: readonly GatheredContent[], secrets: readonly string[]): void;
+  content(id: string): KeptContent | undefined;
+  sweepContent(beforeMs: number): boolean;
 }
 
 export type RecordCallName = keyof RecordCalls;
+
+/** What asks the thread, of this process or of another one. */
+export interface RecordCaller {
+  call<Name extends RecordCallName>(
+    name: Name,
+    ...args: Parameters<RecordCalls[Name]>
+  ): Promise<ReturnType<RecordCalls[Name]>>;
+  close(): Promise<void>;
+}
 
 export interface RecordCall {
   readonly id: number;
@@ -31,5 +46,23 @@ export type RecordAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly problem: string };
 
+/** What a person was taken out of. */
+export interface Erased {
+  readonly requestCount: number;
+  readonly contentCount: number;
+}
+
 /** Where the thread keeps its chunks. */
 export type RecordPlace = { readonly directory: string } | { readonly url: string };
+
+/** What seals the accounts' keys of content: the one in force first, and that which will be gone. */
+export interface ContentKeys {
+  readonly keys: readonly Uint8Array[];
+  readonly previous: Uint8Array | undefined;
+}
+
+/** What the thread starts with. */
+export interface RecordStart {
+  readonly place: RecordPlace;
+  readonly contentKeys: ContentKeys;
+}

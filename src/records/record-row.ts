@@ -67,7 +67,7 @@ export function rowOfEnded(request: EndedRequest): RecordRow {
     endUser,
     tags: tags.join("\n"),
     client,
-    address: request.address,
+    address: request.isNameless ? "" : request.address,
     session,
     clientRequestId,
     detail: failure === undefined ? "" : detailOf(failure),

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../errors.js";
-import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordPlace } from "./record-calls.js";
+import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordStart } from "./record-calls.js";
 
 /** How many calls may wait for the thread, which answers one after the other. */
 const CALLS_MAX = 1_000;
@@ -31,8 +31,8 @@ export class RecordThread {
   }
 
   /** Rejects where the place cannot be opened. */
-  static async start(place: RecordPlace): Promise<RecordThread> {
-    const worker = new Worker(entry(), { workerData: place, resourceLimits: LIMITS });
+  static async start(start: RecordStart): Promise<RecordThread> {
+    const worker = new Worker(entry(), { workerData: start, resourceLimits: LIMITS });
     await once(worker, "message");
     return new RecordThread(worker);
   }

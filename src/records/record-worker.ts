@@ -1,10 +1,17 @@
 /** The thread that stores records: it answers one call after the other. */
 import { parentPort, workerData } from "node:worker_threads";
+import { giveWay } from "../api/background.js";
+import { SecretSeal } from "../alerts/seal.js";
+import { protectSecrets } from "../redaction.js";
+import type { ChunkStore } from "./chunk-store.js";
+import type { ContentStore } from "./content-store.js";
+import { ContentVault } from "./content-vault.js";
 import { Engine } from "./engine.js";
-import { openPostgresChunks } from "./postgres-chunks.js";
-import type { RecordAnswer, RecordCall, RecordCalls, RecordPlace } from "./record-calls.js";
+import { openPostgresRecords } from "./postgres-chunks.js";
+import type { RecordAnswer, RecordCall, RecordCalls, RecordPlace, RecordStart } from "./record-calls.js";
 import { batchOf } from "./row-batch.js";
 import { openSqliteChunks } from "./sqlite-chunks.js";
+import { openSqliteContents } from "./sqlite-contents.js";
 import { TooManyGroups } from "./usage-places.js";
 
 type Handlers = {
@@ -14,11 +21,14 @@ type Handlers = {
 };
 
 if (parentPort === null) throw new Error("this file is the entry of a thread");
+giveWay();
 const port = parentPort;
 // The edge between threads: whoever starts this one gives the place.
-const place = workerData as RecordPlace;
-const opening = "url" in place ? openPostgresChunks(place.url) : Promise.resolve(openSqliteChunks(place.directory));
-const engine = new Engine(await opening);
+const { place, contentKeys } = workerData as RecordStart;
+const { chunks, contents } = await open(place);
+const engine = new Engine(chunks);
+const vault = new ContentVault(contents, sealOf(contentKeys));
+await vault.start();
 const handlers: Handlers = {
   append: (batch) => engine.append(batch),
   list: async (filter, count, after) => batchOf(await engine.list(filter, count, after)),
@@ -30,9 +40,19 @@ const handlers: Handlers = {
   find: (id) => engine.find(id),
   known: (ids) => engine.known(ids),
   adopt: (rows, fromMs, toMs) => engine.adopt(rows, fromMs, toMs),
-  erase: (account, endUser) => engine.erase(account, endUser),
+  async erase(account, endUser) {
+    // First what says most.
+    const contentCount = await vault.erase(account, endUser);
+    return { contentCount, requestCount: await engine.erase(account, endUser) };
+  },
   sweepOne: (nowMs, retention) => engine.sweepOne(nowMs, retention),
   joinLeft: (beforeMs) => engine.joinLeft(beforeMs),
+  keepContent(contents, secrets) {
+    if (secrets.length > 0) protectSecrets(secrets);
+    return vault.keep(contents);
+  },
+  content: (id) => vault.find(id),
+  sweepContent: (beforeMs) => vault.sweepOne(beforeMs),
 };
 
 let turn: Promise<void> = Promise.resolve();
@@ -51,10 +71,31 @@ async function answer({ id, name, args }: RecordCall): Promise<void> {
   } catch (error) {
     reply = { id, problem: error instanceof Error ? error.message : String(error) };
   }
-  port.postMessage(reply);
+  port.postMessage(reply, "result" in reply ? buffersOf(reply.result) : []);
+}
+
+/** Arrays of numbers that nobody else has: they go over as they are, and nobody copies them. */
+function buffersOf(result: unknown): ArrayBuffer[] {
+  if (typeof result !== "object" || result === null) return [];
+  return Object.values(result).flatMap((each: unknown) =>
+    ArrayBuffer.isView(each) && each.buffer instanceof ArrayBuffer && each.byteLength === each.buffer.byteLength
+      ? [each.buffer]
+      : [],
+  );
+}
+
+async function open(at: RecordPlace): Promise<{ readonly chunks: ChunkStore; readonly contents: ContentStore }> {
+  if ("url" in at) return openPostgresRecords(at.url);
+  return { chunks: openSqliteChunks(at.directory), contents: openSqliteContents(at.directory) };
+}
+
+/** Buffers are plain bytes on this side. */
+function sealOf({ keys, previous }: RecordStart["contentKeys"]): SecretSeal {
+  return new SecretSeal(keys.map(Buffer.from), previous && Buffer.from(previous));
 }
 
 async function end(): Promise<void> {
+  await vault.close();
   await engine.close();
   port.close();
 }

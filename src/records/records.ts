@@ -3,10 +3,13 @@
  * to know what happened.
  */
 import { GatewayError } from "../errors.js";
+import { protectedSecrets } from "../redaction.js";
 import type { RecordRow } from "./columns.js";
+import { ContentQueue } from "./content-queue.js";
+import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
-import type { RecordPlace } from "./record-calls.js";
+import type { ContentKeys, Erased, RecordCaller, RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
@@ -28,15 +31,24 @@ const LEFT_MS = 900_000;
 
 export interface RecordsOptions {
   readonly place: RecordPlace;
+  /** Asks the thread of another process, which has opened the place. Absent: one of this process does. */
+  readonly caller?: RecordCaller | undefined;
   readonly retention: Retention;
+  /** How long content is kept, and what seals it. */
+  readonly content: ContentKeys & { readonly keptMs: number };
   readonly nowMs: () => number;
   /** Called with how many records were dropped: too many came, or they could not be stored. */
   readonly onDropped: (count: number) => void;
+  /** The same of content. */
+  readonly onContentDropped: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
 export class Records {
   readonly #builder = new BatchBuilder();
+  readonly #contents = new ContentQueue();
+  /** How many of the secrets in force the thread knows. */
+  #toldSecrets = 0;
   readonly #timers: NodeJS.Timeout[];
   #storing = 0;
   #strangers = { second: 0, count: 0 };
@@ -44,7 +56,7 @@ export class Records {
   #isClosed = false;
 
   private constructor(
-    private readonly thread: RecordThread,
+    private readonly thread: RecordCaller,
     private readonly options: RecordsOptions,
   ) {
     this.#timers = [
@@ -52,13 +64,21 @@ export class Records {
       setInterval(() => void this.sweep(), SWEEP_MS).unref(),
     ];
     // What an earlier process left in small pieces is put together at once where nobody else could be writing it.
-    const beforeMs = "directory" in options.place ? Number.MAX_SAFE_INTEGER : options.nowMs() - LEFT_MS;
+    const beforeMs = this.#isShared ? options.nowMs() - LEFT_MS : Number.MAX_SAFE_INTEGER;
     this.thread.call("joinLeft", beforeMs).catch(options.onError);
   }
 
   /** Rejects where the place cannot be opened. */
   static async open(options: RecordsOptions): Promise<Records> {
-    return new Records(await RecordThread.start(options.place), options);
+    const { place, content, caller } = options;
+    const { keys, previous } = content;
+    const contentKeys = { keys, previous };
+    return new Records(caller ?? (await RecordThread.start({ place, contentKeys })), options);
+  }
+
+  /** True where other processes store records too. */
+  get #isShared(): boolean {
+    return "url" in this.options.place || this.options.caller !== undefined;
   }
 
   /** Takes an ended request. Never waits. */
@@ -66,6 +86,7 @@ export class Records {
     if (this.#builder.count >= WAITING_ROWS_MAX || (request.asker === undefined && !this.#mayTakeStranger(request)))
       return this.options.onDropped(1);
     this.#builder.push(rowOfEnded(request));
+    if (request.content !== undefined && !this.#contents.add(request)) this.options.onContentDropped(1);
   }
 
   /** What ended before the question is in the answer. */
@@ -95,7 +116,12 @@ export class Records {
     return this.#ask(() => this.thread.call("adopt", rows, fromMs, toMs));
   }
 
-  erase(account: string | undefined, endUser: string): Promise<number> {
+  /** What was kept of what a request and its answer said; undefined where nothing was. */
+  content(id: string): Promise<KeptContent | undefined> {
+    return this.#ask(() => this.thread.call("content", id));
+  }
+
+  erase(account: string | undefined, endUser: string): Promise<Erased> {
     return this.#ask(() => this.thread.call("erase", account, endUser));
   }
 
@@ -105,7 +131,8 @@ export class Records {
     this.#sweeping = true;
     try {
       while (await this.thread.call("sweepOne", this.options.nowMs(), this.options.retention));
-      if ("url" in this.options.place) await this.thread.call("joinLeft", this.options.nowMs() - LEFT_MS);
+      while (await this.thread.call("sweepContent", this.options.nowMs() - this.options.content.keptMs));
+      if (this.#isShared) await this.thread.call("joinLeft", this.options.nowMs() - LEFT_MS);
     } catch (error) {
       this.options.onError(error);
     } finally {
@@ -121,7 +148,11 @@ export class Records {
   }
 
   /** Never rejects: what cannot be stored is counted. */
-  async #flush(): Promise<void> {
+  #flush(): Promise<unknown> {
+    return Promise.all([this.#flushRecords(), this.#flushContents()]);
+  }
+
+  async #flushRecords(): Promise<void> {
     if (this.#builder.count === 0 || this.#storing >= BATCHES_MAX) return;
     const batch = this.#builder.take();
     this.#storing += 1;
@@ -129,6 +160,23 @@ export class Records {
       await this.thread.call("append", batch);
     } catch (error) {
       this.options.onDropped(batch.count);
+      this.options.onError(error);
+    } finally {
+      this.#storing -= 1;
+    }
+  }
+
+  async #flushContents(): Promise<void> {
+    if (this.#contents.isEmpty || this.#storing >= BATCHES_MAX) return;
+    const contents = this.#contents.take();
+    const secrets = protectedSecrets();
+    const fresh = secrets.slice(this.#toldSecrets);
+    this.#toldSecrets = secrets.length;
+    this.#storing += 1;
+    try {
+      await this.thread.call("keepContent", contents, fresh);
+    } catch (error) {
+      this.options.onContentDropped(contents.length);
       this.options.onError(error);
     } finally {
       this.#storing -= 1;

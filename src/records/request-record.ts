@@ -1,9 +1,10 @@
 /** What is known of one request when it is over, whichever way it ended, and who hears of it. */
 import type { CallMetadata } from "../api/channel.js";
-import type { Usage, UsageSource } from "../api/index.js";
+import type { ContentSettings, Usage, UsageSource } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
 import type { RequestTrace } from "../observe/tracing.js";
-import { type Attributes, type AskedBody, attributesOf } from "./attributes.js";
+import { type Attributes, type AskedBody, attributesOf, isNameless } from "./attributes.js";
+import { type AskedContent, ContentTap } from "./content-tap.js";
 
 /** Who asked: a caller of `src/keys`, as far as a record needs it. */
 export interface Asker {
@@ -60,6 +61,10 @@ export interface EndedRequest {
   readonly trace: Pick<RequestTrace, "traceId" | "spanId"> | undefined;
   /** Undefined where it was refused before money was set aside, and where an answer came again. */
   readonly answer: RequestAnswer | undefined;
+  /** True where the client asked that nothing is kept that names a person. */
+  readonly isNameless: boolean;
+  /** What it and its answer say, where its account has that kept. */
+  readonly content: Pick<ContentTap, "gathered"> | undefined;
   /** End user, tags and client, as the request names them. Read at the first call. */
   attributes(): Attributes;
 }
@@ -121,6 +126,7 @@ export class RequestRecord implements EndedRequest {
   body: AskedBody | undefined = undefined;
   /** Undefined where nothing is traced. */
   trace: RequestTrace | undefined = undefined;
+  content: ContentTap | undefined = undefined;
   endTimeMs = 0;
   totalMs = 0;
   readonly #startMs = performance.now();
@@ -140,6 +146,15 @@ export class RequestRecord implements EndedRequest {
   ) {
     this.#metadata = metadata;
     this.#feed = feed;
+  }
+
+  get isNameless(): boolean {
+    return isNameless(this.#metadata);
+  }
+
+  /** Gathers from now on what the request and its answer say, unless the client asked that this is not kept. */
+  keepContent(settings: ContentSettings, request: AskedContent): void {
+    if (!this.isNameless) this.content = new ContentTap(settings, request);
   }
 
   attributes(): Attributes {
@@ -185,5 +200,6 @@ export class RequestRecord implements EndedRequest {
     this.trace?.end(failure);
     // A run may outlive its request, and bodies are large.
     this.body = undefined;
+    this.content = undefined;
   }
 }

@@ -1,5 +1,4 @@
 /** Sums of requests as those who ask for them read them: one object a group. */
-import { mapInTurns } from "../api/turns.js";
 import { SHARES } from "./sketch.js";
 import { SUMS, type SumName, type UsageTable } from "./usage-scan.js";
 
@@ -25,26 +24,63 @@ export interface Percentiles {
 }
 
 /** In the table's order. */
-export function groupsOf(table: UsageTable): Promise<UsageGroup[]> {
-  return mapInTurns(table.requestCounts.keys(), (at) => ({
-    values: table.names.map((names, place) => names[table.places[at * table.names.length + place] ?? 0] ?? ""),
-    requestCount: table.requestCounts[at] ?? 0,
-    answeredCount: table.answeredCounts[at] ?? 0,
-    settledCount: table.settledCounts[at] ?? 0,
-    errors: errorsOf(table, at),
-    sums: sumsOf(table.sums, at * SUMS.length),
-    firstTokenMs: percentilesAt(table.firstTokenMs, at),
-    totalMs: percentilesAt(table.totalMs, at),
-  }));
+export function groupsOf(table: UsageTable): UsageGroup[] {
+  return Array.from({ length: table.requestCounts.length }, (_, at) => new TableGroup(table, at));
 }
 
-function errorsOf({ reasons, errors }: UsageTable, at: number): Record<string, number> {
-  const found: Record<string, number> = {};
+/** A group is read off the table where it is asked for: of 20,000 nobody makes all at once. */
+class TableGroup implements UsageGroup {
+  #sums: Record<SumName, bigint> | undefined;
+
+  constructor(
+    private readonly table: UsageTable,
+    private readonly at: number,
+  ) {}
+
+  get values(): readonly string[] {
+    const { names, places } = this.table;
+    return names.map((each, place) => each[places[this.at * names.length + place] ?? 0] ?? "");
+  }
+
+  get requestCount(): number {
+    return this.table.requestCounts[this.at] ?? 0;
+  }
+
+  get answeredCount(): number {
+    return this.table.answeredCounts[this.at] ?? 0;
+  }
+
+  get settledCount(): number {
+    return this.table.settledCounts[this.at] ?? 0;
+  }
+
+  get errors(): Readonly<Record<string, number>> {
+    return errorsOf(this.table, this.at);
+  }
+
+  get sums(): Readonly<Record<SumName, bigint>> {
+    return (this.#sums ??= sumsOf(this.table.sums, this.at * SUMS.length));
+  }
+
+  get firstTokenMs(): Percentiles | undefined {
+    return percentilesAt(this.table.firstTokenMs, this.at);
+  }
+
+  get totalMs(): Percentiles | undefined {
+    return percentilesAt(this.table.totalMs, this.at);
+  }
+}
+
+/** Of most groups. */
+export const NO_ERRORS: Readonly<Record<string, never>> = {};
+
+function errorsOf({ reasons, errors }: UsageTable, at: number): Readonly<Record<string, number>> {
+  let found: Record<string, number> | undefined;
   for (let place = 0; place < reasons.length; place++) {
     const count = errors[at * reasons.length + place] ?? 0;
-    if (count > 0) found[reasons[place] ?? ""] = count;
+    if (count > 0) (found ??= {})[reasons[place] ?? ""] = count;
   }
-  return found;
+  return found ?? NO_ERRORS;
 }
 
 const NO_SUMS = Object.fromEntries(SUMS.map((name) => [name, 0n])) as Record<SumName, bigint>;

@@ -12,6 +12,8 @@ const VALUE_BITS = 15;
 const VALUE_MASK = (1 << VALUE_BITS) - 1;
 const SLOT_BITS = 16;
 const SLOTS = 1 << SLOT_BITS;
+/** So many pairs of codes of one chunk have a place each. */
+const NEAR_PAIRS = 1 << 17;
 
 export interface OrderedGroups {
   readonly groups: Int32Array;
@@ -40,9 +42,19 @@ export class UsagePlaces {
     const groups = new Int32Array(count);
     const [one, other] = [new Translation(first, this.#firsts), new Translation(second, this.#seconds)];
     const isAll = passes === everyRow;
+    // Of a chunk most pairs come often: each is looked up once, where its codes lead to it straight away.
+    const known = first.span * second.span <= NEAR_PAIRS ? new Int32Array(first.span * second.span) : undefined;
+    const [firsts, seconds] = [first.of, second.of];
     for (let row = 0; row < count; row++) {
       if (!isAll && !passes(row)) continue;
-      groups[row] = this.#groupOf((one.at(row) << VALUE_BITS) | other.at(row));
+      const [code, another] = [firsts?.[row] ?? 0, seconds?.[row] ?? 0];
+      const near = code * second.span + another;
+      let group = known?.[near] ?? 0;
+      if (group === 0) {
+        group = this.#groupOf((one.valueOf(code) << VALUE_BITS) | other.valueOf(another));
+        if (known !== undefined) known[near] = group;
+      }
+      groups[row] = group;
     }
     return groups;
   }
@@ -112,7 +124,6 @@ class Values {
 
 /** The codes of one chunk as values of the question. */
 class Translation {
-  readonly #of: Int32Array | undefined;
   /** One above the value; 0 is not looked up yet. */
   readonly #known: Int32Array;
 
@@ -120,12 +131,10 @@ class Translation {
     private readonly codes: Codes,
     private readonly values: Values,
   ) {
-    this.#of = codes.of;
     this.#known = new Int32Array(codes.span);
   }
 
-  at(row: number): number {
-    const code = this.#of === undefined ? 0 : (this.#of[row] ?? 0);
+  valueOf(code: number): number {
     const known = this.#known[code] ?? 0;
     if (known !== 0) return known - 1;
     const value = this.values.placeOf(this.codes.nameOf(code));

@@ -123,8 +123,13 @@ export class UsageQuestions {
 
 function merged(a: UsageGroup, b: UsageGroup): UsageGroup {
   const sums = Object.fromEntries(SUMS.map((name) => [name, a.sums[name] + b.sums[name]])) as Record<SumName, bigint>;
+  // A group that is read off a table has no members of its own to copy.
+  const { values, errors, firstTokenMs, totalMs } = a;
   return {
-    ...a,
+    values,
+    errors,
+    firstTokenMs,
+    totalMs,
     requestCount: a.requestCount + b.requestCount,
     answeredCount: a.answeredCount + b.answeredCount,
     settledCount: a.settledCount + b.settledCount,

@@ -17,6 +17,9 @@ export interface Answered {
   readonly cost: Price | undefined;
 }
 
+/** A model of which nothing is known. */
+export const UNKNOWN: Answered = { price: undefined, cost: undefined };
+
 /** Where the other models and the list of prices are found. */
 export interface AnsweredSteps {
   readonly models: ReadonlyMap<string, ServedModel>;
@@ -26,8 +29,11 @@ export interface AnsweredSteps {
 
 /** What stands in for a date in a name that is an alias. */
 const ALIAS = /-(?:latest|preview|exp)$/;
-/** What follows a model's name in the name of one of its versions: dates, numbers of builds, stages. */
-const VERSION = /^(?:[-@:](?:latest|preview|exp|\d{2,4}|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|v\d+(?::\d+)?))+$/;
+/**
+ * What follows a model's name in the name of one of its versions: dates, numbers of builds, stages. Upstreams say these
+ * names, so that no name may be read in two ways: each piece begins with its sign, and has none within.
+ */
+const VERSION = /^(?:[-@:](?:latest|preview|exp|\d{2,4}|\d{8}|v\d{1,9})|:\d)+$/;
 
 /** True where both names are the model's own, one of them perhaps with the version that an alias stands for. */
 export function isSameModel(asked: string, told: string): boolean {

@@ -1,62 +1,26 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
-import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { AnswerForm, AnswerReport, Batch, EndpointWire, StreamDecoder, WireRequest } from "../wire/wire.js";
-import type { Deadline, RequestTimeouts } from "./deadline.js";
-import { askBody, headersFor, type Question } from "./question.js";
+import type { AnswerReport, Batch, StreamDecoder, WireRequest } from "../wire/wire.js";
+import {
+  abortReason,
+  ANSWERED,
+  type AttemptEnd,
+  type AttemptFailure,
+  type AttemptPlan,
+  type BatchReceiver,
+} from "./attempt-plan.js";
+import { HeldBack } from "./held-back.js";
+import { askBody, headersFor } from "./question.js";
+import { unreadable, upstreamFailed } from "../wire/error/refusals.js";
 
-/** Takes what the target answers. */
-export interface BatchReceiver {
-  /** Takes one batch. False: push no more until `onDrain`'s callback runs. */
-  take(batch: Batch): boolean;
-  onDrain(callback: () => void): void;
-  /** The report that grows with the answer; called before the first batch. */
-  watch(report: AnswerReport): void;
-  /** Called in place of `take` where the caller left and the answer is read for its usage. */
-  missed?(): void;
-  /** Called now and then while a stream says nothing. */
-  waits?(): void;
-  /** True once more came than the request's limit of output can be: nothing more is to be relayed. */
-  exceeds?(): boolean;
-  /** Names of parameters that the target's wire had no place for; called where there are some. */
-  dropped?(params: readonly string[]): void;
-}
-
-export interface AttemptPlan extends Question {
-  /** What the batches carry. */
-  readonly form: AnswerForm;
-  readonly timeouts: RequestTimeouts;
-  readonly deadline: Deadline;
-  /** Called at the first output. */
-  readonly onOutput: () => void;
-  /** Aborts when the client left. */
-  readonly signal: CancelSignal;
-  /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
-  readonly mayDrain: () => boolean;
-  readonly drained: () => void;
-}
-
-/** The HTTP status of every answer. */
-export const ANSWERED = 200;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 
-/** What went wrong. */
-export interface AttemptFailure {
-  readonly error: GatewayError;
-  /** The HTTP status that the upstream sent; 0 where none came. */
-  readonly status: number;
-  /** True where there was output before. */
-  readonly hasOutput: boolean;
-}
-
-/** Runs the plan. Resolves with nothing when the answer is whole, else with what went wrong. */
-export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<AttemptFailure | undefined> {
-  return new Promise((resolve) => {
-    new Attempt(plan, receiver, resolve).start();
-  });
+/** Runs the plan. Never rejects. */
+export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<AttemptEnd> {
+  return new Promise((resolve) => void new Attempt(plan, receiver, resolve).start());
 }
 
 type Phase = "head" | "stream" | "whole" | "error" | "done";
@@ -65,9 +29,10 @@ class Attempt implements UpstreamHandler {
   #phase: Phase = "head";
   #exchange: Exchange | undefined;
   #decoder: StreamDecoder | undefined;
+  #report: AnswerReport | undefined;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
-  #chunks: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   /** True until the upstream closed. */
@@ -75,8 +40,13 @@ class Attempt implements UpstreamHandler {
   /** Since when the upstream can be at work. */
   #startMs = performance.now();
   #lastReadMs = this.#startMs;
+  /** When output came last, or the head: pings are read, and are no life. */
+  #lastOutputMs = this.#startMs;
   /** True once something came that a client sees: pings and openings are no output. */
   #hasOutput = false;
+  /** True once the receiver has something of the answer. Until then it is held back. */
+  #isOut = false;
+  #heldBack: HeldBack | undefined;
   #paused = false;
   /** When reading on ends, once the client left. */
   #drainEndMs: number | undefined;
@@ -85,8 +55,10 @@ class Attempt implements UpstreamHandler {
   constructor(
     private readonly plan: AttemptPlan,
     private readonly receiver: BatchReceiver,
-    private readonly resolve: (failure: AttemptFailure | undefined) => void,
-  ) {}
+    private readonly resolve: (end: AttemptEnd) => void,
+  ) {
+    if (plan.gathers) this.#heldBack = new HeldBack(true);
+  }
 
   start(): void {
     const { plan } = this;
@@ -129,17 +101,23 @@ class Attempt implements UpstreamHandler {
     this.#status = status;
     this.#headers = headers;
     this.#lastReadMs = performance.now();
+    this.#lastOutputMs = this.#lastReadMs;
     if (status !== ANSWERED) {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      const decoder = this.#wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.#asked);
-      if (decoder === undefined) return this.#fail(this.#failed("it answered with a stream"));
+      const decoder = this.plan.speech.wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.#asked);
+      if (decoder === undefined) return this.#fail(upstreamFailed("it answered with a stream"));
       this.#decoder = decoder;
-      this.receiver.watch(decoder.report);
+      this.#watch(decoder.report);
     } else {
       this.#phase = "whole";
     }
+  }
+
+  #watch(report: AnswerReport): void {
+    this.#report = report;
+    this.receiver.watch(report);
   }
 
   onData(chunk: Buffer): void {
@@ -147,16 +125,22 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done") return;
     this.#lastReadMs = performance.now();
     this.#bytes += chunk.length;
-    if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return;
-    if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(this.#failed("its answer is too large"));
+    if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
+    if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(upstreamFailed("its answer is too large"));
     if (this.#decoder !== undefined) return this.#push(this.#decoder, chunk);
     this.#chunks.push(chunk);
   }
 
   /** Once an event: no closure here. */
   #push(decoder: StreamDecoder, chunk: Buffer): void {
+    let batch: Batch;
     try {
-      this.#forward(decoder.push(chunk));
+      batch = decoder.push(chunk);
+    } catch (error) {
+      return this.#fail(unreadable(error));
+    }
+    try {
+      this.#forward(batch);
       if (this.receiver.exceeds?.() === true) return this.#cut(decoder);
       // An upstream that said its last word may keep the connection open.
       if (decoder.isDone && !this.#isOver) this.#endStream();
@@ -183,9 +167,9 @@ class Attempt implements UpstreamHandler {
       case "whole":
         return this.#guard(() => this.#endWhole());
       case "error":
-        return this.#guard(() => this.#fail(this.#refusal(Buffer.concat(this.#chunks))));
+        return this.#refuse();
       case "head":
-        return this.#fail(this.#failed("it closed the connection"));
+        return this.#fail(upstreamFailed("it closed the connection"));
       case "done":
         clearTimeout(this.#timer);
     }
@@ -195,7 +179,7 @@ class Attempt implements UpstreamHandler {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     const problem = sent ? "the connection was cut" : "it cannot be reached";
-    this.#fail(this.#failed(problem, error));
+    this.#fail(upstreamFailed(problem, error));
   }
 
   get #isOver(): boolean {
@@ -207,24 +191,32 @@ class Attempt implements UpstreamHandler {
     return this.plan.request.outline ?? this.plan.request;
   }
 
-  get #wire(): EndpointWire {
-    return this.plan.speech.wire;
+  /** An upstream refuses in one envelope at most of its addresses. What came of it by now has to do. */
+  #refuse(): void {
+    this.#guard(() => {
+      const { wire, refusals } = this.plan.target.served.family;
+      const decodeError = this.plan.speech.wire.decodeError ?? wire.decodeError;
+      const body = Buffer.concat(this.#chunks);
+      this.#fail(this.#read(() => decodeError(this.#status, this.#headers, body, refusals)));
+    });
   }
 
-  /** An upstream refuses in one envelope at most of its addresses. */
-  #refusal(body: Buffer): GatewayError {
-    const { wire, refusals } = this.plan.target.served.family;
-    const decodeError = this.#wire.decodeError ?? wire.decodeError;
-    return decodeError(this.#status, this.#headers, body, refusals);
+  /** What an upstream said is read here: where that throws, it is the upstream's answer that cannot be read. */
+  #read<Read>(read: () => Read): Read {
+    try {
+      return read();
+    } catch (error) {
+      throw unreadable(error);
+    }
   }
 
   #endStream(): void {
     const decoder = this.#decoder;
     if (decoder === undefined) return;
-    this.#forward(decoder.end());
+    this.#forward(this.#read(() => decoder.end()));
     if (this.#isOver) return;
     // A stream that just stops is no answer, however much of it came.
-    if (!decoder.report.complete) return this.#fail(this.#failed("its answer was cut"));
+    if (!decoder.report.complete) return this.#fail(upstreamFailed("its answer was cut"));
     this.#finish();
   }
 
@@ -233,40 +225,48 @@ class Attempt implements UpstreamHandler {
     const [first] = this.#chunks;
     const isOne = first !== undefined && this.#chunks.length === 1;
     const body = withoutByteOrderMark(isOne ? first : Buffer.concat(this.#chunks));
-    const answer = this.#wire.decodeAnswer(body, this.#asked, form);
-    this.receiver.watch(answer.report);
+    const answer = this.#read(() => this.plan.speech.wire.decodeAnswer(body, this.#asked, form));
+    this.#watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
     const isTyped = form === "events" || owned.stream;
-    this.#forward({
+    const batch = this.#read(() => ({
       events: isTyped ? answer.events() : [],
       source: isTyped ? Buffer.alloc(0) : (answer.source ?? body),
       visible: true,
       error: undefined,
       embeddings: isTyped ? answer.embeddings?.() : undefined,
-    });
+    }));
+    this.#forward(batch);
     this.#finish();
   }
 
   #forward(batch: Batch): void {
-    if (batch.visible && !this.#hasOutput) {
-      this.#hasOutput = true;
-      this.plan.onOutput();
-    }
-    if (this.#drainEndMs !== undefined) this.receiver.missed?.();
-    else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) {
-      const ready = this.receiver.take(batch);
-      if (!ready && !this.#paused) {
-        this.#paused = true;
-        this.#exchange?.pause();
+    if (batch.visible) {
+      this.#lastOutputMs = this.#lastReadMs;
+      if (!this.#hasOutput) {
+        this.#hasOutput = true;
+        this.plan.onOutput();
       }
     }
+    if (this.#drainEndMs !== undefined) this.receiver.look?.(this.#lastReadMs);
+    else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) this.#give(batch);
     if (batch.error !== undefined) this.#fail(batch.error);
+  }
+
+  #give(batch: Batch): void {
+    const out = this.#isOut ? batch : (this.#heldBack ??= new HeldBack(false)).take(batch);
+    if (out === undefined) return;
+    this.#isOut = true;
+    if (this.receiver.take(out, this.#lastReadMs) || this.#paused) return;
+    this.#paused = true;
+    this.#exchange?.pause();
   }
 
   #resume(): void {
     if (!this.#paused || this.#phase === "done") return;
     this.#paused = false;
     this.#lastReadMs = performance.now();
+    this.#lastOutputMs = this.#lastReadMs;
     this.#exchange?.resume();
   }
 
@@ -305,33 +305,43 @@ class Attempt implements UpstreamHandler {
   }
 
   #phaseDue(): readonly [number, string] {
-    const { firstTokenMs, wholeMs, idleMs } = this.plan.timeouts;
+    const { firstTokenMs, wholeMs, idleMs, lingerMs } = this.plan.timeouts;
+    // Why it refuses is worth a moment, and no more: another target may answer meanwhile.
+    if (this.#phase === "error") return [this.#lastOutputMs + lingerMs, "error"];
     const isStream = this.#phase === "stream" || (this.#phase === "head" && this.plan.owned.stream);
     if (isStream && !this.#hasOutput) return [this.#startMs + firstTokenMs, "first token"];
-    if (!isStream && this.#phase !== "error" && this.#bytes === 0) return [this.#startMs + wholeMs, "first byte"];
-    return [this.#paused ? Infinity : this.#lastReadMs + idleMs, "idle"];
+    if (!isStream && this.#bytes === 0) return [this.#startMs + wholeMs, "first byte"];
+    if (this.#paused) return [Infinity, "idle"];
+    // Behind pings the next word may take as long as the first one may: some upstreams gather a call's arguments so.
+    const outputEndMs = isStream ? this.#lastOutputMs + firstTokenMs : Infinity;
+    return [Math.min(this.#lastReadMs + idleMs, outputEndMs), "idle"];
   }
 
   #look(): void {
     const nowMs = performance.now();
-    const hasLingered = !this.#paused && nowMs - this.#lastReadMs >= this.plan.timeouts.lingerMs;
+    const { lingerMs } = this.plan.timeouts;
+    const hasLingered = !this.#paused && nowMs - this.#lastReadMs >= lingerMs;
     if (this.#phase === "done") {
       if (hasLingered) return this.#exchange?.abort();
       this.#arm();
       this.#timer?.unref();
       return;
     }
-    // Nothing follows that counts: some wires have no word for their end, and usage had its time to come.
-    if (hasLingered && this.#decoder?.report.complete === true) {
+    // Nothing follows that counts: some wires have no word for their end, and usage had its time to come. Pings may.
+    const isSilent = !this.#paused && nowMs - this.#lastOutputMs >= lingerMs;
+    if (isSilent && this.#decoder?.report.complete === true) {
       this.#guard(() => this.#endStream());
       return this.#exchange?.abort();
     }
     const [dueMs, phase] = this.#due();
     if (nowMs < dueMs) {
-      if (this.#phase === "stream") this.#guard(() => this.receiver.waits?.());
+      if (this.#phase === "stream") this.#guard(() => this.receiver.look?.(nowMs));
       return this.#arm();
     }
-    this.#fail(phase === "drain" ? abortReason(this.plan.signal) : this.#tooSlow(phase));
+    if (phase === "error") return this.#refuse();
+    this.#fail(
+      phase === "drain" ? abortReason(this.plan.signal) : new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase }),
+    );
   }
 
   #guard(work: () => void): void {
@@ -342,16 +352,14 @@ class Attempt implements UpstreamHandler {
     }
   }
 
-  #failed(problem: string, cause?: Error): GatewayError {
-    return new GatewayError("ERROR_REASON_UPSTREAM_FAILED", { problem }, { cause });
-  }
-
-  #tooSlow(phase: string): GatewayError {
-    return new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase });
-  }
-
   #finish(): void {
+    if (this.#isOver) return;
     const hasLeft = this.#drainEndMs !== undefined;
+    const rest = hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
+    if (rest !== undefined) {
+      this.#isOut = true;
+      this.receiver.take(rest, this.#lastReadMs);
+    }
     this.#over(hasLeft ? this.#failure(abortReason(this.plan.signal)) : undefined, () => {
       if (this.#isOpen) this.#linger();
     });
@@ -372,7 +380,7 @@ class Attempt implements UpstreamHandler {
   }
 
   #failure(error: GatewayError): AttemptFailure {
-    return { error, status: this.#status, hasOutput: this.#hasOutput };
+    return { error, status: this.#status, hasOutput: this.#hasOutput, isOut: this.#isOut };
   }
 
   /** Ends the attempt once. Nothing that fails while it lets go of its parts keeps its request waiting. */
@@ -384,15 +392,9 @@ class Attempt implements UpstreamHandler {
       this.plan.signal.removeEventListener("abort", this.#onAbort);
       letGo();
     } catch {
-      // How it ended is known, and is what counts.
       clearTimeout(this.#timer);
     }
     if (this.#drainEndMs !== undefined) this.plan.drained();
-    this.resolve(failure);
+    this.resolve({ failure, containerId: this.#report?.containerId ?? "" });
   }
-}
-
-/** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
-export function abortReason(signal: CancelSignal): GatewayError {
-  return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");
 }

@@ -6,6 +6,8 @@ import type { Target } from "./model.js";
 /** As long as Anthropic keeps one at most. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 const CONTAINERS_MAX = 50_000;
+/** Real ones have some forty. What is longer is not kept, and nobody can go on with it. */
+const ID_CHARACTERS_MAX = 256;
 
 /** In this process alone: after its end a client leaves the name out, and has a new container made. */
 export class Containers {
@@ -14,6 +16,7 @@ export class Containers {
 
   /** The upstream's answer to the account named a container. */
   note({ served }: Target, accountId: string, id: string): void {
+    if (id.length > ID_CHARACTERS_MAX) return;
     this.#made ??= new LRUCache({ max: CONTAINERS_MAX, ttl: KEPT_MS });
     this.#made.set(nameOf(served.id, accountId, id), true);
   }

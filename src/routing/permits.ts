@@ -2,7 +2,7 @@
 import type { Price } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
-import type { Permits } from "../wire/member-gate.js";
+import type { Permits } from "../wire/request/member-gate.js";
 import type { MemberTerms } from "../wire/wire.js";
 import type { Target } from "./model.js";
 

@@ -2,9 +2,9 @@
 import { GatewayError } from "../errors.js";
 import { type Family, type ModelKind, type Speech, speechFor } from "../families/family.js";
 import { JsonCursor } from "../wire/json/cursor.js";
-import { refuseHeld } from "../wire/held-objects.js";
+import { refuseHeld } from "../wire/request/held-objects.js";
 import { readMembers } from "../wire/json/splice.js";
-import { checkHeaders, checkMembers, orderTools, type Permits, type ToolOrders } from "../wire/member-gate.js";
+import { checkHeaders, checkMembers, orderTools, type Permits, type ToolOrders } from "../wire/request/member-gate.js";
 import type { OwnedFields, WireRequest } from "../wire/wire.js";
 import type { ServedModel, Target } from "./model.js";
 import type { Containers } from "./containers.js";

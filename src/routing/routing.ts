@@ -3,12 +3,11 @@ import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
 import { formOf, speechFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
-import { type Answered, answeredAs, type AnsweredSteps } from "./answered.js";
-import { abortReason, ANSWERED, runAttempt, type AttemptFailure, type BatchReceiver } from "./attempt.js";
+import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
+import { runAttempt } from "./attempt.js";
+import { abortReason, type AttemptFailure, type BatchReceiver } from "./attempt-plan.js";
 import { countAtUpstream } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
-import { FirstOutput } from "./first-output.js";
-import { Gathering } from "./gathering.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, teach } from "./lesson.js";
 import { pickProbe, pickTarget } from "./pick.js";
@@ -57,6 +56,8 @@ export interface RoutingOptions {
 
 /** An upstream may tell any name; so many are remembered of a target. */
 const ANSWERED_MAX = 100;
+/** As long as the settings let a name be. A longer one is no model's that is served, and is not kept. */
+const NAME_CHARACTERS_MAX = 256;
 const RETRIES_MAX = 2;
 const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;
@@ -94,6 +95,7 @@ export class Routing {
   /** The other model that an answer names; undefined where it is the one that was asked. */
   answeredAs(told: string, model: ServedModel, target: Target): Answered | undefined {
     if (told === target.model) return undefined;
+    if (told.length > NAME_CHARACTERS_MAX) return UNKNOWN;
     let known = this.#answered.get(target);
     if (known === undefined) this.#answered.set(target, (known = new Map()));
     const found = known.get(told);
@@ -119,7 +121,6 @@ export class Routing {
   /** Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. */
   async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
     const tried: Target[] = [];
-    const output = new FirstOutput(receiver, options.accountId);
     const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
     let last: GatewayError | undefined;
     let told: GatewayError | undefined;
@@ -134,13 +135,13 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try(request, target, permits, options, output, receiver.attemptHeaders?.());
+      const failure = await this.#try(request, target, permits, options, receiver);
       receiver.ended(failure);
-      if (failure === undefined) return output.end();
+      if (failure === undefined) return;
       last = failure.error;
       // While one target may still answer, that another does not let us in is not what the client must know.
       if (told === undefined || last.reason !== "ERROR_REASON_UPSTREAM_CREDENTIAL") told = last;
-      if (output.isOut || !nextAfter(last).goesOn) break;
+      if (failure.isOut || !nextAfter(last).goesOn) break;
     }
     // Who asked is gone, or its time was over before anybody could be asked.
     if (options.signal.aborted) told = abortReason(options.signal);
@@ -208,45 +209,37 @@ export class Routing {
     target: Target,
     permits: TargetPermits,
     options: RunOptions,
-    output: FirstOutput,
-    headers: Readonly<Record<string, string>> | undefined,
+    receiver: AnswerReceiver,
   ): Promise<AttemptFailure | undefined> {
     const { health } = target;
     const { accountId, signal } = options;
     const speech = speechFor(target.served.family, request, options.kind);
-    const gathering = mustGather(target, options) ? new Gathering(output) : undefined;
+    const gathers = mustGather(target, options);
+    const headers = receiver.attemptHeaders?.();
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
-    output.begin(health, token);
-    let failure: AttemptFailure | undefined;
-    try {
-      failure = await runAttempt(
-        {
-          request,
-          kind: options.kind,
-          target,
-          speech,
-          headers,
-          owned: ownedFor(target, options),
-          permits,
-          form: gathering === undefined ? formOf(speech, options.acceptWire) : "events",
-          strict: options.strict,
-          timeouts: this.options.timeouts,
-          deadline: options.deadline,
-          signal,
-          onOutput: () => output.seen(),
-          mayDrain: () => this.#takeDrain(target),
-          drained: () => this.#endDrain(target),
-        },
-        gathering ?? output,
-      );
-      if (failure === undefined) gathering?.end();
-    } catch (error) {
-      // Only an answer that came whole is gathered.
-      failure = { error: GatewayError.from(error), status: ANSWERED, hasOutput: true };
-    }
-    const made = output.report?.containerId ?? "";
-    if (made !== "") this.containers.note(target, accountId, made);
+    const { failure, containerId } = await runAttempt(
+      {
+        request,
+        kind: options.kind,
+        target,
+        speech,
+        headers,
+        owned: ownedFor(target, options),
+        permits,
+        form: gathers ? "events" : formOf(speech, options.acceptWire),
+        gathers,
+        strict: options.strict,
+        timeouts: this.options.timeouts,
+        deadline: options.deadline,
+        signal,
+        onOutput: () => health.visible(token, accountId),
+        mayDrain: () => this.#takeDrain(target),
+        drained: () => this.#endDrain(target),
+      },
+      receiver,
+    );
+    if (containerId !== "") this.containers.note(target, accountId, containerId);
     health.end();
     const nowMs = this.options.nowMs();
     const hasLeft = failure !== undefined && isOfClient(failure.error, signal);

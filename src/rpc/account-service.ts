@@ -122,6 +122,7 @@ const FIELDS = {
   tokens_per_minute: "tokensPerMinute",
   concurrency: "concurrency",
   model_limits: "modelLimits",
+  content: "content",
 } as const satisfies Record<string, keyof AccountSettings>;
 
 /** Without a mask nothing is changed: to guess it from what is not zero could never turn a setting off. */

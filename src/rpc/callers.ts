@@ -79,6 +79,7 @@ export const NOBODY: Caller = {
   key: Key.decode(new Uint8Array()),
   settings: KeySettings.decode(new Uint8Array()),
   accountLimits: undefined,
+  content: undefined,
   freezeReason: undefined,
   revisions: undefined,
   maker: undefined,

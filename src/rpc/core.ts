@@ -1,6 +1,7 @@
 /** What the services are made of: the parts of the core, as this edge uses them. */
 import type { Alerts } from "../alerts/alerts.js";
-import type { Node } from "../api/index.js";
+import type { GetSettingsResponse, Node, SettingsFile, SettingsProblem } from "../api/index.js";
+import type { Act } from "../audit/act.js";
 import type { Gateway } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import type { Identity } from "../identity/identity.js";
@@ -22,6 +23,15 @@ export interface NodeBoard {
   list(): Promise<readonly Node[]>;
 }
 
+/** The settings file of this node. */
+export interface SettingsBoard {
+  show(): Promise<GetSettingsResponse>;
+  /** Rejects with RESOURCE_UNKNOWN or ETAG_STALE. */
+  check(content: string, etag: string): Promise<readonly SettingsProblem[]>;
+  /** Rejects with RESOURCE_UNKNOWN, ETAG_STALE or PARAMETER_INVALID. */
+  update(content: string, etag: string, act: Act): Promise<SettingsFile>;
+}
+
 export interface CoreParts {
   readonly keys: Keys;
   readonly ledger: Ledger;
@@ -38,6 +48,8 @@ export interface CoreParts {
   readonly models: ModelCatalog;
   readonly upstreams: UpstreamBoard;
   readonly nodes: NodeBoard;
+  /** Absent: this core has no settings. */
+  readonly settings?: SettingsBoard | undefined;
   readonly alerts: Pick<Alerts, "rules" | "events" | "webhooks" | "deliveries" | "maker" | "proved">;
   /** Makes 32 hexadecimal characters that never come again. */
   readonly requestIds: () => string;

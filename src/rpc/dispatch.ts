@@ -11,6 +11,7 @@ import {
   ModelServiceService,
   NodeServiceService,
   PaymentServiceService,
+  SettingsServiceService,
   UpstreamServiceService,
   UsageServiceService,
   WebhookServiceService,
@@ -32,6 +33,7 @@ import { streamWithMoney, withMoney } from "./money-messages.js";
 import { modelService } from "./model-service.js";
 import { nodeService } from "./node-service.js";
 import { paymentService } from "./payment-service.js";
+import { settingsService } from "./settings-service.js";
 import { upstreamService } from "./upstream-service.js";
 import { usageService } from "./usage-service.js";
 import { webhookService } from "./webhook-service.js";
@@ -45,6 +47,7 @@ export const PUBLIC_SERVICES = {
   "tollgate.v1.UsageService": UsageServiceService,
   "tollgate.v1.IdentityService": IdentityServiceService,
   "tollgate.v1.PaymentService": PaymentServiceService,
+  "tollgate.v1.SettingsService": SettingsServiceService,
   "tollgate.v1.UpstreamService": UpstreamServiceService,
   "tollgate.v1.NodeService": NodeServiceService,
   "tollgate.v1.AlertService": AlertServiceService,
@@ -68,6 +71,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(UsageServiceService, usageService(core)),
     ...routes(IdentityServiceService, identityService(core)),
     ...routes(PaymentServiceService, paymentService(core.topUpCodes, core.nowMs)),
+    ...routes(SettingsServiceService, settingsService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
     ...routes(NodeServiceService, nodeService(core)),
     ...routes(AlertServiceService, alertService(core.alerts)),
@@ -77,7 +81,10 @@ export function createDispatcher(core: CoreParts): Dispatcher {
       AuditServiceService,
       auditService(core, () => dispatcher.audit.flush()),
     ),
-    ...routes(FrontServiceService, frontService(core)),
+    ...routes(
+      FrontServiceService,
+      frontService(core, (error, refusal) => dispatcher.refusedAtEdge(error, refusal)),
+    ),
   ]);
   return dispatcher;
 }

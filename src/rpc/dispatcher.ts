@@ -1,5 +1,5 @@
 /** The one way into the services, for every channel: permission, identity, address and deadline, then the handler. */
-import type { CallMetadata, Method, Sink } from "../api/channel.js";
+import type { CallMetadata, CallSink, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
 import { EventServiceService, FrontServiceService, UsageServiceService } from "../api/index.js";
 import { Roster } from "../api/roster.js";
@@ -19,7 +19,7 @@ import type { CoreParts } from "./core.js";
 import type { ServiceCall } from "./handler.js";
 import { Endings } from "./endings.js";
 import { Lifetime } from "./lifetime.js";
-import { CallSink, type Head, NamedHead } from "./head.js";
+import { AnswerSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
 import type { RequestRecord } from "../records/request-record.js";
 import { streamReplayed, unaryReplayed } from "./replayed.js";
@@ -190,14 +190,14 @@ export class Dispatcher {
     call: ServerCall,
     sink: Sink<Response>,
   ): Promise<StreamOutcome> {
-    const out = new CallSink(this.#requestId(), sink);
+    const out = new AnswerSink(this.#requestId(), sink);
     const route = this.#routes.get(method.path);
     const handler = route?.stream;
     const record = this.#core.requests?.begin(out.requestId, method.path, call.metadata);
     try {
       if (route === undefined || handler === undefined)
         throw new GatewayError("ERROR_REASON_PATH_UNKNOWN", { path: method.path });
-      const pushed = out as Sink<unknown>;
+      const pushed = out as CallSink<unknown>;
       const { replays } = this.#core;
       const work = replays?.wants(method.path, call.metadata)
         ? (service: ServiceCall) => streamReplayed(replays, method.path, request, call, service, pushed, handler)
@@ -280,9 +280,9 @@ export class Dispatcher {
       const { requestId } = head;
       if (isChange) head.act = this.audit.actOf(this.#audited(route, call), head);
       const act = head.act ?? NO_ACT;
-      const { metadata } = call;
+      const { metadata, local } = call;
       const answerHead = (answered: CallMetadata): void => head.head(answered);
-      return work({ caller, requestId, address, metadata, signal, callerEndMs, record, act, head: answerHead });
+      return work({ caller, requestId, address, metadata, local, signal, callerEndMs, record, act, head: answerHead });
     };
     try {
       signal.throwIfAborted();

@@ -9,6 +9,8 @@ export interface ServiceCall extends GatewayCall {
   readonly act: Act;
   /** Where it comes from, as an IP literal; empty where nobody knows. */
   readonly address: string;
+  /** True where the call comes from this process, or through the tunnel of a front end of ours. */
+  readonly local: boolean;
   /** What else the edge told of the call. */
   readonly metadata: CallMetadata;
   /** The headers of the answer. At most once; of a streaming method, before its first message. */

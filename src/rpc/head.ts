@@ -1,5 +1,5 @@
 /** The headers of one answer: they carry the request's id, go out once, and go out before the first message. */
-import type { CallMetadata, Sink } from "../api/channel.js";
+import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
 import type { Act } from "../audit/act.js";
 import type { Caller } from "../keys/caller.js";
 
@@ -36,13 +36,19 @@ export class NamedHead implements Head {
   }
 }
 
-/** The sink of a streaming call. It puts the request's id in the head and lets nothing through once the call ended. */
-export class CallSink<Message> implements Sink<Message>, Head {
+/**
+ * The sink of a call. It puts the request's id in the head and lets nothing through once the call ended; what was
+ * redirected goes on by itself.
+ */
+export class AnswerSink<Message> implements CallSink<Message>, Head {
   caller: Caller | undefined = undefined;
   address: string | undefined = undefined;
   act: Act | undefined = undefined;
-  readonly #to: Sink<Message>;
-  #headSent = false;
+  begun = false;
+  #to: Sink<Message>;
+  #onDrain: (() => void) | undefined;
+  #moreHead: CallMetadata | undefined;
+  #isRedirected = false;
   #open = true;
 
   constructor(
@@ -53,20 +59,33 @@ export class CallSink<Message> implements Sink<Message>, Head {
   }
 
   head(metadata: CallMetadata): void {
-    if (this.#headSent || !this.#open) return;
-    this.#headSent = true;
-    this.#to.head(named(metadata, this.requestId));
+    if (this.begun || !this.#open) return;
+    this.begun = true;
+    if (this.#isRedirected) return this.#to.head(metadata);
+    const more = this.#moreHead;
+    this.#to.head(named(more === undefined ? metadata : { ...metadata, ...more }, this.requestId));
   }
 
   data(message: Message): boolean {
     // A handler that still pushes after the end must not wait for a drain that never comes.
     if (!this.#open) return true;
-    if (!this.#headSent) this.head({});
+    if (!this.begun) this.head({});
     return this.#to.data(message);
   }
 
   onDrain(callback: () => void): void {
+    this.#onDrain = callback;
     this.#to.onDrain(callback);
+  }
+
+  addHead(more: CallMetadata): void {
+    this.#moreHead = { ...this.#moreHead, ...more };
+  }
+
+  redirect(to: Sink<Message>): void {
+    this.#to = to;
+    this.#isRedirected = true;
+    if (this.#onDrain !== undefined) to.onDrain(this.#onDrain);
   }
 
   /** The stream ended well: its head goes out even where it has no message. */
@@ -75,7 +94,7 @@ export class CallSink<Message> implements Sink<Message>, Head {
   }
 
   close(): void {
-    this.#open = false;
+    this.#open = this.#isRedirected;
   }
 
   take(): CallMetadata {

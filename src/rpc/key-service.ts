@@ -1,5 +1,5 @@
 /** KeyService: the keys that clients carry. Nobody gives a key more than the caller's own has. */
-import type { KeyServiceService } from "../api/index.js";
+import type { Key, KeyServiceService, KeySettings } from "../api/index.js";
 import {
   grantedWish,
   maySee,
@@ -45,20 +45,23 @@ export function keyService(parts: Parts): Handlers<typeof KeyServiceService> {
       return { keys: await withKeyFigures(parts, seen), nextPageToken: page.nextPageToken };
     },
     async updateKey({ id, settings, updateMask = [], etag }, { caller, act, head }) {
-      const permit = requireMayChange.bind(undefined, caller);
-      const key = await keys.update(required("id", id), settings, updateMask, { act, permit, etag });
+      const makerIds = await keys.makersOf(required("id", id));
+      const permit = (key: Key, changed: KeySettings): void => requireMayChange(caller, { key, makerIds }, changed);
+      const key = await keys.update(id, settings, updateMask, { act, permit, etag });
       if (keys.isPending(id)) head(PENDING);
       return { key };
     },
     async revokeKey({ id }, { caller, act, head }) {
-      requireMayEnd(caller, await keys.get(required("id", id)));
+      const makerIds = await keys.makersOf(required("id", id));
+      requireMayEnd(caller, { key: await keys.get(id), makerIds });
       const key = await keys.revoke(id, act);
       if (keys.isPending(id)) head(PENDING);
       return { key };
     },
     async rotateKey({ id, graceSeconds }, { caller, act, head }) {
-      const permit = requireMayRotate.bind(undefined, caller);
-      const { key, secret } = await keys.rotate(required("id", id), graceSeconds, act, permit);
+      const makerIds = await keys.makersOf(required("id", id));
+      const permit = (key: Key): void => requireMayRotate(caller, { key, makerIds });
+      const { key, secret } = await keys.rotate(id, graceSeconds, act, permit);
       if (keys.isPending(id)) head(PENDING);
       return { key, secret };
     },

@@ -4,7 +4,7 @@ import type { Members } from "../identity/members.js";
 import { required } from "../api/check.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner } from "./ownership.js";
-import { pageById } from "./page.js";
+import { cutById, idPageOf } from "./page.js";
 import { askedInstallationRole, askedRole, shownInvitation, shownMember, shownUser } from "./people-messages.js";
 
 type MemberMethods = Pick<
@@ -26,13 +26,7 @@ type MemberMethods = Pick<
 
 export function memberHandlers(members: Members): MemberMethods {
   return {
-    async listMembers(request, { caller }) {
-      const { accountId } = request;
-      checkOwner(caller, required("account_id", accountId), "account", accountId);
-      const all = (await members.list(accountId)).map((member) => ({ id: member.user.id, member }));
-      const { rows, nextPageToken } = pageById(all, request, "m");
-      return { members: rows.map(({ member }) => shownMember(member)), nextPageToken };
-    },
+    ...memberLists(members),
     async updateMember({ accountId, userId, role }, { caller, act }) {
       checkOwner(caller, required("account_id", accountId), "account", accountId);
       await members.change(accountId, required("user_id", userId), askedRole(role), caller, act);
@@ -49,20 +43,10 @@ export function memberHandlers(members: Members): MemberMethods {
       const { link, token } = await members.invite(wish, caller, act);
       return { invitation: shownInvitation(link), token };
     },
-    async listInvitations(request, { caller }) {
-      const { accountId } = request;
-      checkOwner(caller, required("account_id", accountId), "account", accountId);
-      const { rows, nextPageToken } = pageById(await members.invitations(accountId), request, "i");
-      return { invitations: rows.map(shownInvitation), nextPageToken };
-    },
     async revokeInvitation({ accountId, id }, { caller, act }) {
       checkOwner(caller, required("account_id", accountId), "account", accountId);
       await members.endInvitation(accountId, required("id", id), act);
       return {};
-    },
-    async listUsers(request) {
-      const { rows, nextPageToken } = pageById(await members.users(), request, "u");
-      return { users: rows.map(shownUser), nextPageToken };
     },
     async inviteUser({ installationRole, email, ttlSeconds }, { caller, act }) {
       const leads = { accountId: null, role: null, installationRole: askedInstallationRole(installationRole) };
@@ -91,6 +75,33 @@ export function memberHandlers(members: Members): MemberMethods {
     async removeUser({ id }, { caller, act }) {
       await members.remove(required("id", id), caller, act);
       return {};
+    },
+  };
+}
+
+function memberLists(members: Members): Pick<MemberMethods, "listMembers" | "listInvitations" | "listUsers"> {
+  return {
+    async listMembers(request, { caller }) {
+      const { accountId } = request;
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      const page = idPageOf(request, "m");
+      const found = await members.list(accountId, page.afterId, page.size + 1);
+      const { rows, nextPageToken } = cutById(found, page, "m", ({ user }) => user.id);
+      return { members: rows.map(shownMember), nextPageToken };
+    },
+    async listInvitations(request, { caller }) {
+      const { accountId } = request;
+      checkOwner(caller, required("account_id", accountId), "account", accountId);
+      const page = idPageOf(request, "i");
+      const found = await members.invitations(accountId, page.afterId, page.size + 1);
+      const { rows, nextPageToken } = cutById(found, page, "i", ({ id }) => id);
+      return { invitations: rows.map(shownInvitation), nextPageToken };
+    },
+    async listUsers(request) {
+      const page = idPageOf(request, "u");
+      const found = await members.users(page.afterId, page.size + 1);
+      const { rows, nextPageToken } = cutById(found, page, "u", ({ id }) => id);
+      return { users: rows.map(shownUser), nextPageToken };
     },
   };
 }

@@ -13,10 +13,24 @@ import type { StreamHandler, UnaryHandler } from "./handler.js";
 type Fields = Readonly<Record<string, unknown>>;
 const CURRENCY = "USD";
 
-interface Money {
+export interface Money {
   readonly currencyCode: string;
   readonly units: bigint;
   readonly nanos: number;
+}
+
+/** A message that brings its money itself: nothing is written into it. */
+export abstract class MoneyItself {
+  get bringsMoney(): true {
+    return true;
+  }
+}
+
+class WrittenMoney extends MoneyItself {}
+
+/** The message with its money, which nobody writes once more: of many messages it is written a few at a time. */
+export function withOwnMoney<Message extends object>(desc: DescMessage, message: Message): Message {
+  return Object.assign(new WrittenMoney(), writeMoney(desc, message)) as unknown as Message;
 }
 
 /** The handler with money read and written around it; as it is where its messages have none. */
@@ -78,6 +92,7 @@ export function readMoney(desc: DescMessage, message: unknown, path = ""): Field
 
 /** A copy with money beside its whole units. */
 export function writeMoney(desc: DescMessage, message: unknown): Fields {
+  if (message instanceof MoneyItself) return fieldsOf(message);
   const { own, below } = moneyOf(desc);
   const written: Record<string, unknown> = { ...fieldsOf(message) };
   for (const { money, units, nanosPerUnit } of own) {

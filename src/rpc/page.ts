@@ -11,6 +11,13 @@ interface PageAsked {
   readonly pageToken: string;
 }
 
+/** A page of rows that a database holds, by their ids. */
+interface IdPage {
+  /** Empty on the first page. */
+  readonly afterId: string;
+  readonly size: number;
+}
+
 /** A page of what the settings name, in the order of its ids. A size of 0 is all of it. */
 export function pageById<Row extends { readonly id: string }>(
   all: readonly Row[],
@@ -22,8 +29,29 @@ export function pageById<Row extends { readonly id: string }>(
   const rest = after === undefined ? all : all.filter(({ id }) => id > after);
   const rows = size === 0 ? rest : rest.slice(0, size);
   const last = rows.length < rest.length ? rows.at(-1) : undefined;
-  const nextPageToken = last === undefined ? "" : Buffer.from(`${letter}:${last.id}`).toString("base64url");
+  const nextPageToken = last === undefined ? "" : tokenOf(letter, last.id);
   return { rows, nextPageToken };
+}
+
+/** Which page of a list by ids a request asks for: one row more than it takes says that there is a next one. */
+export function idPageOf({ pageSize, pageToken }: PageAsked, letter: string): IdPage {
+  return { afterId: idIn(pageToken, letter) ?? "", size: sizeOf(pageSize) || PAGE_SIZE_MAX };
+}
+
+/** The page of rows of which one more was read than it takes. */
+export function cutById<Row>(
+  found: readonly Row[],
+  { size }: IdPage,
+  letter: string,
+  idOf: (row: Row) => string,
+): { readonly rows: readonly Row[]; readonly nextPageToken: string } {
+  const last = found.length > size ? found[size - 1] : undefined;
+  if (last === undefined) return { rows: found, nextPageToken: "" };
+  return { rows: found.slice(0, size), nextPageToken: tokenOf(letter, idOf(last)) };
+}
+
+function tokenOf(letter: string, id: string): string {
+  return Buffer.from(`${letter}:${id}`).toString("base64url");
 }
 
 /** The id after which a page begins. It need not exist any more. */

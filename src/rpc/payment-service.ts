@@ -1,13 +1,14 @@
 /** PaymentService: top-up codes. */
-import { type PaymentServiceService, type TopUpCode, TopUpCodeState } from "../api/index.js";
+import { type PaymentServiceService, type TopUpBatch, type TopUpCode, TopUpCodeState } from "../api/index.js";
 import { invalid, required } from "../api/check.js";
-import type { TopUpCodes } from "../payments/top-up-codes.js";
-import type { TopUpCodeRow } from "../store/payment-scripts.js";
+import type { BatchPlace, TopUpCodes } from "../payments/top-up-codes.js";
+import type { TopUpBatchRow, TopUpCodeRow } from "../store/payment-scripts.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner } from "./ownership.js";
 import { pageOf } from "./page.js";
 
 const LETTER = "t:";
+const BATCH = /^b:(\d{1,15}):(\S{1,64})$/;
 
 export function paymentService(codes: TopUpCodes, nowMs: () => number): Handlers<typeof PaymentServiceService> {
   return {
@@ -24,6 +25,15 @@ export function paymentService(codes: TopUpCodes, nowMs: () => number): Handlers
       const nextPageToken = last === undefined ? "" : Buffer.from(LETTER + last.id).toString("base64url");
       return { topUpCodes: shown.map((row) => shownCode(row, nowMs())), nextPageToken };
     },
+    async listTopUpBatches(request) {
+      const { size } = pageOf(request);
+      const rows = await codes.batches(placeIn(request.pageToken), size + 1);
+      const shown = rows.slice(0, size);
+      const last = rows.length > size ? shown.at(-1) : undefined;
+      const nextPageToken =
+        last === undefined ? "" : Buffer.from(`b:${last.createTimeMs}:${last.id}`).toString("base64url");
+      return { topUpBatches: shown.map(shownBatch), nextPageToken };
+    },
     async voidTopUpCodes({ batchId, id }, { act }) {
       return { count: await codes.void(required("batch_id", batchId), id, act) };
     },
@@ -34,6 +44,10 @@ export function paymentService(codes: TopUpCodes, nowMs: () => number): Handlers
       return { amountNanos, availableNanos, repeatedRedeem: repeated };
     },
   };
+}
+
+function shownBatch({ createTimeMs, expireTimeMs, ...rest }: TopUpBatchRow): TopUpBatch {
+  return { ...rest, createTime: new Date(createTimeMs), expireTime: new Date(expireTimeMs) };
 }
 
 function shownCode(row: TopUpCodeRow, nowMs: number): TopUpCode {
@@ -57,9 +71,18 @@ function stateOf({ accountId, voidTimeMs, expireTimeMs }: TopUpCodeRow, nowMs: n
   return expireTimeMs <= nowMs ? TopUpCodeState.TOP_UP_CODE_STATE_EXPIRED : TopUpCodeState.TOP_UP_CODE_STATE_OPEN;
 }
 
+const NO_TOKEN = "is not the next_page_token of an earlier response";
+
 function idIn(token: string): string {
   if (token === "") return "";
   const text = Buffer.from(token, "base64url").toString();
-  if (!text.startsWith(LETTER)) throw invalid("page_token", "is not the next_page_token of an earlier response");
+  if (!text.startsWith(LETTER)) throw invalid("page_token", NO_TOKEN);
   return text.slice(LETTER.length);
+}
+
+function placeIn(token: string): BatchPlace | undefined {
+  if (token === "") return undefined;
+  const [, timeMs, id] = BATCH.exec(Buffer.from(token, "base64url").toString()) ?? [];
+  if (timeMs === undefined || id === undefined) throw invalid("page_token", NO_TOKEN);
+  return { createTimeMs: Number(timeMs), id };
 }

@@ -1,10 +1,11 @@
 /** How a call meets the replays: any method that wants one, and the methods that resume and cancel. */
-import type { CallMetadata, Sink } from "../api/channel.js";
+import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
 import { type InferenceServiceService, type ResumeStreamResponse, type StreamGenerateResponse } from "../api/index.js";
 import { requiredMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { Ask, ORIGINAL_HEADER } from "../gateway/replay/ask.js";
 import { NO_ACT } from "./call-audit.js";
+import { AnswerSink } from "./head.js";
 import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import { required } from "../api/check.js";
@@ -22,14 +23,14 @@ export async function unaryReplayed(
   handler: UnaryHandler<unknown, unknown>,
 ): Promise<unknown> {
   let answer: unknown;
-  const sink: Sink<unknown> = {
+  const sink = new AnswerSink<unknown>(service.requestId, {
     head: (told) => service.head(told),
     data: (message) => {
       answer = message;
       return true;
     },
     onDrain: () => undefined,
-  };
+  });
   const ask = new Ask(requiredMethod(path), request, metadata);
   await replays.serve(ask, service, sink, async (call, out) => {
     out.data(await handler(request, serviceCall(call, out, service.act)));
@@ -44,7 +45,7 @@ export function streamReplayed(
   request: unknown,
   { metadata }: ServerCall,
   service: ServiceCall,
-  sink: Sink<unknown>,
+  sink: CallSink<unknown>,
   handler: StreamHandler<unknown, unknown>,
 ): Promise<void> {
   const ask = new Ask(requiredMethod(path), request, metadata);
@@ -64,7 +65,7 @@ export function replayMethods({
     cancelStream: async ({ requestId }, call) => {
       const id = required("request_id", requestId);
       if (replays === undefined) throw notKept(id);
-      return { requestId: id, ...(await replays.cancel(id, call.caller)) };
+      return { requestId: id, ...(await replays.cancel(id, call)) };
     },
   };
 }
@@ -90,7 +91,7 @@ function serviceCall(call: GatewayCall, out: Sink<unknown>, act: ServiceCall["ac
   const { caller, requestId, signal, callerEndMs, beforeHold, record } = call;
   const head = (metadata: CallMetadata): void => out.head(metadata);
   // The run outlives the call that began it, and nothing of a generation asks where that came from.
-  const origin = { address: "", metadata: {} };
+  const origin = { address: "", metadata: {}, local: false };
   return { caller, requestId, ...origin, signal, callerEndMs, beforeHold, record, act, head };
 }
 

@@ -1,5 +1,7 @@
 /** Lists of requests: from their records, with what the ledger says of those that money was set aside for. */
-import { type ListRequestsRequest, type RequestRecord, RequestState } from "../api/index.js";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { methodByPath } from "../api/descriptors.js";
+import { type ListRequestsRequest, type RequestRecord, RequestState, UsageServiceService } from "../api/index.js";
 import { FLAG, type RecordRow } from "../records/columns.js";
 import type { ListCursor } from "../records/engine.js";
 import type { RecordFilter } from "../records/filter.js";
@@ -9,6 +11,7 @@ import type { Caller } from "../keys/caller.js";
 import { decodeToken, encodeToken, TIME_CURSOR } from "../store/page.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
 import { accountFilter, isOperator } from "./ownership.js";
+import { withOwnMoney } from "./money-messages.js";
 import { pageOf } from "./page.js";
 import { ALL_MS, filterOf, timesOf } from "./request-filter.js";
 import { messageOfLedger, messageOfRecord, STATES } from "./request-message.js";
@@ -51,13 +54,20 @@ export async function listRequests(asked: ListRequestsRequest, caller: Caller, p
   const found = unrecorded.length === 0 ? recorded : [...recorded, ...unrecorded].sort(byEnd);
   const rest = found.slice(0, size - running.length);
   const requests = running.map((row) => messageOfLedger(row, isAll, undefined));
-  const ended = await mapInTurns(rest, ({ row, record }) =>
-    row === undefined ? record && messageOfRecord(record) : messageOfLedger(row, isAll, record),
-  );
+  const desc = recordDesc();
+  const ended = await mapInTurns(rest, ({ row, record }) => {
+    const message = row === undefined ? record && messageOfRecord(record) : messageOfLedger(row, isAll, record);
+    return message && withOwnMoney(desc, message);
+  });
   for (const message of ended) if (message !== undefined) requests.push(message);
   const last = rest.at(-1) ?? { endTimeMs: ALL_MS, id: "~" };
   const nextPageToken = rest.length === found.length ? "" : encodeToken(LIST, { timeMs: last.endTimeMs, id: last.id });
   return { requests, nextPageToken };
+}
+
+function recordDesc(): DescMessage {
+  const { output } = methodByPath(UsageServiceService.listRequests.path).desc;
+  return output.fields.find(({ localName }) => localName === "requests")?.message ?? output;
 }
 
 /** A request that has ended, with what is known of it. */

@@ -1,6 +1,7 @@
 /** A request as the protocol shows it: what the ledger knows of it, what its record says, or both. */
 import { usageFrom } from "../api/usage.js";
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { ErrorReason, Price, type RequestDetail, type RequestRecord, RequestState, UsageSource } from "../api/index.js";
 import { reasonOfWord } from "../errors.js";
 import { FLAG, type RecordRow, timeIn } from "../records/columns.js";
@@ -105,7 +106,15 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
   };
 }
 
+/** Most requests of a page have one of a few prices. */
+const versions = new LRUCache<string, string>({ max: 1_000 });
+
 /** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
 function priceVersion(price: Uint8Array): string {
-  return hash("sha256", price).slice(0, 12);
+  const text = Buffer.from(price.buffer, price.byteOffset, price.byteLength).toString("latin1");
+  const known = versions.get(text);
+  if (known !== undefined) return known;
+  const version = hash("sha256", price).slice(0, 12);
+  versions.set(text, version);
+  return version;
 }

@@ -1,14 +1,14 @@
 /** Sums of requests as the protocol asks for them. */
-import { usageFrom } from "../api/usage.js";
 import { DAY_MS } from "../api/day.js";
-import { type QueryUsageRequest, UsageDimension, type UsageSum } from "../api/index.js";
+import { type Percentiles, type QueryUsageRequest, type Usage, UsageDimension, type UsageSum } from "../api/index.js";
 import type { RecordFilter } from "../records/filter.js";
 import { type Dimension, DIMENSIONS } from "../records/usage-codes.js";
-import type { UsageGroup } from "../records/usage-groups.js";
+import { NO_ERRORS, type UsageGroup } from "../records/usage-groups.js";
 import type { Caller } from "../keys/caller.js";
 import { invalid } from "../api/check.js";
+import { type Money, moneyFrom, MoneyItself } from "./money-messages.js";
 import { accountFilter, isOperator } from "./ownership.js";
-import { askedNames } from "./request-filter.js";
+import { ALL_MS, askedNames } from "./request-filter.js";
 
 const DEFAULT_MS = DAY_MS;
 const DIMENSIONS_MAX = 2;
@@ -24,8 +24,9 @@ export function askedUsage(request: QueryUsageRequest, caller: Caller, nowMs: nu
   const dimensions = request.groupBy.map(dimensionOf);
   if (dimensions.length > DIMENSIONS_MAX) throw invalid("group_by", "must name at most two properties");
   if (new Set(dimensions).size < dimensions.length) throw invalid("group_by", "names a property twice");
-  const endMs = request.endTime?.getTime() ?? nowMs + 1;
-  const fromMs = request.startTime?.getTime() ?? endMs - DEFAULT_MS;
+  // Without an end there is none: the clock goes on before the day is compared with the ledger, and today is in it.
+  const endMs = request.endTime?.getTime() ?? ALL_MS;
+  const fromMs = request.startTime?.getTime() ?? Math.min(endMs, nowMs + 1) - DEFAULT_MS;
   if (fromMs >= endMs) throw invalid("start_time", "must come before end_time");
   const names = askedNames(request, account);
   return { dimensions, filter: { fromMs, toMs: endMs - 1, names, tag: request.tag || undefined } };
@@ -38,21 +39,85 @@ function dimensionOf(asked: UsageDimension): Dimension {
   return dimension;
 }
 
-/** What the operator pays, and what is left for it, is nobody else's business. */
-export function sumMessage(group: UsageGroup, caller: Caller): UsageSum {
-  const { sums, firstTokenMs, totalMs } = group;
+/** As messages. What the operator pays, and what is left for it, is nobody else's business. */
+export function sumMessages(groups: readonly UsageGroup[], caller: Caller): UsageSum[] {
   const seen = isOperator(caller);
-  return {
-    values: [...group.values],
-    requestCount: BigInt(group.requestCount),
-    admittedCount: BigInt(group.answeredCount),
-    errors: Object.fromEntries(Object.entries(group.errors).map(([reason, count]) => [reason, BigInt(count)])),
-    usage: usageFrom((field) => sums[field]),
-    costNanos: sums.costNanos,
-    chargedNanos: sums.chargedNanos,
-    operatorCostNanos: seen ? sums.operatorCostNanos : undefined,
-    marginNanos: seen ? sums.marginNanos : undefined,
-    firstToken: firstTokenMs && { p50Ms: firstTokenMs.p50, p95Ms: firstTokenMs.p95, p99Ms: firstTokenMs.p99 },
-    total: totalMs && { p50Ms: totalMs.p50, p95Ms: totalMs.p95, p99Ms: totalMs.p99 },
-  };
+  return groups.map((group) => new GroupSum(group, seen));
+}
+
+/** A group as a message, each of whose fields is made where it is read: of 20,000 nobody makes all at once. */
+class GroupSum extends MoneyItself implements UsageSum {
+  constructor(
+    private readonly group: UsageGroup,
+    private readonly seen: boolean,
+  ) {
+    super();
+  }
+
+  get values(): string[] {
+    return [...this.group.values];
+  }
+
+  get requestCount(): bigint {
+    return BigInt(this.group.requestCount);
+  }
+
+  get admittedCount(): bigint {
+    return BigInt(this.group.answeredCount);
+  }
+
+  get errors(): Record<string, bigint> {
+    const { errors } = this.group;
+    if (errors === NO_ERRORS) return NO_ERRORS;
+    return Object.fromEntries(Object.entries(errors).map(([reason, count]) => [reason, BigInt(count)]));
+  }
+
+  get usage(): Usage {
+    // Beside other sums it has all that a usage has.
+    return this.group.sums;
+  }
+
+  get costNanos(): bigint {
+    return this.group.sums.costNanos;
+  }
+
+  get cost(): Money {
+    return moneyFrom(this.costNanos);
+  }
+
+  get chargedNanos(): bigint {
+    return this.group.sums.chargedNanos;
+  }
+
+  get charged(): Money {
+    return moneyFrom(this.chargedNanos);
+  }
+
+  get operatorCostNanos(): bigint | undefined {
+    return this.seen ? this.group.sums.operatorCostNanos : undefined;
+  }
+
+  get operatorCost(): Money | undefined {
+    return this.operatorCostNanos === undefined ? undefined : moneyFrom(this.operatorCostNanos);
+  }
+
+  get marginNanos(): bigint | undefined {
+    return this.seen ? this.group.sums.marginNanos : undefined;
+  }
+
+  get margin(): Money | undefined {
+    return this.marginNanos === undefined ? undefined : moneyFrom(this.marginNanos);
+  }
+
+  get firstToken(): Percentiles | undefined {
+    return percentilesOf(this.group.firstTokenMs);
+  }
+
+  get total(): Percentiles | undefined {
+    return percentilesOf(this.group.totalMs);
+  }
+}
+
+function percentilesOf(times: UsageGroup["totalMs"]): Percentiles | undefined {
+  return times && { p50Ms: times.p50, p95Ms: times.p95, p99Ms: times.p99 };
 }

@@ -1,13 +1,12 @@
 /** UsageService: what requests used and cost. */
-import type { UsageServiceService } from "../api/index.js";
-import { eventOf } from "../audit/act.js";
+import type { ReadRequestContentResponse, UsageServiceService } from "../api/index.js";
+import { type Act, eventOf } from "../audit/act.js";
 import { changeOf } from "../audit/snapshot.js";
 import { GatewayError } from "../errors.js";
 import { Adopter } from "../records/adopter.js";
 import { RequestWatch } from "../records/request-watch.js";
 import { UsageQuestions } from "../records/usage-questions.js";
 import { invalid, required, unknown } from "../api/check.js";
-import { mapInTurns } from "../api/turns.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
@@ -16,7 +15,7 @@ import { pageOf } from "./page.js";
 import { listRequests } from "./request-list.js";
 import { messageOfLedger, messageOfRecord } from "./request-message.js";
 import { watchRequests } from "./request-watch.js";
-import { askedUsage, sumMessage } from "./usage-query.js";
+import { askedUsage, sumMessages } from "./usage-query.js";
 import { summarizeUsage } from "./usage-summary.js";
 
 /** Between two days that are compared with the ledger after the start, so that nothing else waits for it. */
@@ -52,20 +51,21 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
       const { dimensions, filter } = askedUsage(request, caller, nowMs());
       if (questions === undefined) throw noRecords();
       const groups = await questions.ask(dimensions, filter);
-      return { sums: await mapInTurns(groups, (group) => sumMessage(group, caller)) };
+      return { sums: sumMessages(groups, caller) };
     },
     async eraseEndUser({ endUser, accountId }, { act }) {
       const erased = required("end_user", endUser);
       if (records === undefined) throw noRecords();
-      const count = await records.erase(accountId || undefined, erased);
+      const { requestCount, contentCount } = await records.erase(accountId || undefined, erased);
       // The log is kept for good, so that it tells how much was erased and not of whom.
       const told = {
-        result: count === 0 ? "unchanged" : "done",
-        ...changeOf({ after: { requestCount: count } }),
+        result: requestCount + contentCount === 0 ? "unchanged" : "done",
+        ...changeOf({ after: { requestCount, contentCount } }),
       } as const;
       await store.audit.append(eventOf(act, { resource: `usage/${accountId}`, accountId, ...told }));
-      return { requestCount: BigInt(count) };
+      return { requestCount: BigInt(requestCount), contentCount: BigInt(contentCount) };
     },
+    readRequestContent: ({ id }, { act }) => readContent(required("id", id), act, parts),
     async refundRequest({ id, amountNanos, refundId, reason }, { caller, act }) {
       // To the ledger zero is all that is left; nobody who says zero means that.
       if (amountNanos === 0n) throw invalid("amount_nanos", "must be above 0, or left out for all that is left");
@@ -96,6 +96,21 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
     },
     summarizeUsage: (request, { caller }) => summarizeUsage(request, caller, store.requests, nowMs()),
   };
+}
+
+async function readContent(
+  id: string,
+  act: Act,
+  { records, store }: Pick<Parts, "records" | "store">,
+): Promise<ReadRequestContentResponse> {
+  if (records === undefined) throw noRecords();
+  const found = await records.content(id);
+  if (found === undefined) throw unknown("content", id);
+  const { accountId, endTimeMs, format, request, requestCut, answer, answerCut } = found;
+  // Nobody sees it before it is written who did.
+  await store.audit.append(eventOf(act, { resource: `requests/${id}`, accountId }));
+  const said = { request, requestCut, answer, answerCut };
+  return { content: { requestId: id, accountId, endTime: new Date(endTimeMs), format, ...said } };
 }
 
 function noRecords(): GatewayError {

@@ -54,7 +54,7 @@ export function webhookService(
     },
     async testWebhook({ id }, { caller, act }) {
       const delivery = await maker.test(await found(caller, id), act);
-      return { delivery: delivery && deliveryOf(delivery) };
+      return { delivery: deliveryOf(delivery) };
     },
     async listDeliveries(request, { caller }) {
       const owner = accountFilter(caller, request.accountId);

@@ -1,23 +1,33 @@
-/** What this node shares with others: in Redis where the environment names one, else nothing. */
+/** What this node shares with others: in Redis where the environment names one, in its owner, or nothing. */
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../config/config-error.js";
-import type { Environment } from "../config/environment.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
+import { createOwnedCoordination, type OwnerCalls } from "../coordination/owned.js";
 import { createClient, type RedisSettings, RedisRefusal } from "../coordination/redis-client.js";
 import { type RedisEvents, startRedisCoordination } from "../coordination/redis.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
+import type { OwnerLink } from "../owner/owner-link.js";
 import { protectSecrets } from "../redaction.js";
+import type { CoreOptions } from "./core.js";
 
 /** While Redis is away each command fails; a line says so at most this often. */
 const FAILURE_LINE_MS = 60_000;
 const monotonicMs = (): number => performance.now();
 
 /** Rejects with a ConfigError where Redis refuses for good. One that cannot be reached is tried again and again. */
-export async function startCoordination(environment: Environment, log: Log, metrics: Metrics): Promise<Coordination> {
+export async function startCoordination(
+  { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,
+  owner: OwnerLink | undefined,
+): Promise<Coordination> {
   const { redis } = environment;
-  if (redis === undefined) return createInProcessCoordination({ nowMs: monotonicMs });
+  if (redis === undefined) {
+    if (owner === undefined) return createInProcessCoordination({ nowMs: monotonicMs });
+    const coordination = createOwnedCoordination(ownerCalls(owner));
+    metrics.readCoordination = () => coordination.state();
+    return coordination;
+  }
   protectSecrets([redis.password, redis.sentinelPassword].filter((secret) => secret !== undefined));
   const settings: RedisSettings = {
     ...redis,
@@ -39,6 +49,14 @@ export async function startCoordination(environment: Environment, log: Log, metr
     if (error instanceof RedisRefusal) throw new ConfigError([error.message]);
     throw error;
   }
+}
+
+function ownerCalls(owner: OwnerLink): OwnerCalls {
+  return {
+    call: (name, args) => owner.call("coordination", name, args),
+    tell: (name, args) => owner.tell("coordination", name, args),
+    hear: (name, hearer) => owner.hear(name, hearer),
+  };
 }
 
 function readCa(path: string): Buffer {

@@ -14,7 +14,7 @@ import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
-import { createModelCatalog, createUpstreamBoard } from "../routing/catalog.js";
+import { createModelCatalog } from "../routing/catalog.js";
 import type { RequestTimeouts } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
@@ -25,7 +25,7 @@ import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
 import type { Store } from "../store/store.js";
-import { UpstreamRefusal } from "../wire/upstream-refusal.js";
+import { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import { startAlerts } from "./alerts.js";
 import { asidesOf } from "./asides.js";
 import { shareCoolDown, takeCoolDown } from "./cool-downs.js";
@@ -46,6 +46,7 @@ import { openRecords } from "./records.js";
 import { openStorage, refuseSecondNode, type Storage } from "./storage.js";
 import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
+import { sharedUpstreams } from "./upstream-orders.js";
 
 // A model may think for two minutes before its first token.
 const TIMEOUTS: RequestTimeouts = {
@@ -58,6 +59,8 @@ const TIMEOUTS: RequestTimeouts = {
 };
 // What a client left is read on for a while.
 const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
+/** Each worker has a part of the calls, and its batches cost two processes: they gather for twice as long. */
+const OWNED_PATIENCE_MS = 20;
 const monotonicMs = (): number => performance.now();
 
 export interface CoreOptions {
@@ -67,9 +70,11 @@ export interface CoreOptions {
   readonly demo: boolean;
   /** Starts also where the data directory has lost state. */
   readonly acceptLoss: boolean;
+  /** True of a worker whose state another process of this machine owns. */
+  readonly isOwned: boolean;
   /** The version of the program. */
   readonly version: string;
-  /** Called once where the disk failed under the ledger: the process must end. */
+  /** Called once where the disk failed under the ledger, or its owner ended: the process must end. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -92,9 +97,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const { environment, log, metrics } = options;
   const nowMs = Date.now;
   const nodeId = randomUUID();
-  const { derived, store, answers, journals, nodes } = await openStorage(nodeId, options);
+  const { derived, store, answers, journals, nodes, owner } = await openStorage(nodeId, options);
   const tracing = await openTracing(process.env, { version: options.version, instanceId: nodeId, log });
-  const coordination = await startCoordination(environment, log, metrics);
+  const coordination = await startCoordination(options, owner);
   const keys = createKeys(store, coordination, derived, log);
   const ledger = await startLedger({ store, journals }, nodeId, options);
   const healthLog = new HealthLog(log, metrics, monotonicMs);
@@ -103,7 +108,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const load = createLoadOptions(process.env, nowMs, telling(log, onHealth(healthLog, coordination)));
   const routes = new RouteKeeper(routing, load, log, REQUEST_MS_MAX);
   const node = new ThisNode({ notes: nodes, version: options.version, startTimeMs: nowMs(), routing, ledger });
-  const settings = createSettings(routes, { keys, ledger, nowMs }, { node, audit: store.audit }, options);
+  const settings = createSettings({ routes, routing, node }, { keys, ledger, nowMs }, store.audit, options);
   await settings.start();
   const notes = startTelling(node, nodes, options);
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
@@ -114,9 +119,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
   const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
-  const { requests, records } = await openRecords(options, tracing);
+  const { requests, records } = await openRecords(options, derived, tracing, owner);
   const keyUses = noteKeyUses(store, requests, log);
-  const replays = createReplays(ledger, derived, answers, options);
+  const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
   const endRotationWatch = watchRotation(keys, derived, log);
@@ -125,14 +130,14 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     keys,
     ...people,
     ledger,
-    // Through the ledger, so that a client that asks after its answer sees what it paid.
-    store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
+    store: readsOf(store, ledger),
+    settings: settings.board,
     keyUses,
     gateway,
     limits,
     replays,
     models: createModelCatalog(routing),
-    upstreams: createUpstreamBoard(routing),
+    upstreams: sharedUpstreams(routing, coordination),
     nodes: node,
     alerts,
     requestIds: makeRequestId,
@@ -157,6 +162,11 @@ export async function startCore(options: CoreOptions): Promise<Core> {
       return closeEach([...first, coordination, { close: closeTokenCounter }, longBodies, store, journals, tracing]);
     },
   };
+}
+
+/** Requests through the ledger, so that a client that asks after its answer sees what it paid. */
+function readsOf({ audit, figures }: Store, { requests }: Ledger): Pick<Store, "requests" | "audit" | "figures"> {
+  return { requests, audit, figures };
 }
 
 function startNightlyExport(
@@ -224,9 +234,11 @@ async function startLedger(
   options: CoreOptions,
 ): Promise<Ledger> {
   const { environment, log, metrics } = options;
-  const { leaseNanosMax } = environment;
-  const events = ledgerEvents(log, metrics);
-  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, leaseNanosMax, journal, ...events });
+  const limits = {
+    leaseNanosMax: environment.leaseNanosMax,
+    settlePatienceMs: options.isOwned ? OWNED_PATIENCE_MS : undefined,
+  };
+  const ledger = new Ledger({ store, nodeId, nowMs: Date.now, log, journal, ...limits, ...ledgerEvents(log, metrics) });
   metrics.readLeases = () => ledger.leases.held;
   metrics.readJournaled = () => ledger.journaled;
   await ledger.start();
@@ -241,9 +253,9 @@ async function startLedger(
 }
 
 function createSettings(
-  routes: RouteKeeper,
+  { routes, routing, node }: { readonly routes: RouteKeeper; readonly routing: Routing; readonly node: ThisNode },
   seeds: SeedParts,
-  { node, audit }: { readonly node: ThisNode; readonly audit: Store["audit"] },
+  audit: Store["audit"],
   options: CoreOptions,
 ): SettingsKeeper {
   const { environment, log, metrics } = options;
@@ -258,12 +270,13 @@ function createSettings(
     metrics.node.reloaded(false);
   };
   const path = environment.settingsPath;
-  return new SettingsKeeper({ path, env: process.env, routes, seeds, audit, log, onAccepted, onRefused });
+  const told = { onAccepted, onRefused, served: () => routing.table, nodes: async () => (await node.list()).length };
+  return new SettingsKeeper({ path, env: process.env, routes, seeds, audit, log, ...told });
 }
 
 /** Keeps answers beside the ledger, sealed with a key of their own. */
 function createReplays(
-  ledger: Ledger,
+  { ledger, coordination }: { readonly ledger: Ledger; readonly coordination: Coordination },
   { answerRoots }: Derived,
   openAnswers: Storage["answers"],
   { log, metrics }: CoreOptions,
@@ -289,6 +302,7 @@ function createReplays(
     requestOf: (requestId) => ledger.requests.get(requestId),
     onBytes: (bytes) => metrics.answerBytes.set({ place: "memory" }, bytes),
     onLost,
+    relays: coordination.relays,
   });
 }
 

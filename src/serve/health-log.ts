@@ -1,7 +1,7 @@
 /** Tells operators what becomes of their upstreams: one line for each change, and a count. */
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
-import type { UpstreamRefusal } from "../wire/upstream-refusal.js";
+import type { UpstreamRefusal } from "../wire/error/upstream-refusal.js";
 import type { EjectionCause, EjectionChange } from "../routing/ejection.js";
 
 /** A change that goes to and fro has a line at most this often. */

@@ -19,6 +19,7 @@ import { createGrpcServer } from "../rpc/server.js";
 import { listenAdmin } from "./admin.js";
 import { type Core, proxiesOf } from "./core.js";
 import { recordFrontRefusal } from "./front-refusals.js";
+import { RefusalReports } from "./refusal-reports.js";
 import { makeRequestId } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
@@ -50,11 +51,17 @@ export class Listeners {
   readonly #ports: { http?: Port; grpc?: Port; admin?: Port } = {};
   #notServing: (() => void) | undefined;
   #watch: { close(): void } | undefined;
+  /** Tells a core elsewhere; undefined where the core is here, or does not know us. */
+  readonly #reports: RefusalReports | undefined;
   #stopping = false;
 
   constructor(options: ListenersOptions) {
     this.#options = options;
     this.#bodies = new ByteBudget(options.environment.bodyMemoryBytes);
+    const { channel, core, frontToken, metrics } = options;
+    const onLost = (count: number): void => metrics.recordsDropped.inc(count);
+    if (core === undefined && frontToken !== undefined)
+      this.#reports = new RefusalReports({ channel, frontToken, onLost });
   }
 
   /** Where each listens; undefined for what is off. */
@@ -85,13 +92,14 @@ export class Listeners {
     this.#watch?.close();
     const { http, grpc, admin } = this.#ports;
     await Promise.all([http?.drain(timeoutMs), grpc?.drain(timeoutMs)]);
+    await this.#reports?.close();
     await admin?.drain(0);
   }
 
   async #openHttp(address: Address, files: TlsFiles | undefined): Promise<Port> {
     const { channel, core, environment, frontToken, log, metrics, ready } = this.#options;
     const proxies = proxiesOf(environment);
-    const outlines = core === undefined ? createOutlines() : undefined;
+    const outlines = createOutlines();
     const server = await createHttpServer({
       channel,
       formats: [openai, openaiResponses, openaiCompaction, openaiCompletions, anthropic, gemini],
@@ -108,10 +116,14 @@ export class Listeners {
       bodies: this.#bodies,
       clientAddressOf: proxies && ((peer, forwardedFor) => proxies.clientOf(peer, forwardedFor)),
       isProxy: proxies && ((peer) => proxies.has(peer)),
-      prepareLong: outlines?.prepare,
+      prepareLong: core === undefined ? outlines.prepare : undefined,
+      findNames: outlines.names,
       tls: files && { cert: files.cert, key: files.key },
       streamsMax: STREAMS_MAX,
-      onRefused: core && ((refusal) => recordFrontRefusal(refusal, core.dispatcher)),
+      onRefused: (refusal) => {
+        if (core === undefined) this.#reports?.add(refusal);
+        else recordFrontRefusal(refusal, core.dispatcher);
+      },
       consoleDirectory: environment.console ? CONSOLE_DIRECTORY : undefined,
     });
     const { port } = await server.listen(address.host, address.port);
@@ -120,7 +132,7 @@ export class Listeners {
       setCertificate: ({ cert, key }) => server.setCertificate({ cert, key }),
       drain: async (timeoutMs) => {
         await server.drain(timeoutMs);
-        await outlines?.close();
+        await outlines.close();
       },
     };
   }

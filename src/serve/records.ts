@@ -5,7 +5,10 @@ import type { Tracing } from "../observe/tracing.js";
 import { beginsRequest } from "../rpc/begins-request.js";
 import { Records } from "../records/records.js";
 import { type EndedRequest, RequestFeed } from "../records/request-record.js";
+import type { OwnerLink } from "../owner/owner-link.js";
 import type { CoreOptions } from "./core.js";
+import { recordsOf } from "./owned-storage.js";
+import type { Derived } from "./root-secrets.js";
 
 const SERVICES = "/tollgate.v1.";
 const INFERENCE = `${SERVICES}InferenceService/`;
@@ -15,7 +18,9 @@ const TELL_MS = 10_000;
 /** Rejects with an Error of one line where they cannot be opened. */
 export async function openRecords(
   { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,
+  { contentKeys }: Pick<Derived, "contentKeys">,
   tracing: Tracing | undefined,
+  owner: OwnerLink | undefined,
 ): Promise<{
   /** Who hears of requests as they end. */
   readonly requests: RequestFeed;
@@ -30,13 +35,16 @@ export async function openRecords(
   requests.subscribe(({ failure }) => {
     if (failure !== undefined) metrics.refusals.add(failure.reasonWord, String(failure.http));
   });
-  const { databaseUrl, dataDirectory, recordDays, refusalRecordDays } = environment;
+  const { databaseUrl, dataDirectory, recordDays, refusalRecordDays, contentDays } = environment;
   let toldMs = -Infinity;
   const records = await Records.open({
     place: databaseUrl === undefined ? { directory: dataDirectory } : { url: databaseUrl },
+    caller: owner && recordsOf(owner),
     retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
+    content: { ...contentKeys, keptMs: contentDays * DAY_MS },
     nowMs: Date.now,
     onDropped: (count) => metrics.recordsDropped.inc(count),
+    onContentDropped: (count) => metrics.contentDropped.inc(count),
     onError: (err) => {
       if (performance.now() - toldMs < TELL_MS) return;
       toldMs = performance.now();

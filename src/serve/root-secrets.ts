@@ -15,6 +15,8 @@ export interface Derived {
   readonly webhookKeys: readonly Buffer[];
   /** That of them which will be gone. */
   readonly previousWebhookKey: Buffer | undefined;
+  /** Of the keys of accounts' content, and that of them which will be gone. */
+  readonly contentKeys: { readonly keys: readonly Buffer[]; readonly previous: Buffer | undefined };
   /** Of the secrets of second factors. */
   readonly factorKeys: readonly Buffer[];
   /** What front ends show. */
@@ -22,6 +24,7 @@ export interface Derived {
 }
 
 const WEBHOOK_SECRETS = "webhook secrets";
+const CONTENT_KEYS = "content keys";
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** Throws a ConfigError where there is no root secret. */
@@ -36,6 +39,10 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
     webhookKeys: all.map((secret) => deriveKey(secret, WEBHOOK_SECRETS)),
     previousWebhookKey: previousSecret && deriveKey(previousSecret, WEBHOOK_SECRETS),
+    contentKeys: {
+      keys: all.map((secret) => deriveKey(secret, CONTENT_KEYS)),
+      previous: previousSecret && deriveKey(previousSecret, CONTENT_KEYS),
+    },
     factorKeys: all.map((secret) => deriveKey(secret, "second factors")),
     frontTokens: texts("front token"),
   };

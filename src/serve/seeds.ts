@@ -47,12 +47,19 @@ export async function firstStart(parts: SeedParts, operatorKey: string | undefin
   return { operatorKey: shown, clientKey: demo ? await openDemo(parts, act) : undefined };
 }
 
+export interface Applied {
+  /** What the file says otherwise than what was applied once before. */
+  readonly differences: readonly string[];
+  /** The keys that the file names, by their ids and in its order. */
+  readonly keyIds: readonly string[];
+}
+
 /**
  * Opens the accounts, gives the credit and imports the keys that the settings name; each once, ever, and all of one
  * file or nothing. What the file says otherwise now changes nothing: the sentences of the answer say so, and how it is
  * changed.
  */
-export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings, act: Act): Promise<string[]> {
+export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings, act: Act): Promise<Applied> {
   const rows = await Promise.all(settings.keys.map((seed) => keys.seedRow(seed, seed.secret)));
   const seeded = await ledger.seed(
     settings.accounts,
@@ -75,7 +82,20 @@ export async function applySeeds({ keys, ledger }: SeedParts, settings: Settings
     const key = row.id === rows[index]?.id ? await keys.publishNew(row) : keyOf(row);
     differences.push(...keyDifferences(`keys[${index}]`, seed, key));
   }
-  return differences;
+  return { differences, keyIds: seeded.keys.map(({ id }) => id) };
+}
+
+/** What the file says of each account and key that is not in force, by their places in the file. Changes nothing. */
+export async function seedDifferences(
+  { keys, ledger }: SeedParts,
+  settings: Settings,
+  keyIds: Applied["keyIds"],
+): Promise<{ readonly accounts: readonly (readonly string[])[]; readonly keys: readonly (readonly string[])[] }> {
+  const accounts = settings.accounts.map(async (seed) => accountDifferences(seed, await ledger.account(seed.id)));
+  const found = settings.keys.map(async (seed, index) =>
+    keyDifferences(`keys[${index}]`, seed, await keys.get(keyIds[index] ?? "")),
+  );
+  return { accounts: await Promise.all(accounts), keys: await Promise.all(found) };
 }
 
 function accountDifferences({ id, name, budgets, limits }: AccountSeed, account: AccountRow): string[] {

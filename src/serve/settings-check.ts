@@ -1,5 +1,5 @@
 /** Whether a settings file would come into force, found out without a database and without asking anybody. */
-import { readSettingsFile } from "../config/file.js";
+import { readSettingsFile, readSettingsText, type SettingsFile } from "../config/file.js";
 import type { Settings } from "../config/settings.js";
 import { connectUpstreams, loadTable, type UnservedModel } from "../routing/load.js";
 import { families } from "../families/index.js";
@@ -8,7 +8,15 @@ import { createLoadOptions } from "./load-options.js";
 
 /** The settings of a file that a start would take. Throws a ConfigError with a line for each problem. */
 export async function checkSettingsFile(path: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
-  const file = readSettingsFile(path, env, families, fileName);
+  return checkedSettings(readSettingsFile(path, env, families, fileName), env);
+}
+
+/** The same of a text that stands in no file yet. */
+export async function checkSettingsText(text: string, env: NodeJS.ProcessEnv, fileName: string): Promise<Settings> {
+  return checkedSettings(readSettingsText(text, env, families, fileName), env);
+}
+
+async function checkedSettings(file: SettingsFile, env: NodeJS.ProcessEnv): Promise<Settings> {
   const unserved = await unservedOf(file.settings, env);
   const problems = [...unserved.map(problemOf), ...alertProblems(file.settings)];
   if (problems.length > 0) throw file.refusal(problems);

@@ -1,4 +1,5 @@
 /** The settings in force: the file is read, checked and applied whole, at the start and whenever it changes. */
+import type { NamedSetting } from "../api/index.js";
 import type { AlertRow } from "../alerts/rows.js";
 import { type Act, eventOf, fileAct, type Subject } from "../audit/act.js";
 import { type Change, changeOf } from "../audit/snapshot.js";
@@ -8,12 +9,15 @@ import { type SettingsWatch, watchSettings } from "../config/watch.js";
 import { families } from "../families/index.js";
 import type { Log } from "../observe/log.js";
 import { withoutSecrets } from "../redaction.js";
+import type { SettingsBoard } from "../rpc/core.js";
 import type { AuditStore } from "../store/store.js";
 import { alertProblems, alertsOf } from "./file-alerts.js";
 import type { RouteKeeper } from "./routes.js";
 import { protectSettings } from "./secrets.js";
-import { applySeeds, type SeedParts } from "./seeds.js";
+import { type Applied, applySeeds, type SeedParts } from "./seeds.js";
+import { FileBoard, NoFile } from "./settings-board.js";
 import { problemOf } from "./settings-check.js";
+import { namedSettings, type Served } from "./settings-sources.js";
 
 const SUBJECT: Subject = { resource: "settings/file", accountId: "" };
 /** Of a refused file so much is recorded. */
@@ -28,18 +32,30 @@ export interface SettingsKeeperOptions {
   readonly seeds: SeedParts;
   readonly audit: Pick<AuditStore, "append">;
   readonly log: Log;
+  /** What is served now. */
+  readonly served: () => Served;
+  /** How many nodes serve one database. */
+  readonly nodes: () => Promise<number>;
   /** Hears of each file that came into force. */
   readonly onAccepted: (file: SettingsFile) => void;
   /** Hears of each file that was refused. */
   readonly onRefused: () => void;
 }
 
+/** Which file it is, and how much it says. */
+interface Told extends Readonly<Record<string, unknown>> {
+  readonly version: string;
+}
+
 export class SettingsKeeper {
   #watch: SettingsWatch | undefined;
   #inForce: Settings = NO_SETTINGS;
   #alerts: readonly AlertRow[] = [];
+  #keyIds: readonly string[] = [];
   /** What is told of the file in force; undefined before the first. */
-  #told: object | undefined;
+  #told: Told | undefined;
+  /** Why a file was refused last. */
+  #problems: readonly string[] = [];
 
   constructor(private readonly options: SettingsKeeperOptions) {}
 
@@ -61,6 +77,7 @@ export class SettingsKeeper {
       },
       onRefused: (problems) => {
         log.error({ path, problems }, "the settings file is refused and changes nothing; the old stay in force");
+        this.#problems = problems;
         this.options.onRefused();
         void this.#recordRefusal(problems);
       },
@@ -82,6 +99,17 @@ export class SettingsKeeper {
     return this.#inForce.exports;
   }
 
+  /** What operators see of the file, and may change. */
+  get board(): SettingsBoard {
+    const { path, env, audit, seeds, served, nodes } = this.options;
+    const named = (): Promise<NamedSetting[]> =>
+      namedSettings({ settings: this.#inForce, keyIds: this.#keyIds }, served(), seeds);
+    if (path === undefined) return new NoFile(named);
+    const reload = (): Promise<void> => this.reload();
+    const version = (): string => this.#told?.version ?? "";
+    return new FileBoard({ path, env, audit, named, nodes, reload, version, problems: () => this.#problems });
+  }
+
   /** Reads the file once more, changed or not. Never rejects: a refusal is logged. */
   async reload(): Promise<void> {
     if (this.#watch === undefined) this.options.log.warn({}, "there is no settings file to reload");
@@ -97,12 +125,14 @@ export class SettingsKeeper {
     const { routes, seeds, log } = this.options;
     const { settings } = file;
     const prepared = await routes.prepare(settings);
+    let applied: Applied;
     try {
       const problems = [...prepared.unserved.map(problemOf), ...alertProblems(settings)];
       if (problems.length > 0) throw file.refusal(problems);
       const act = fileAct("settings.apply", file.version, seeds.nowMs());
-      const differences = await applySeeds(seeds, settings, act);
-      for (const difference of differences) log.warn({ path: this.options.path, difference }, "applied once before");
+      applied = await applySeeds(seeds, settings, act);
+      for (const difference of applied.differences)
+        log.warn({ path: this.options.path, difference }, "applied once before");
       // Recorded before it comes into force: what cannot be recorded does not.
       await this.#record(act, { before: this.#told, after: factsOf(file) });
     } catch (error) {
@@ -111,6 +141,7 @@ export class SettingsKeeper {
     }
     prepared.commit();
     this.#inForce = settings;
+    this.#keyIds = applied.keyIds;
     this.#alerts = alertsOf(settings);
     this.#told = factsOf(file);
     this.options.onAccepted(file);
@@ -135,7 +166,7 @@ export class SettingsKeeper {
 }
 
 /** What the log of changes tells of a file: which it is, and how much it says. Its own history is its owner's. */
-function factsOf({ version, settings }: SettingsFile): object {
+function factsOf({ version, settings }: SettingsFile): Told {
   const { upstreams, models, accounts, keys, alerts } = settings;
   const counts = { models: models.length, accounts: accounts.length, keys: keys.length, alerts: alerts.length };
   return { version, upstreams: upstreams.map(({ id }) => id), ...counts };

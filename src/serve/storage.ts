@@ -1,22 +1,23 @@
-/** Where a core keeps its state: SQLite in its data directory, or the PostgreSQL that it shares with other nodes. */
+/**
+ * Where a core keeps its state: SQLite in its data directory, by itself or by the process that owns it, or the
+ * PostgreSQL that it shares with other nodes.
+ */
 import { ConfigError } from "../config/config-error.js";
 import type { AnswerStore } from "../gateway/replay/answer-store.js";
 import type { Ledger } from "../ledger/ledger.js";
-import { holdsLedger, prepareDirectory, tracesOfLost } from "../store/data-directory.js";
+import type { OwnerLink } from "../owner/owner-link.js";
 import type { AnswersOptions } from "../store/postgres/answers.js";
 import { type Journals, openJournals } from "../store/journals.js";
-import { leaveMark, markPath } from "../store/ledger-mark.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
 import { openPostgresStore } from "../store/postgres/store.js";
 import { Answers } from "../store/sqlite/answers.js";
-import { openSqliteStore } from "../store/sqlite/store.js";
+import { sqliteStore, verifierOf } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
 import type { CoreOptions } from "./core.js";
+import { openDirectoryThread } from "./directory.js";
 import { measured } from "./node-readings.js";
+import { openOwned } from "./owned-storage.js";
 import { type Derived, deriveSecrets } from "./root-secrets.js";
-
-const WITNESS_INSIDE =
-  "the ledger's witness is beside its database and can be lost with it: set TOLLGATE_WITNESS to a file on another disk";
 
 export interface Storage {
   readonly derived: Derived;
@@ -25,13 +26,16 @@ export interface Storage {
   readonly journals: Journals | undefined;
   /** What nodes say of themselves; undefined where this one is alone. */
   readonly nodes: NodeNotes | undefined;
+  /** The process that owns the state of this worker; undefined where this process does, or PostgreSQL has it. */
+  readonly owner: OwnerLink | undefined;
   answers(options: AnswersOptions): AnswerStore;
 }
 
 /** Rejects with an Error of one line where it cannot be opened. */
 export function openStorage(nodeId: string, options: CoreOptions): Promise<Storage> {
   const { databaseUrl } = options.environment;
-  return databaseUrl === undefined ? openDirectory(options) : openDatabase(databaseUrl, nodeId, options);
+  if (databaseUrl !== undefined) return openDatabase(databaseUrl, nodeId, options);
+  return options.isOwned ? openOwned(nodeId, options) : openDirectory(options);
 }
 
 async function openDatabase(url: string, nodeId: string, options: CoreOptions): Promise<Storage> {
@@ -48,7 +52,7 @@ async function openDatabase(url: string, nodeId: string, options: CoreOptions): 
   });
   const journals = await openOwnJournals(options);
   const answers: Storage["answers"] = (given) => store.answers(given);
-  return { derived, store: measured(store, metrics), journals, nodes: store.nodes, answers };
+  return { derived, store: measured(store, metrics), journals, nodes: store.nodes, owner: undefined, answers };
 }
 
 /** Undefined where the data directory takes no files: a node may live without, as from an image that is read-only. */
@@ -83,40 +87,12 @@ export async function refuseSecondNode(ledger: Ledger, { environment, log }: Cor
 }
 
 async function openDirectory(options: CoreOptions): Promise<Storage> {
-  const { environment, acceptLoss, demo, log, metrics } = options;
-  const { dataDirectory: directory, witnessPath } = environment;
-  prepareDirectory(directory);
-  // A witness elsewhere finds all that a mark does.
-  const mark = witnessPath === undefined ? markPath(directory, process.env) : undefined;
-  const traces = tracesOfLost(directory, witnessPath, mark);
-  const derived = deriveSecrets(environment, acceptLoss || !holdsLedger(directory, witnessPath));
-  const store = await openLedgerStore(derived, traces, options);
-  // A directory of demonstrations is one to throw away.
-  const err = mark === undefined || demo ? undefined : leaveMark(mark, directory);
-  if (err !== undefined) log.info({ err }, "no mark of the ledger can be kept outside its data directory");
+  const { environment, metrics } = options;
+  const { dataDirectory: directory } = environment;
+  const { derived, thread } = await openDirectoryThread({ ...options, syncSeconds: metrics.node.watchSyncs() });
+  const verify = verifierOf(directory);
+  const store = sqliteStore({ caller: thread, verify, isShared: false, close: () => thread.close() });
   const answers: Storage["answers"] = (given) => new Answers({ ...given, directory });
-  return { derived, store: measured(store, metrics), journals: undefined, nodes: undefined, answers };
-}
-
-/** Opens the database, and says what it lost where that is accepted. */
-function openLedgerStore(
-  { keyChecks: [keyCheck, ...otherKeyChecks] }: Derived,
-  traces: readonly string[],
-  { environment, log, metrics, acceptLoss, onFatal }: CoreOptions,
-): Promise<Store> {
-  if (environment.witnessPath === undefined) log.info({ data: environment.dataDirectory }, WITNESS_INSIDE);
-  return openSqliteStore({
-    directory: environment.dataDirectory,
-    keyCheck,
-    otherKeyChecks,
-    acceptLoss,
-    syncSeconds: metrics.node.watchSyncs(),
-    witnessPath: environment.witnessPath,
-    traces,
-    onFatal,
-    onNotice: ({ kind, text }) => {
-      if (kind === "lossAccepted") log.error({ found: text }, "lost state was accepted (--accept-loss)");
-      else log.warn({ found: text }, "a witness of the ledger was made");
-    },
-  });
+  const nothing = { journals: undefined, nodes: undefined, owner: undefined };
+  return { derived, store: measured(store, metrics), answers, ...nothing };
 }

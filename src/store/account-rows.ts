@@ -93,8 +93,8 @@ export function accountValues({
     requestCostMaxNanos,
   ] as const;
   const state = [freeze?.timeMs ?? null, freeze?.reason ?? null, freeze?.actor ?? null, freezeNumber(freeze)] as const;
-  const { requestsPerMinute, tokensPerMinute, concurrency, modelLimits } = limits;
-  const models = encodedModels(modelLimits);
+  const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
+  const models = encodedRest(limits);
   const counts = [requestsPerMinute, tokensPerMinute, concurrency, models] as const;
   const isLimited = requestsPerMinute + tokensPerMinute + concurrency > 0n || models.length > 0;
   // A row without a freeze or limits says nothing of them, as those of a schema that knew none.
@@ -102,8 +102,9 @@ export function accountValues({
   return [...values, ...state, ...counts, digestOf(...told)];
 }
 
-function encodedModels(modelLimits: AccountLimits["modelLimits"]): Uint8Array {
-  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits }).finish();
+/** The settings that are no numbers, in one column. */
+function encodedRest({ modelLimits, content }: AccountLimits): Uint8Array {
+  return AccountSettings.encode({ ...NO_BUDGETS, ...NO_LIMITS, modelLimits, content }).finish();
 }
 
 function budgetsOf({
@@ -115,8 +116,14 @@ function budgetsOf({
   return { budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos };
 }
 
-function limitsOf({ requestsPerMinute, tokensPerMinute, concurrency, modelLimits }: AccountLimits): AccountLimits {
-  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits };
+function limitsOf({
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrency,
+  modelLimits,
+  content,
+}: AccountLimits): AccountLimits {
+  return { requestsPerMinute, tokensPerMinute, concurrency, modelLimits, content };
 }
 
 function freezeNumber(freeze: Freeze | null): number | null {
@@ -139,6 +146,7 @@ export function toListedAccount(row: ListedAccount): AccountRow {
 }
 
 export function toAccount(row: AccountColumns): AccountRow {
+  const { modelLimits, content } = AccountSettings.decode(row.model_limits);
   return withEtag({
     id: row.id,
     name: row.name,
@@ -148,7 +156,8 @@ export function toAccount(row: AccountColumns): AccountRow {
       requestsPerMinute: row.requests_per_minute,
       tokensPerMinute: row.tokens_per_minute,
       concurrency: row.concurrency,
-      modelLimits: AccountSettings.decode(row.model_limits).modelLimits,
+      modelLimits,
+      content,
     },
     budgets: {
       budgetDayNanos: row.budget_day_nanos,

@@ -21,6 +21,12 @@ const used = (owner: string, id: string): string =>
 const EVENTS = `SELECT * FROM event WHERE ${OWNED} AND ${whole("subject_account_id", "subjectAccountId")}
   AND ${whole("alert_id", "alertId")} AND ${whole("type", "type")}`;
 
+const NOT_PAUSED = "NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = delivery.target_id AND webhook.paused = 1)";
+/** True where fewer than so many deliveries wait for a target: of the newest as many, one does not wait. */
+const HAS_ROOM = `(SELECT count(*) FROM (SELECT state FROM delivery WHERE target_id = :targetId
+    AND account_id = :accountId ORDER BY create_time_ms DESC, id DESC LIMIT :waitingMax) AS newest
+  WHERE state = 'waiting') < :waitingMax`;
+
 export const ALERT_STATEMENTS = {
   alert: "SELECT * FROM alert WHERE id = :id",
   alerts: `SELECT * FROM alert WHERE ${OWNED} AND id > :afterId ORDER BY id LIMIT :count`,
@@ -32,7 +38,8 @@ export const ALERT_STATEMENTS = {
   deleteAlert: "DELETE FROM alert WHERE id = :id RETURNING id",
   deleteStates: "DELETE FROM alert_state WHERE alert_id = :id",
 
-  states: "SELECT * FROM alert_state ORDER BY alert_id, subject",
+  states: `SELECT * FROM alert_state WHERE (alert_id, subject) > (:alertId, :subject)
+    ORDER BY alert_id, subject LIMIT :count`,
   statesOf: "SELECT * FROM alert_state WHERE alert_id = :alertId ORDER BY subject LIMIT 100",
   /** Nothing where the alert tells of the subject already. */
   fire: `INSERT INTO alert_state (alert_id, subject, event_id, node_id, fire_time_ms, seen_time_ms)
@@ -66,10 +73,11 @@ export const ALERT_STATEMENTS = {
       WHERE alert_state.alert_id = :alertId AND alert_state.subject = :subject
         AND alert_state.event_id = :resolvesId)
     ON CONFLICT DO NOTHING RETURNING sequence`,
+  roomForTest: `SELECT 1 AS room WHERE ${HAS_ROOM}`,
   insertTest: `INSERT INTO event (sequence, id, type, account_id, alert_id, alert_name, subject, subject_account_id,
       message, facts, resolves_id, create_time_ms)
     SELECT newest, :id, :type, :accountId, '', '', :subject, :subjectAccountId, :message, :facts, NULL,
-      CAST(:createTimeMs AS bigint) FROM event_count`,
+      CAST(:createTimeMs AS bigint) FROM event_count WHERE ${HAS_ROOM}`,
   event: "SELECT * FROM event WHERE id = :id",
   events: `${EVENTS} AND create_time_ms >= :fromMs AND create_time_ms < :toMs AND sequence < :before
     ORDER BY sequence DESC LIMIT :count`,
@@ -97,20 +105,35 @@ export const ALERT_STATEMENTS = {
   insertDelivery: `INSERT INTO delivery (id, event_id, account_id, target_id, state, attempts, attempts_from,
       next_time_ms, busy_until_ms, give_up_ms, create_time_ms, end_time_ms)
     SELECT :id, event.id, :accountId, :targetId, 'waiting', 0, 0, CAST(:nowMs AS bigint), 0,
-      CAST(:giveUpMs AS bigint), CAST(:nowMs AS bigint), NULL FROM event WHERE event.id = :eventId
+      CAST(:giveUpMs AS bigint), CAST(:nowMs AS bigint), NULL FROM event WHERE event.id = :eventId AND ${HAS_ROOM}
     ON CONFLICT DO NOTHING`,
-  /** Takes what is due for itself until then. A target that is slow has two attempts at once, whoever else waits. */
+  /**
+   * Takes what is due for itself until then. A target that is slow has two attempts at once and an account so many,
+   * whoever else waits, and accounts take turns. What waits for a webhook that is paused is not due.
+   */
   claimDue: `UPDATE delivery SET attempts = attempts + 1, busy_until_ms = :busyUntilMs,
       next_time_ms = :busyUntilMs WHERE id IN (
-    SELECT id FROM (SELECT id, next_time_ms, target_id,
-        row_number() OVER (PARTITION BY target_id ORDER BY next_time_ms, id) AS place
-      FROM delivery WHERE state = 'waiting' AND next_time_ms <= :nowMs) AS due
-    WHERE place + (SELECT count(*) FROM delivery AS busy WHERE busy.state = 'waiting'
-        AND busy.target_id = due.target_id AND busy.busy_until_ms > :nowMs) <= 2
-      AND NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = due.target_id AND paused = 1)
-    ORDER BY next_time_ms, id LIMIT :count)
+    WITH busy AS (SELECT account_id, target_id FROM delivery WHERE state = 'waiting'
+        AND next_time_ms > :nowMs AND next_time_ms <= :busyUntilMs AND busy_until_ms > :nowMs),
+      of_account AS (SELECT account_id, count(*) AS running FROM busy GROUP BY account_id),
+      of_target AS (SELECT account_id, target_id, count(*) AS running FROM busy GROUP BY account_id, target_id),
+      due AS (SELECT id, account_id, target_id, next_time_ms,
+          row_number() OVER (PARTITION BY account_id, target_id ORDER BY next_time_ms, id) AS place
+        FROM delivery WHERE state = 'waiting' AND next_time_ms <= :nowMs AND ${NOT_PAUSED}),
+      able AS (SELECT due.id, due.next_time_ms, coalesce(of_account.running, 0) +
+          row_number() OVER (PARTITION BY due.account_id ORDER BY due.next_time_ms, due.id) AS turn
+        FROM due LEFT JOIN of_account ON of_account.account_id = due.account_id
+        LEFT JOIN of_target ON of_target.account_id = due.account_id AND of_target.target_id = due.target_id
+        WHERE place + coalesce(of_target.running, 0) <= 2)
+    SELECT id FROM able WHERE turn <= :accountCount ORDER BY turn, next_time_ms, id LIMIT :count)
     AND state = 'waiting' AND next_time_ms <= :nowMs RETURNING *`,
-  nextDue: "SELECT min(next_time_ms) AS next FROM delivery WHERE state = 'waiting'",
+  /** What is due and not taken waits for an attempt to end, behind which everybody looks again. */
+  nextDue: `SELECT next_time_ms AS next FROM delivery WHERE state = 'waiting' AND next_time_ms > :nowMs
+    AND ${NOT_PAUSED} ORDER BY next_time_ms LIMIT 1`,
+  /** What waits for a paused webhook ends when its time is over, since nobody tries it any more. */
+  giveUpPaused: `UPDATE delivery SET state = 'failed', end_time_ms = :nowMs WHERE id IN (
+    SELECT id FROM delivery WHERE state = 'waiting' AND give_up_ms <= :nowMs AND busy_until_ms <= :nowMs
+      AND NOT ${NOT_PAUSED} ORDER BY next_time_ms LIMIT 500) AND state = 'waiting'`,
   insertAttempt: `INSERT INTO delivery_attempt (delivery_id, number, start_time_ms, duration_ms, status, problem,
     answer) VALUES (:deliveryId, :number, :startTimeMs, :durationMs, :status, :problem, :answer)
     ON CONFLICT (delivery_id, number) DO NOTHING`,

@@ -66,6 +66,8 @@ const TABLES: readonly CopiedTable[] = [
   { table: "delivery_attempt", key: ["delivery_id", "number"] },
   { table: "answer", key: ["id"], beside: { file: "answers.db", rows: ANSWERS }, rowsAtOnce: 20 },
   { table: "record_chunk", key: ["id"], beside: { file: "records.db", rows: CHUNKS }, rowsAtOnce: 4 },
+  { table: "content_key", key: ["account_id"], beside: { file: "content.db", rows: "content_key" } },
+  { table: "request_content", key: ["id"], beside: { file: "content.db", rows: "request_content" }, rowsAtOnce: 20 },
 ];
 const ROWS_AT_ONCE = 500;
 

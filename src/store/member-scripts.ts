@@ -15,7 +15,7 @@ import {
   type UserRow,
   USERS,
 } from "./people-rows.js";
-import { insertLink, insertSession, insertUser } from "./people-writes.js";
+import { endOldLinks, insertLink, insertSession, insertUser, SESSIONS_MAX } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
 
 const OWNERS = "SELECT user_id FROM membership WHERE account_id = ? AND role = 'owner' AND user_id <> ? LIMIT 1";
@@ -23,17 +23,33 @@ const MEMBERS = `SELECT gateway_user.*, membership.role AS role, membership.crea
     (SELECT COUNT(*) FROM second_factor
       WHERE second_factor.user_id = gateway_user.id AND confirm_time_ms IS NOT NULL) AS factors
   FROM membership JOIN gateway_user ON gateway_user.id = membership.user_id
-  WHERE membership.account_id = ? ORDER BY gateway_user.id`;
+  WHERE membership.account_id = ?`;
+const MEMBERS_PAGE = `${MEMBERS} AND membership.user_id > ? ORDER BY membership.user_id LIMIT ?`;
 const MEMBER = "SELECT role FROM membership WHERE account_id = ? AND user_id = ?";
+const INVITATIONS = `SELECT * FROM link WHERE kind = 'invitation' AND account_id = ? AND expire_time_ms > ? AND id > ?
+  ORDER BY id LIMIT ?`;
+const COUNT_INVITATIONS = "SELECT COUNT(*) AS count FROM link WHERE kind = 'invitation' AND account_id = ?";
+const COUNT_MEMBERS = "SELECT COUNT(*) AS count FROM membership WHERE account_id = ?";
+const COUNT_ACCOUNTS = "SELECT COUNT(*) AS count FROM membership WHERE user_id = ?";
 const JOIN = `INSERT INTO membership (account_id, user_id, role, create_time_ms) VALUES (?, ?, ?, ?)
   ON CONFLICT (account_id, user_id) DO NOTHING`;
 const LIVE_LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";
+const SESSIONS = `SELECT * FROM session WHERE user_id = ? ORDER BY id LIMIT ${SESSIONS_MAX}`;
 const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
 /** What goes with a person. */
 const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code"].map(
   (table) => `DELETE FROM ${table} WHERE user_id = ?`,
 );
 const USE_LINK = "DELETE FROM link WHERE id = ? RETURNING id";
+
+/** An account has at most so many open invitations, and invites nobody where it has so many members. */
+export const INVITATIONS_MAX = 200;
+export const MEMBERS_MAX = 1_000;
+/** An invitation that is accepted: all that are open may still join, and a person may be in so many accounts. */
+export const JOINED_MAX = MEMBERS_MAX + INVITATIONS_MAX;
+
+/** Whether an account had room for one more invitation. */
+export type InvitationRoom = "done" | "many_invitations" | "many_members";
 
 /** How a change of a member ended. */
 export type MemberChange = "done" | "unknown" | "last_owner" | "forbidden";
@@ -64,15 +80,14 @@ export interface NewPerson {
 }
 
 export const MEMBER_SCRIPTS = {
-  *members(accountId: string): Script<readonly MemberRow[]> {
-    const found = yield* rows<UserColumns & { readonly role: MemberRole; readonly member_time_ms: bigint }>(
-      MEMBERS,
-      accountId,
-    );
-    return found.flatMap((one) => {
-      const user = toUser(one);
-      return user === undefined ? [] : [{ user, role: one.role, createTimeMs: Number(one.member_time_ms) }];
-    });
+  /** By the ids of the users, from behind one of them. */
+  *members(accountId: string, afterId: string, count: number): Script<readonly MemberRow[]> {
+    const found = yield* rows<MemberColumns>(MEMBERS_PAGE, accountId, afterId, count);
+    return found.flatMap((one) => toMember(one) ?? []);
+  },
+
+  *member(accountId: string, userId: string): Script<MemberRow | undefined> {
+    return toMember(yield* row<MemberColumns>(`${MEMBERS} AND membership.user_id = ?`, accountId, userId));
   },
 
   /** An account that has members keeps an owner. */
@@ -89,18 +104,21 @@ export const MEMBER_SCRIPTS = {
     return "done";
   },
 
-  *invite(link: LinkRow, event: AuditEvent): Script<void> {
+  /** Those that are over take no room. */
+  *invite(link: LinkRow, event: AuditEvent): Script<InvitationRoom> {
+    if (link.accountId !== null) {
+      yield* lock(`members ${link.accountId}`);
+      yield* endOldLinks(link.createTimeMs);
+      if ((yield* countOf(COUNT_INVITATIONS, link.accountId)) >= INVITATIONS_MAX) return "many_invitations";
+      if ((yield* countOf(COUNT_MEMBERS, link.accountId)) >= MEMBERS_MAX) return "many_members";
+    }
     yield* insertLink(link);
     yield* audit(event);
+    return "done";
   },
 
-  *invitations(accountId: string, nowMs: number): Script<readonly InvitationRow[]> {
-    const found = yield* rows<LinkColumns>(
-      "SELECT * FROM link WHERE kind = 'invitation' AND account_id = ? AND expire_time_ms > ? ORDER BY id",
-      accountId,
-      nowMs,
-    );
-    return found.map(toLink);
+  *invitations(accountId: string, nowMs: number, afterId: string, count: number): Script<readonly InvitationRow[]> {
+    return (yield* rows<LinkColumns>(INVITATIONS, accountId, nowMs, afterId, count)).map(toLink);
   },
 
   *endInvitation(accountId: string, id: string, event: AuditEvent): Script<boolean> {
@@ -118,6 +136,8 @@ export const MEMBER_SCRIPTS = {
   *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
     yield* lock(`link ${link.id}`);
     if ((yield* row("SELECT id FROM link WHERE id = ?", link.id)) === undefined) return false;
+    if (link.accountId !== null && (yield* countOf(COUNT_MEMBERS, link.accountId)) >= JOINED_MAX) return false;
+    if (link.accountId !== null && (yield* countOf(COUNT_ACCOUNTS, user.id)) >= JOINED_MAX) return false;
     if (isNew && !(yield* insertUser(user))) return false;
     yield* rows(USE_LINK, link.id);
     if (link.installationRole !== null) {
@@ -142,7 +162,7 @@ export const MEMBER_SCRIPTS = {
   },
 
   *sessions(userId: string): Script<readonly SessionRow[]> {
-    const found = yield* rows<SessionColumns>("SELECT * FROM session WHERE user_id = ? ORDER BY id", userId);
+    const found = yield* rows<SessionColumns>(SESSIONS, userId);
     return found.flatMap((one) => toSession(one) ?? []);
   },
 
@@ -151,8 +171,9 @@ export const MEMBER_SCRIPTS = {
     yield* audit(event);
   },
 
-  *users(): Script<readonly UserRow[]> {
-    const found = yield* rows<UserColumns>(`${USERS} ORDER BY id`);
+  /** By their ids, from behind one of them. */
+  *users(afterId: string, count: number): Script<readonly UserRow[]> {
+    const found = yield* rows<UserColumns>(`${USERS} WHERE id > ? ORDER BY id LIMIT ?`, afterId, count);
     return found.flatMap((one) => toUser(one) ?? []);
   },
 
@@ -211,3 +232,18 @@ export const MEMBER_SCRIPTS = {
     return found?.key_id ?? keyId;
   },
 };
+
+interface MemberColumns extends UserColumns {
+  readonly role: MemberRole;
+  readonly member_time_ms: bigint;
+}
+
+function toMember(found: MemberColumns | undefined): MemberRow | undefined {
+  const user = toUser(found);
+  if (found === undefined || user === undefined) return undefined;
+  return { user, role: found.role, createTimeMs: Number(found.member_time_ms) };
+}
+
+function* countOf(sql: string, id: string): Script<number> {
+  return Number((yield* row<{ readonly count: bigint }>(sql, id))?.count ?? 0);
+}

@@ -20,6 +20,29 @@ export interface TopUpCodeRow {
   readonly creditTimeMs: number | null;
 }
 
+/** A batch of codes in figures. */
+export interface TopUpBatchRow {
+  readonly id: string;
+  readonly amountNanos: bigint;
+  readonly note: string;
+  readonly createTimeMs: number;
+  readonly expireTimeMs: number;
+  readonly codeCount: number;
+  readonly redeemedCount: number;
+  readonly voidCount: number;
+}
+
+interface BatchColumns {
+  readonly batch_id: string;
+  readonly amount_nanos: bigint;
+  readonly note: string;
+  readonly create_time_ms: bigint;
+  readonly expire_time_ms: bigint;
+  readonly code_count: bigint;
+  readonly redeemed_count: bigint;
+  readonly void_count: bigint;
+}
+
 interface CodeColumns {
   readonly id: string;
   readonly batch_id: string;
@@ -42,6 +65,13 @@ const CLAIM = `UPDATE top_up_code SET account_id = ?, redeem_time_ms = ?
 const CLAIMED = "SELECT * FROM top_up_code WHERE digest = ? AND account_id = ?";
 const VOID = `UPDATE top_up_code SET void_time_ms = ? WHERE batch_id = ? AND (? = '' OR id = ?)
   AND account_id IS NULL AND void_time_ms IS NULL RETURNING id`;
+/** All codes of a batch are made alike, so that the least of a column is that of each. */
+const BATCHES = `SELECT batch_id, MIN(amount_nanos) AS amount_nanos, MIN(note) AS note,
+    MIN(create_time_ms) AS create_time_ms, MIN(expire_time_ms) AS expire_time_ms, COUNT(*) AS code_count,
+    COUNT(account_id) AS redeemed_count, COUNT(void_time_ms) AS void_count
+  FROM top_up_code GROUP BY batch_id
+  HAVING MIN(create_time_ms) < ? OR (MIN(create_time_ms) = ? AND batch_id < ?)
+  ORDER BY MIN(create_time_ms) DESC, batch_id DESC LIMIT ?`;
 const OWED = `SELECT * FROM top_up_code
   WHERE redeem_time_ms IS NOT NULL AND credit_time_ms IS NULL AND redeem_time_ms <= ?
   ORDER BY redeem_time_ms LIMIT 100`;
@@ -56,6 +86,11 @@ export const PAYMENT_SCRIPTS = {
   *topUpCodes(batchId: string, afterId: string, size: number): Script<readonly TopUpCodeRow[]> {
     const sql = "SELECT * FROM top_up_code WHERE (? = '' OR batch_id = ?) AND id > ? ORDER BY id LIMIT ?";
     return (yield* rows<CodeColumns>(sql, batchId, batchId, afterId, size)).map(toCode);
+  },
+
+  /** Those behind a batch, from the newest on. */
+  *topUpBatches(beforeMs: number, beforeId: string, size: number): Script<readonly TopUpBatchRow[]> {
+    return (yield* rows<BatchColumns>(BATCHES, beforeMs, beforeMs, beforeId, size)).map(toBatch);
   },
 
   /** How many ended; undefined where there is no such batch, or no such code in it. */
@@ -84,6 +119,19 @@ export const PAYMENT_SCRIPTS = {
     return (yield* rows<CodeColumns>(OWED, untilMs)).map(toCode);
   },
 };
+
+function toBatch(found: BatchColumns): TopUpBatchRow {
+  return {
+    id: found.batch_id,
+    amountNanos: found.amount_nanos,
+    note: found.note,
+    createTimeMs: Number(found.create_time_ms),
+    expireTimeMs: Number(found.expire_time_ms),
+    codeCount: Number(found.code_count),
+    redeemedCount: Number(found.redeemed_count),
+    voidCount: Number(found.void_count),
+  };
+}
 
 function toCode(found: CodeColumns): TopUpCodeRow {
   return {

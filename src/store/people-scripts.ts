@@ -15,7 +15,7 @@ import {
   type UserRow,
 } from "./people-rows.js";
 import { FACTOR_SCRIPTS } from "./factor-scripts.js";
-import { MEMBER_SCRIPTS } from "./member-scripts.js";
+import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
 import { insertLink, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
@@ -34,11 +34,12 @@ const OPERATOR = "SELECT id FROM gateway_user WHERE installation_role = 'operato
 const USER_BY_EMAIL = `${USERS} WHERE email = ?`;
 const USER = `${USERS} WHERE id = ?`;
 const KNOWN_ADDRESS = `SELECT known_address.address FROM known_address
-  JOIN gateway_user ON gateway_user.id = known_address.user_id WHERE email = ? AND known_address.address = ?`;
+  JOIN gateway_user ON gateway_user.id = known_address.user_id WHERE email = ? AND known_address.address = ?
+  LIMIT 1`;
 const MEMBERSHIPS = `SELECT membership.*, account.name, account_security.second_factor_required FROM membership
   JOIN account ON account.id = membership.account_id
   LEFT JOIN account_security ON account_security.account_id = membership.account_id
-  WHERE membership.user_id = ? ORDER BY membership.account_id`;
+  WHERE membership.user_id = ? ORDER BY membership.account_id LIMIT ${JOINED_MAX}`;
 const SESSION = "SELECT * FROM session WHERE digest = ?";
 const LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";
 const USE_LINK = "DELETE FROM link WHERE digest = ? AND kind = ? AND expire_time_ms > ?";

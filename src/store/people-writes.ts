@@ -10,7 +10,7 @@ import {
 import { row, rows, type Script } from "./script.js";
 
 /** A user has at most so many sessions; the oldest one makes room. */
-const SESSIONS_MAX = 50;
+export const SESSIONS_MAX = 50;
 const INSERT_SESSION = `INSERT INTO session
   (id, digest, user_id, create_time_ms, use_time_ms, address, user_agent, method, proof_time_ms)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -48,10 +48,14 @@ export function* insertSession(session: SessionRow): Script<void> {
   yield* rows(FORGET_ADDRESSES, userId, userId);
 }
 
+export function* endOldLinks(nowMs: number): Script<void> {
+  yield* rows(END_LINKS, nowMs);
+}
+
 /** Also forgets links that are over. */
 export function* insertLink(link: LinkRow): Script<void> {
   const { id, digest, kind, accountId, role, installationRole, email, userId, createTimeMs, expireTimeMs } = link;
-  yield* rows(END_LINKS, createTimeMs);
+  yield* endOldLinks(createTimeMs);
   const named = [accountId, role, installationRole, email, userId];
   yield* rows(INSERT_LINK, id, digest, kind, ...named, createTimeMs, expireTimeMs);
 }

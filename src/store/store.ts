@@ -33,11 +33,14 @@ export interface AccountBudgets {
   readonly requestCostMaxNanos: bigint;
 }
 
-/** Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. */
+/**
+ * Requests and tokens in any 60 seconds and requests at once, of all keys of an account together; 0 is none. And how
+ * what they say is kept; absent: it is not.
+ */
 export type AccountLimits = Pick<
   AccountSettings,
   "requestsPerMinute" | "tokensPerMinute" | "concurrency" | "modelLimits"
->;
+> & { readonly content?: AccountSettings["content"] };
 
 export interface NewAccountRow {
   readonly id: string;

@@ -10,6 +10,9 @@ const CHECKPOINT = ["hold_sequence", "cost_nanos", "upstream", "attempts", ...TO
 const KEY = ["id", "account_id", "settings", "digest", "previous_digest", "previous_until_ms", "hint"];
 KEY.push("create_time_ms", "revoke_time_ms", "revision");
 
+/** Who made a key in the console; the word before stands in the digest, and in no column. */
+const USER = ["maker_kind", "maker_user_id"];
+
 /** A kind of row: what it is called, what names one, where its digest is, and its values in the order of the digest. */
 export interface DigestedRows {
   readonly what: string;
@@ -33,6 +36,13 @@ function accounts(freeze: readonly string[], limits: readonly string[]): Digeste
   return rows("account", `account WHERE ${isFrozen} AND ${isLimited}`, "digest", [...ACCOUNT, ...freeze, ...limits]);
 }
 
+function keys(maker: readonly string[], user: readonly string[]): DigestedRows {
+  const isMade = `maker_id IS ${maker.length === 0 ? "" : "NOT "}NULL`;
+  const byUser = `maker_user_id IS ${user.length === 0 ? "" : "NOT "}NULL`;
+  const from = `(SELECT *, 'user' AS maker_kind FROM key) AS made WHERE ${isMade} AND ${byUser}`;
+  return rows("key", from, "row_digest", [...KEY, ...maker, ...user]);
+}
+
 export const DIGESTED: readonly DigestedRows[] = [
   ...[[], FREEZE].flatMap((freeze) => [[], LIMITS].map((limits) => accounts(freeze, limits))),
   rows("checkpoint of the hold", "checkpoint WHERE operator_cost_nanos IS NULL", "digest", CHECKPOINT),
@@ -40,8 +50,7 @@ export const DIGESTED: readonly DigestedRows[] = [
     ...CHECKPOINT,
     "operator_cost_nanos",
   ]),
-  rows("key", "key WHERE maker_id IS NULL", "row_digest", KEY),
-  rows("key", "key WHERE maker_id IS NOT NULL", "row_digest", [...KEY, "maker_id"]),
+  ...[[], ["maker_id"]].flatMap((maker) => [[], USER].map((user) => keys(maker, user))),
   rows("accepted loss", "accepted_loss", "digest", ["number", "accept_time_ms", "sequence", "found"]),
 ];
 

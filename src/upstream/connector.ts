@@ -35,9 +35,12 @@ export function createConnector(timeoutMs: number): buildConnector.connector {
 }
 
 /** Takes what arrived; false where nobody wants more for now. */
-function take(this: DirectSocket, length: number, bytes: Uint8Array): boolean {
+function take(this: DirectSocket, length: number): boolean {
   const inbox = inboxOf(this);
-  inbox.chunks.push(Buffer.from(bytes.subarray(0, length)));
+  // A copy from a view costs twice as much.
+  const chunk = Buffer.allocUnsafe(length);
+  arriving.copy(chunk, 0, 0, length);
+  inbox.chunks.push(chunk);
   // Undici reads as long as its request wants more.
   this.emit("readable");
   if (inbox.chunks.length > 0) inbox.stopped = true;

@@ -2,15 +2,15 @@
 import type { SlicedText } from "../api/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
-import type { StreamEncoder } from "./event-writer.js";
-import type { RefusalRow } from "./upstream-refusal.js";
-import type { Held } from "./held-objects.js";
-import type { HostedTool } from "./hosted-tools.js";
+import type { StreamEncoder } from "./events/writer.js";
+import type { RefusalRow } from "./error/upstream-refusal.js";
+import type { Held } from "./request/held-objects.js";
+import type { HostedTool } from "./request/hosted-tools.js";
 import type { Member } from "./json/splice.js";
-import type { ToolOrders } from "./member-gate.js";
-import type { MemberTable } from "./members.js";
+import type { ToolOrders } from "./request/member-gate.js";
+import type { MemberTable } from "./request/members.js";
 
-export { StreamEncoder } from "./event-writer.js";
+export { StreamEncoder } from "./events/writer.js";
 export { isLongBody } from "./json/weight.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
@@ -27,7 +27,7 @@ export interface RequestFacts {
   /** Bytes of the request without inline media: no tokenizer makes more tokens of them. */
   readonly textBytes: number;
   /** False where no sign of the body is spelled as a number (`\\u00e4`). Absent where nobody looked. */
-  readonly hasSpelledSigns?: boolean;
+  readonly hasUnicodeEscapes?: boolean;
   /** Images, files and sounds, whose tokens do not follow from their bytes. */
   readonly imageCount: number;
   readonly fileCount: number;
@@ -40,6 +40,11 @@ export interface RequestFacts {
   readonly container?: string | undefined;
   /** The most calls of each tool that the upstream runs, as the body that goes there bounds them. */
   readonly toolCallsMax?: readonly ToolUse[] | undefined;
+  /**
+   * How often the upstream may read the input: once more behind every call of a tool that it runs, and where it may
+   * sum up what it read. Absent: once.
+   */
+  readonly roundsMax?: number | undefined;
 }
 
 /** A client's own body, in its own wire. */

@@ -122,6 +122,53 @@ onEachStore((driver) => {
     expect(sent).toBe(1);
   });
 
+  test("accounts take turns, and one whose webhooks hang leaves room for others", async () => {
+    const store = await openStore(driver);
+    const { webhooks } = alertsOf(store);
+    const makeId = (): string => randomUUID();
+    const parts = { store, nodeId: "node_0", makeId, nowMs: () => nowMs, sendsMail: false, onMade: () => undefined };
+    const maker = new EventMaker(parts);
+    for (let index = 0; index < 20; index++) {
+      const { webhook } = await webhooks.create("greedy", WEBHOOK, TEST_ACT);
+      await maker.test(webhook, TEST_ACT);
+    }
+    nowMs += 1;
+    const { webhook } = await webhooks.create("modest", WEBHOOK, TEST_ACT);
+    await maker.test(webhook, TEST_ACT);
+    const values = { nowMs, busyUntilMs: nowMs + 60_000, accountCount: 8, count: 16 };
+    const claimed = async (): Promise<string[]> =>
+      ((await store.alertSteps([{ statement: "claimDue", values }]))[0] ?? []).map((row) => String(row["account_id"]));
+    expect((await claimed()).toSorted()).toEqual([...Array<string>(8).fill("greedy"), "modest"]);
+    expect(await claimed()).toEqual([]);
+    // Nothing is due that may be taken, so that nobody looks again before a claim ends.
+    const [[next] = []] = await store.alertSteps([{ statement: "nextDue", values: { nowMs } }]);
+    expect(Number(next?.["next"])).toBe(nowMs + 60_000);
+  });
+
+  test("what waits for a paused webhook is bounded, wakes nobody, and ends after a day", async () => {
+    const store = await openStore(driver);
+    const alerts = alertsOf(store);
+    const { webhook } = await alerts.webhooks.create("", { ...WEBHOOK, paused: true }, TEST_ACT);
+    for (let index = 0; index < 100; index++) await alerts.maker.test(webhook, TEST_ACT);
+    await expect(alerts.maker.test(webhook, TEST_ACT)).rejects.toMatchObject({
+      metadata: { problem: expect.stringContaining("end its pause") as string },
+    });
+    const due = async (atMs: number): Promise<unknown> => {
+      const values = { nowMs: atMs, busyUntilMs: atMs + 60_000, accountCount: 8, count: 16 };
+      const steps = [
+        { statement: "claimDue", values },
+        { statement: "nextDue", values: { nowMs: atMs - 1 } },
+      ] as const;
+      return store.alertSteps(steps);
+    };
+    expect(await due(nowMs)).toEqual([[], []]);
+    nowMs += 25 * HOUR_MS;
+    await alerts.evaluator.round();
+    const { rows } = await alerts.deliveries.list(undefined, { webhookId: webhook.id, eventId: "" }, PAGE);
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(["failed"]));
+    expect(rows).toHaveLength(100);
+  });
+
   test("two nodes list each event once, and deliver each at least once", async () => {
     const place = await driver.place();
     const first = await place.open("node_1");

@@ -1,7 +1,7 @@
 /** Every kind of alert in each database: told once, to those whose it is, taken back once, and told anew. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Alerts } from "../../src/alerts/alerts.js";
-import { kindOf, KINDS } from "../../src/alerts/kinds.js";
+import { checkSettings, kindOf, KINDS } from "../../src/alerts/kinds.js";
 import type { Aside, RetiringModel } from "../../src/alerts/node-watch.js";
 import type { EventRow } from "../../src/alerts/rows.js";
 import { AlertKind, AlertSettings, KeySettings } from "../../src/api/index.js";
@@ -354,4 +354,11 @@ onEachStore((driver) => {
       }
     });
   });
+});
+
+test.each(["two\nlines", "two\r\nlines", "a\u0000zero"])("an alert's name is one line: %j is refused", (name) => {
+  const kind = AlertKind.ALERT_KIND_BALANCE_LOW;
+  const settings = { ...AlertSettings.decode(new Uint8Array()), kind, amountNanos: 1n };
+  expect(checkSettings({ ...settings, name: "one line" }, "acme").name).toBe("one line");
+  expect(() => checkSettings({ ...settings, name }, "acme")).toThrow(/PARAMETER_INVALID|control characters/u);
 });

@@ -149,6 +149,8 @@ const RESPONSES = [
   ["text of signs that grow", '"input":"', "\ufdfa", '"}', ""],
   ["items", '"input":[', '{"role":"user","content":"a"}', "]}"],
   ["items of unknown kinds", '"input":[', '{"type":"x"}', "]}"],
+  ["items that name others", '"input":[', (index) => `{"type":"item_reference","id":"mm${index}"}`, "]}"],
+  ["items behind one that names another", '"input":[{"type":"item_reference","id":"x"},', "{}", "]}"],
   ["parts", '"input":[{"role":"user","content":[', '{"type":"input_text","text":"a"}', "]}]}"],
   [
     "calls",

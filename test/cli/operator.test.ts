@@ -65,7 +65,9 @@ describe("an upstream", () => {
   test("that is drained lets those end that run, and gets no new ones until undrain or reset", async () => {
     const slow = chat(script({ words: 30, eventDelayMs: 50 }), { stream: true });
     const running = await postChat(world.front, secret, slow);
-    expect(await text("upstreams", "drain", "fake")).toMatch(/^fake gets no new requests; 1 run there\.\n$/);
+    expect(await text("upstreams", "drain", "fake")).toMatch(
+      /^fake gets no new requests; 1 run there, at the node that answers.\n$/,
+    );
     expect(await text("upstreams")).toMatch(/^fake +openai-compatible +drained +\d /m);
     const refused = await postChat(world.front, secret, chat("x"));
     await refused.text();

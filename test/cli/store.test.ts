@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ChunkMark, NewChunk } from "../../src/records/chunk-store.js";
-import { openPostgresChunks } from "../../src/records/postgres-chunks.js";
+import { openPostgresRecords } from "../../src/records/postgres-chunks.js";
 import { openSqliteChunks } from "../../src/records/sqlite-chunks.js";
+import { openSqliteContents } from "../../src/records/sqlite-contents.js";
 import type { AnswerRow } from "../../src/store/answer-rows.js";
 import { Answers } from "../../src/store/sqlite/answers.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
@@ -75,7 +76,13 @@ async function fillBeside(directory: string): Promise<void> {
   const chunks = openSqliteChunks(directory);
   for (let ms = 0; ms < 10; ms += 1) await chunks.insert(chunkOf(ms));
   await chunks.close();
+  const contents = openSqliteContents(directory);
+  await contents.put([CONTENT]);
+  await contents.putKey({ accountId: "acme", sealed: new Uint8Array([4]) });
+  await contents.close();
 }
+
+const CONTENT = { id: "req_1", accountId: "acme", endUser: "ann", endTimeMs: 5, sealed: new Uint8Array([1, 2, 3]) };
 
 describe("tollgate store", () => {
   test("backs up while a gateway serves, and restores what it wrote, which is served on", async () => {
@@ -156,10 +163,13 @@ describe("tollgate store", () => {
       // A key without an answer is a claim of the node that is no more.
       await answers.put({ ...answerOf(50), requestId: "req_later" });
       await answers.close();
-      const chunks = await openPostgresChunks(url);
+      const { chunks, contents } = await openPostgresRecords(url);
       expect(await chunks.within(0, 9)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((ms) => markOf(ms)));
       expect(await chunks.texts(3)).toEqual(chunkOf(2).texts);
       expect(await chunks.insert(chunkOf(10))).toBe(11);
+      const { endUser: _user, ...content } = CONTENT;
+      expect(await contents.find("req_1")).toEqual(content);
+      expect(await contents.key("acme")).toEqual(new Uint8Array([4]));
       await chunks.close();
       await target.close();
       expect((await tollgate(copy, env)).stderr).toContain("has accounts: copy to a new and empty one");

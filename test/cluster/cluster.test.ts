@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { postgresMissing } from "../support/postgres.js";
 import { percentile, tallyOf } from "./load.js";
 import { SCENARIOS } from "./scenarios/index.js";
-import { mostIn, mostWithin } from "./scenarios/limit.js";
+import { mostIn, mostWithin, overLimit } from "./scenarios/limit.js";
 
 const NAMES = new Set((process.env["TOLLGATE_CLUSTER"] ?? "").split(","));
 const COUNT = Number(process.env["TOLLGATE_CLUSTER_COUNT"] ?? 0);
@@ -24,6 +24,15 @@ describe("what the scenarios measure with", () => {
     const calls = [0, 30_000, 59_000, 60_500].map((startMs) => ({ startMs, endMs: startMs + 1_000 }));
     expect(mostWithin(60_000, calls)).toBe(3);
     expect(mostWithin(60_000, [])).toBe(0);
+  });
+
+  test("a limit of 4 on two nodes is 4 by Redis and 2 by each node alone, and all beyond is over it", () => {
+    const calls = (count: number, node: number, isDegraded: boolean) =>
+      Array.from({ length: count }, (_, turn) => ({ startMs: turn, endMs: turn + 1, node, isDegraded }));
+    const within = [...calls(2, 0, false), ...calls(2, 1, false), ...calls(2, 0, true), ...calls(2, 1, true)];
+    expect(overLimit(within, 4, 2)).toEqual([]);
+    expect(overLimit([...within, ...calls(1, 0, false)], 4, 2)).toEqual(["1 over the 4 of Redis in one window"]);
+    expect(overLimit([...within, ...calls(3, 1, true)], 4, 2)).toEqual(["3 over the 2 of node 1 alone in one window"]);
   });
 
   test("outcomes are counted by status and code, and shares of numbers are found", () => {

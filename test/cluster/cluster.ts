@@ -22,12 +22,14 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Each node in a network namespace of its own, so that its links can be cut. */
   readonly apart?: boolean;
+  /** True where each node has a database of its own embedded, and neither PostgreSQL nor Redis. */
+  readonly isEmbedded?: boolean;
   /** Through what the nodes reach the database. */
   readonly databaseUrl?: (url: string) => Promise<string>;
   /** What each node's environment says beside. */
   readonly env?: Readonly<Record<string, string>>;
-  /** And Redis. */
-  readonly redisUrl?: (url: string) => Promise<string>;
+  /** And Redis, where each node may have a way of its own. */
+  readonly redisUrl?: (url: string, place: number) => Promise<string>;
 }
 
 export class Cluster {
@@ -46,6 +48,7 @@ export class Cluster {
   static async open({
     nodes: count,
     apart = false,
+    isEmbedded = false,
     databaseUrl,
     redisUrl,
     env = {},
@@ -59,14 +62,19 @@ export class Cluster {
     const redis = await startRedis(directory, hostOf("redis"));
     const upstream = await startCountingUpstream(hostOf("callers"));
     const url = databaseUrl === undefined ? database.url : await databaseUrl(database.url);
-    const sharedUrl = redisUrl === undefined ? redis.url : await redisUrl(redis.url);
+    const redisUrls: string[] = [];
+    for (let place = 0; place < count; place += 1)
+      redisUrls.push(redisUrl === undefined ? redis.url : await redisUrl(redis.url, place));
     const nodes = Array.from({ length: count }, (_, place) => {
       const name = `node-${place}`;
       return new GatewayNode({
         name,
         directory: join(directory, name),
         settings: settingsFor(upstream.url),
-        env: { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: sharedUrl, ...env },
+        env: {
+          ...(isEmbedded ? {} : { TOLLGATE_DATABASE_URL: url, TOLLGATE_REDIS_URL: redisUrls[place] ?? redis.url }),
+          ...env,
+        },
         build: BUILD,
         within: network?.add(place) ?? [],
         host: network?.address(place) ?? "127.0.0.1",

@@ -10,7 +10,7 @@ const { values } = parseArgs({
     scenario: { type: "string", multiple: true, default: [] },
     count: { type: "string", default: "0" },
     full: { type: "boolean", default: false },
-    build: { type: "string" },
+    other: { type: "string" },
   },
 });
 if (!/^\d{1,9}$/.test(values.count)) {
@@ -22,7 +22,7 @@ const env = {
   TOLLGATE_CLUSTER: values.scenario.join(",") || "all",
   TOLLGATE_CLUSTER_COUNT: values.count,
   ...(values.full ? { TOLLGATE_CLUSTER_FULL: "1" } : {}),
-  ...(values.build === undefined ? {} : { TOLLGATE_CLUSTER_BUILD: values.build }),
+  ...(values.other === undefined ? {} : { TOLLGATE_CLUSTER_OTHER: values.other }),
 };
 const runner = ["node_modules/vitest/vitest.mjs", "run", "test/cluster", "--testTimeout", "7200000"];
 const child = spawn(process.execPath, [...runner, "--disableConsoleIntercept"], { stdio: "inherit", env });

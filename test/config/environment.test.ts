@@ -25,6 +25,7 @@ const DEFAULTS = {
   workers: 1,
   lameDuckMs: 5_000,
   recordDays: 90,
+  contentDays: 7,
   refusalRecordDays: 30,
   bodyMemoryBytes: 512 * 1024 * 1024,
   settingsPath: undefined,

@@ -33,7 +33,8 @@ export interface ErrorFormat {
   thrown(means: Meaning): object;
 }
 
-const HI = "Hi";
+/** As long as any request that was recorded: an answer may tell no more input than its request can have been. */
+const HI = "Hi ".repeat(20_000);
 
 /** Status, `type` and `code` of OpenAI's envelope. */
 const OPENAI: Readonly<Record<Meaning, readonly [number, string, string]>> = {

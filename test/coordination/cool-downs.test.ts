@@ -1,9 +1,13 @@
 /** An upstream that asks one node to wait is left alone by the others. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseCoolDown } from "../../src/coordination/cool-down.js";
+import { parseCoolDown, parseOrder } from "../../src/coordination/cool-down.js";
+import type { UpstreamOrder } from "../../src/coordination/coordination.js";
+import type { UpstreamBoard } from "../../src/routing/catalog.js";
 import type { EjectionChange } from "../../src/routing/ejection.js";
 import { UpstreamHealth } from "../../src/routing/health.js";
+import type { Routing } from "../../src/routing/routing.js";
 import { shareCoolDown } from "../../src/serve/cool-downs.js";
+import { sharedUpstreams } from "../../src/serve/upstream-orders.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 import { newPrefix, openRedis } from "./drivers.js";
 
@@ -18,6 +22,44 @@ test.each([
   '{"upstream":"a","model":"m","durationMs":-1}',
 ])("'%s' is no wait of an upstream", (text) => {
   expect(parseCoolDown(text)).toBeUndefined();
+});
+
+test.each(["", "{}", '{"upstream":"a"}', '{"upstream":1,"order":"drain"}', '{"upstream":"a","order":"delete"}'])(
+  "'%s' is no order of an operator",
+  (text) => {
+    expect(parseOrder(text)).toBeUndefined();
+  },
+);
+
+test("an order that was given at one node is heeded at the others, and goes no further", () => {
+  const hearers: ((order: UpstreamOrder) => void)[] = [];
+  const told: unknown[] = [];
+  const node = (): { board: UpstreamBoard; health: UpstreamHealth } => {
+    const health = new UpstreamHealth();
+    const served = { id: "fake", family: { name: "sim" }, baseUrl: "", health };
+    const table = { upstreams: new Map([["fake", served]]), models: new Map() };
+    // As much of routing as the board reads.
+    const routing = { table, nowMs: () => 0 } as unknown as Routing;
+    const place = hearers.length;
+    const coordination = {
+      onOrder: (hearer: (order: UpstreamOrder) => void) => void hearers.push(hearer),
+      publishOrder(order: UpstreamOrder) {
+        told.push(order);
+        for (const [other, hearer] of hearers.entries()) if (other !== place) hearer(order);
+      },
+    };
+    return { board: sharedUpstreams(routing, coordination), health };
+  };
+  const [one, other] = [node(), node()];
+  one.board.drain("fake", true);
+  expect([one.health.isDrained, other.health.isDrained]).toEqual([true, true]);
+  other.board.drain("fake", false);
+  expect([one.health.isDrained, other.health.isDrained]).toEqual([false, false]);
+  one.board.drain("fake", true);
+  other.board.reset("fake");
+  expect([one.health.isDrained, other.health.isDrained]).toEqual([false, false]);
+  hearers[0]?.({ upstream: "unknown", order: "drain" });
+  expect(told.map((order) => (order as UpstreamOrder).order)).toEqual(["drain", "undrain", "drain", "reset"]);
 });
 
 describe("a wait that another node met", () => {
@@ -65,6 +107,26 @@ describe.skipIf(REDIS_MISSING !== undefined)(`over Redis ${REDIS_MISSING ?? ""}`
     await expect.poll(tell, WAIT).toBeGreaterThan(0);
     const told = { upstream: "fake", model: "m", durationMs: 2_000, accountId: undefined };
     for (const one of heard) expect(one).toEqual(told);
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  test("what an operator wants of an upstream is told to the others, each order once", async () => {
+    const prefix = newPrefix();
+    const [a, b] = [await openRedis(server.url, { prefix }), await openRedis(server.url, { prefix })];
+    const heard: unknown[] = [];
+    a.onOrder(() => heard.push("its own"));
+    b.onOrder((order) => heard.push(order));
+    const first = { upstream: "fake", order: "drain" } as const;
+    await expect
+      .poll(() => {
+        if (heard.length === 0) a.publishOrder(first);
+        return heard.length;
+      }, WAIT)
+      .toBeGreaterThan(0);
+    const last = { upstream: "fake", order: "reset" } as const;
+    a.publishOrder(last);
+    await expect.poll(() => heard.at(-1), WAIT).toEqual(last);
+    for (const one of heard.slice(0, -1)) expect(one).toEqual(first);
     await Promise.all([a.close(), b.close()]);
   });
 });

@@ -1,8 +1,12 @@
 /** The drivers of coordination, as a table: what holds of one holds of all. */
 import type { Coordination } from "../../src/coordination/coordination.js";
 import { createInProcessCoordination } from "../../src/coordination/in-process.js";
+import { createOwnedCoordination, type OwnerCalls } from "../../src/coordination/owned.js";
+import { OwnerCoordination } from "../../src/coordination/owner.js";
 import { createClient } from "../../src/coordination/redis-client.js";
 import { type RedisOptions, startRedisCoordination, type RedisCoordination } from "../../src/coordination/redis.js";
+import type { OwnerLink } from "../../src/owner/owner-link.js";
+import { startOwner, type TestOwner } from "../support/owner.js";
 import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
 
 export interface OpenOptions {
@@ -35,6 +39,12 @@ export const DRIVERS: readonly Driver[] = [
       }),
   },
   {
+    name: "an owner's workers",
+    missing: undefined,
+    slower: 10,
+    begin: () => Promise.resolve(beginOwners()),
+  },
+  {
     name: "Redis",
     missing: REDIS_MISSING,
     slower: 10,
@@ -47,6 +57,35 @@ export const DRIVERS: readonly Driver[] = [
     },
   },
 ];
+
+/** Each with an owner of its own, so that each has its own clock. */
+function beginOwners(): Awaited<ReturnType<Driver["begin"]>> {
+  const owners: TestOwner[] = [];
+  return {
+    open: async ({ nowMs }) => {
+      const process = createInProcessCoordination({ nowMs, heartbeatMs: 0 });
+      const shared = new OwnerCoordination(process);
+      const owner = await startOwner(
+        { coordination: (name, args, visitor) => shared.answer(name, args, visitor) },
+        { onCame: (visitor) => shared.came(visitor), onLeft: (visitor) => shared.left(visitor) },
+      );
+      owners.push(owner);
+      const coordination = createOwnedCoordination(callsOf(await owner.come()));
+      return Object.assign(coordination, { heartbeat: () => process.heartbeat() });
+    },
+    close: async () => {
+      for (const owner of owners) await owner.close();
+    },
+  };
+}
+
+export function callsOf(link: OwnerLink): OwnerCalls {
+  return {
+    call: (name, args) => link.call("coordination", name, args),
+    tell: (name, args) => link.tell("coordination", name, args),
+    hear: (name, hearer) => link.hear(name, hearer),
+  };
+}
 
 let opened = 0;
 
@@ -67,6 +106,7 @@ export function openRedis(url: string, options: Partial<RedisOptions> = {}): Pro
     prefix: newPrefix(),
     tickMs: 0,
     slowMs: 20_000,
+    giveUpMs: 20_000,
     ...options,
   });
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Family } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
-import { type RefusalKind, UpstreamRefusal } from "../../src/wire/upstream-refusal.js";
+import { type RefusalKind, UpstreamRefusal } from "../../src/wire/error/upstream-refusal.js";
 import { HOSTILE_WORDS, inWords, type Refusal, withCode } from "../support/refusals.js";
 
 const STATUSES = Array.from({ length: 130 }, (_, index) => 400 + index);

@@ -34,9 +34,9 @@ describe("text", () => {
     for (const { choices, usage } of [answer, stream]) {
       expect(choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "Hello from Bedrock." } });
       expect(usage).toMatchObject({
-        prompt_tokens: 117,
+        prompt_tokens: 57,
         completion_tokens: 4,
-        prompt_tokens_details: { cached_tokens: 100 },
+        prompt_tokens_details: { cached_tokens: 40 },
       });
     }
   });
@@ -50,7 +50,7 @@ describe("text", () => {
       );
       expect(answer).toMatchObject({
         stop_reason: "end_turn",
-        usage: { input_tokens: 10, output_tokens: 4, cache_read_input_tokens: 100, cache_creation_input_tokens: 7 },
+        usage: { input_tokens: 10, output_tokens: 4, cache_read_input_tokens: 40, cache_creation_input_tokens: 7 },
       });
     }
   });

@@ -201,6 +201,16 @@ test.each(["/api/v1/estimate", "/api/v1/estimate/v1/chat/completions"])("%s is n
   expect((await fetch(world.front.url + path, { method: "POST", headers, body })).status).toBe(200);
 });
 
+test.each([
+  { key: "hasty", status: 429 },
+  { key: "frozen", status: 403 },
+])("a count of tokens is refused to a key as a request is: $key with $status", async ({ key, status: expected }) => {
+  const body = JSON.stringify({ model: "other-1", max_tokens: 1, messages: [{ role: "user", content: "x" }] });
+  const headers = { "x-api-key": keys[key] ?? "", "content-type": "application/json" };
+  const url = `${world.front.url}/v1/messages/count_tokens`;
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(expected);
+});
+
 test("an answer that may come again is refused to a frozen account once its body tells that it does not", async () => {
   const headers = { "idempotency-key": "a-key-of-the-frozen" };
   const response = await ask("frozen", "gpt-9", "x", undefined, world.front.url, headers);

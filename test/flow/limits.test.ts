@@ -5,11 +5,11 @@ import { chat, postChat, readAll } from "../support/chat-call.js";
 import { script } from "../support/fake-upstream.js";
 import { startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { settingsFor, startWorld, type World } from "../support/world.js";
+import { searchingModel, settingsFor, startWorld, type World } from "../support/world.js";
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld("one process", undefined, searchingModel(1_000));
 });
 afterAll(() => world.close());
 
@@ -143,7 +143,8 @@ describe("tokens of a minute", () => {
   });
 
   test("that an answer used above its reservation count against what comes later", async () => {
-    const sent = JSON.stringify(chat(script({ usageIs: { prompt_tokens: 3_000, completion_tokens: 2_000 } })));
+    const search = { model: "searching-1", web_search_options: {} };
+    const sent = JSON.stringify(chat(script({ usageIs: { prompt_tokens: 5_000, completion_tokens: 900 } }), search));
     const secret = await keyWith({ tokens_per_minute: "3000" });
     await readAll(await postChat(world.front, secret, sent));
     await expect.poll(async () => (await postChat(world.front, secret, body)).status).toBe(429);

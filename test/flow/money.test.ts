@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chat, deliveredText, postChat, readAll } from "../support/chat-call.js";
 import { type FakeScript, script } from "../support/fake-upstream.js";
 import type { Balance } from "../support/management.js";
-import { PRICE, startWorld, type World } from "../support/world.js";
+import { searchingModel, PRICE, startWorld, type World } from "../support/world.js";
 import { InferenceServiceClient } from "../support/grpc-clients.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
+const CONTEXT_TOKENS = 100_000n;
+
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld("one process", undefined, searchingModel(Number(CONTEXT_TOKENS)));
 });
 afterAll(() => world.close());
 
@@ -308,14 +310,15 @@ function expectCounted(record: Json, delivered: string): void {
 
 test.each([
   { name: "is paid by what the account has beside it", creditNanos: 10_000_000n, chargedNanos: 4_900_000n },
-  { name: "is paid by the operator where the account has no more", creditNanos: 1_000_000n, chargedNanos: 1_000_000n },
+  { name: "is paid by the operator where the account has no more", creditNanos: 1_100_000n, chargedNanos: 1_100_000n },
 ])("a usage above the hold $name, and the cost header says what was charged", async ({ creditNanos, chargedNanos }) => {
   const { id, secret } = await openAccount(creditNanos);
+  // Searches make rounds, and each reads the context again.
   const usageIs = { prompt_tokens: 489_900, completion_tokens: 10, total_tokens: 489_910 };
-  const body = chat(script({ usageIs }), { max_tokens: 20 });
+  const body = chat(script({ usageIs }), { model: "searching-1", max_tokens: 20, web_search_options: {} });
   const response = await postChat(world.front, secret, body);
   expect(response.status).toBe(200);
-  const holdNanos = BigInt(JSON.stringify(body).length) * PRICE.inputNanos + 20n * PRICE.outputNanos;
+  const holdNanos = CONTEXT_TOKENS * PRICE.inputNanos + 20n * PRICE.outputNanos;
   const costNanos = 489_900n * PRICE.inputNanos + 10n * PRICE.outputNanos;
   expect(await endedRequest(id)).toMatchObject({
     state: "settled",

@@ -7,7 +7,7 @@ import { tollgate } from "../support/command.js";
 import { type FakeScript, type FakeUpstream, script, startFakeUpstream } from "../support/fake-upstream.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
-import { settingsFor } from "../support/world.js";
+import { searchingModel, settingsFor } from "../support/world.js";
 
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;
@@ -154,22 +154,23 @@ const METRICS = [
 ];
 
 test("metrics name what happened, with no account and no key in a label", async () => {
-  await start(settingsFor(upstream.url));
+  await start(settingsFor(upstream.url) + searchingModel(1_000));
   const { id } = await management.makeKey("acme");
   await readAll(await postChat(gateway, secret, chat("Hello", { stream: true })));
   await readAll(await postChat(gateway, secret, chat(script({ status: 400 }))));
   // What an account cannot pay of a cost above its hold is the operator's.
-  await management.account("poor", 50_000n);
+  await management.account("poor", 20_000n);
   const poor = (await management.makeKey("poor")).secret;
-  await readAll(await postChat(gateway, poor, chat(script({ usageIs: { prompt_tokens: 90_000 } }), { max_tokens: 5 })));
+  const search = { model: "searching-1", max_tokens: 5, web_search_options: {} };
+  await readAll(await postChat(gateway, poor, chat(script({ usageIs: { prompt_tokens: 9_000 } }), search)));
   const metrics = async (): Promise<string> => (await fetch(`http://${gateway.admin}/metrics`)).text();
   await expect.poll(metrics).toMatch(/tollgate_overage_usd_total 0\.0*[1-9]/);
   const text = await metrics();
   for (const name of METRICS) expect(text, name).toMatch(new RegExp(`^# TYPE ${name.replace(/_bucket$/, "")} `, "m"));
   const value = (line: RegExp): number => Number(line.exec(text)?.[1] ?? "NaN");
-  expect(value(/^tollgate_generations_total\{model="fake-1",reason="finished"\} (\d+)$/m)).toBe(2);
+  expect(value(/^tollgate_generations_total\{model="fake-1",reason="finished"\} (\d+)$/m)).toBe(1);
   expect(value(/^tollgate_generations_total\{model="fake-1",reason="UPSTREAM_REJECTED"\} (\d+)$/m)).toBe(1);
-  expect(value(/^tollgate_tokens_total\{model="fake-1",component="output"\} (\d+)$/m)).toBe(8);
+  expect(value(/^tollgate_tokens_total\{model="fake-1",component="output"\} (\d+)$/m)).toBe(4);
   expect(value(/^tollgate_upstream_attempts_total\{upstream="fake",result="ok"\} (\d+)$/m)).toBe(2);
   expect(value(/^tollgate_generations_running (\d+)$/m)).toBe(0);
   expect(value(/^tollgate_settles_queued (\d+)$/m)).toBe(0);

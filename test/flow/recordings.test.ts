@@ -18,6 +18,8 @@ function costNanos(tokens: RecordedTokens): number {
 
 const BYTES_OF_SINGLE_PIECES_MAX = 20_000;
 const MODEL = "gpt-5-nano";
+/** As long as any request that was recorded: an answer may tell no more input than its request can have been. */
+const HI = "Hi ".repeat(20_000);
 const DONE = "data: [DONE]\n\n";
 
 let upstream: FakeUpstream;
@@ -73,7 +75,7 @@ models:
   describe.each(answers.filter(({ status }) => status !== 200))("the refusal $name", (recording) => {
     test("reaches the client as what it is about, and is free", async () => {
       upstream.override = { status: recording.status, body: recording.body };
-      const response = await postChat(gateway, secret, { model: MODEL, messages: [{ role: "user", content: "Hi" }] });
+      const response = await postChat(gateway, secret, { model: MODEL, messages: [{ role: "user", content: HI }] });
       const told = JSON.parse(await response.text()) as { error: Record<string, unknown> };
       // The gateway lists the model: one that its upstream lacks is the operator's to mend.
       const [status, type, code] =
@@ -114,7 +116,7 @@ models:
       const response = await postChat(gateway, secret, {
         model: MODEL,
         stream: true,
-        messages: [{ role: "user", content: "Hi" }],
+        messages: [{ role: "user", content: HI }],
       });
       expect(await response.text()).toBe(withoutUsage(body) + DONE);
       await expectMetered(response, recordedChatTokens[recording.name]);
@@ -124,7 +126,7 @@ models:
 
 /** What was recorded as asked, where it was; else a plain request. */
 function requestOf(recording: Recording, more: object): string {
-  return recording.request ?? JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "Hi" }], ...more });
+  return recording.request ?? JSON.stringify({ model: MODEL, messages: [{ role: "user", content: HI }], ...more });
 }
 
 function isAskedForUsage(request: string): boolean {

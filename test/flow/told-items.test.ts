@@ -1,6 +1,6 @@
 /** What an answer told, named by its id in a later request, as clients do that leave storing on. */
 import { generateText, stepCountIs, streamText, tool } from "ai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { script } from "../support/fake-upstream.js";
 import { type ResponsesWorld, startResponsesWorld } from "../support/responses-world.js";
@@ -83,4 +83,40 @@ test("neither what was not to be stored nor another key's is found", async () =>
   const other = await post(naming("fake-1", id), another);
   expect(other.status).toBe(400);
   expect(await other.text()).toContain("input[1]");
+});
+
+test("thousands of names are looked up once each, whatever the key was told", async () => {
+  const { secret } = await world.management.makeKey("acme");
+  const id = await said("fake-1", {}, secret);
+  for (let answer = 0; answer < 3; answer++)
+    await post({ model: "fake-1", input: script({ text: "word ".repeat(40_000) }) }, secret);
+  const input = Array.from({ length: 4_000 }, (_, index) => ({ type: "item_reference", id: `mm${index}` }));
+  let searchedBytes = 0;
+  const plain: unknown = Buffer.prototype.includes;
+  const spy = vi.spyOn(Buffer.prototype, "includes").mockImplementation(function (this: Buffer, ...given: unknown[]) {
+    searchedBytes += this.length;
+    return Reflect.apply(plain as (...given: unknown[]) => boolean, this, given);
+  });
+  try {
+    expect((await post({ model: "fake-1", input }, secret)).status).toBe(400);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(searchedBytes).toBeLessThan(64 * JSON.stringify(input).length);
+  expect((await post(naming("fake-1", id), secret)).status).toBe(200);
+});
+
+test("an item that is named again and again is told once, also in a long request", async () => {
+  const told = await post({ model: "fake-1", input: script({ text: "The mark." }) });
+  const { output } = (await told.json()) as { output: readonly Json[] };
+  const id = String(output[0]?.["id"]);
+  const names = Array.from({ length: 50 }, () => ({ type: "item_reference", id }));
+  for (const text of ["Again.", "Again. ".repeat(60_000)]) {
+    // The upstream gives all of its answers one id, under which the next answer would be kept.
+    const input = [...names, { role: "user", content: text }];
+    const response = await post({ model: "fake-1", store: false, input });
+    expect(response.status, await response.clone().text()).toBe(200);
+    const body = JSON.stringify(world.openai.requests.at(-1)?.body);
+    expect(body.split("The mark.").length - 1).toBe(1);
+  }
 });

@@ -26,6 +26,7 @@ const TERMS: BillTerms = {
   price: PRICE,
   cost: priceOf({ input: 400n, output: 400n }),
   plan: { serviceTier: "", toolCallsMax: [] },
+  heldNanos: 100_000n,
   answered: undefined,
 };
 
@@ -87,16 +88,16 @@ const ROWS: readonly Row[] = [
     costs: 50_100n,
   },
   {
-    name: "with more searches than were held",
+    name: "with no more searches than were held",
     told: { toolUses: uses({ web_search: 6 }) },
     terms: asked("", { web_search: 5 }),
-    costs: 60_100n,
+    costs: 50_100n,
     doubt: "other_tool",
   },
   {
-    name: "with a tool that nobody asked",
+    name: "without a tool that nobody asked",
     told: { toolUses: uses({ file_search: 1 }) },
-    costs: 2_100n,
+    costs: 100n,
     doubt: "other_tool",
   },
   {
@@ -123,6 +124,32 @@ const ROWS: readonly Row[] = [
     terms: { answered: { price: undefined, cost: undefined } },
     costs: 100n,
     doubt: "other_model",
+  },
+  {
+    name: "by another model, up to what was held",
+    terms: { answered: { price: DEAR, cost: undefined }, heldNanos: 500n },
+    costs: 500n,
+    doubt: "other_model",
+  },
+  {
+    name: "in a tier that nobody asked, up to what was held",
+    told: { serviceTier: "priority" },
+    terms: { heldNanos: 150n },
+    costs: 150n,
+    doubt: "other_tier",
+  },
+  {
+    name: "by another model, as the asked one where that is above what was held",
+    terms: { answered: { price: DEAR, cost: undefined }, heldNanos: 50n },
+    costs: 100n,
+    doubt: "other_model",
+  },
+  {
+    name: "with a tool of another name, as far as calls are left",
+    told: { toolUses: uses({ web_search: 4, oracle: 9 }) },
+    terms: asked("", { web_search: 5 }),
+    costs: 50_100n,
+    doubt: "other_tool",
   },
   {
     name: "by another model that is free",

@@ -165,14 +165,20 @@ async function placesOf(edge: EdgeName, asked: Asked): Promise<readonly string[]
   return [...core.faults.passes.keys()].filter((place) => !MUST_HOLD.has(place));
 }
 
+/** What a throw is told as, where it is not our own fault. What cannot be read of an answer is its upstream's. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  "before the commit of a hold": "ERROR_REASON_LEDGER_UNAVAILABLE",
+  "decoder.push": "ERROR_REASON_UPSTREAM_FAILED",
+  "decoder.end": "ERROR_REASON_UPSTREAM_FAILED",
+};
+
 /** What must have been told, where that is certain. */
 function wrongly(told: Told, { ends }: Kind, place: string, places: readonly string[]): string | undefined {
   const isBehind = (mark: string): boolean => places.indexOf(place) > places.indexOf(mark);
   if (told.kind === "error") {
     if (ends !== undefined && isBehind(ATTEMPT_ENDED)) return told.reason === ends ? undefined : `hidden: ${ends}`;
     if (isBehind(ANSWERED)) return "an answer that had gone out became an error";
-    const isLedger = place === "before the commit of a hold";
-    const expected = isLedger ? "ERROR_REASON_LEDGER_UNAVAILABLE" : "ERROR_REASON_INTERNAL";
+    const expected = EXPECTED[place] ?? "ERROR_REASON_INTERNAL";
     return told.reason === expected || told.reason === ends ? undefined : `told as ${told.reason}`;
   }
   return told.kind === "answer" && ends !== undefined ? "a failure was told as an answer" : undefined;

@@ -7,7 +7,7 @@ import type { Usage } from "../../src/api/index.js";
 import { Notes } from "../../src/gateway/notes.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
-import { GrowingText } from "../../src/wire/growing-text.js";
+import { GrowingText } from "../../src/wire/answer/growing-text.js";
 
 afterAll(closeTokenCounter);
 

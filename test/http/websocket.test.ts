@@ -218,6 +218,21 @@ test("a message that comes too slowly, and a client that answers no ping, are cu
   await until(() => dribbling.closed && silent.closed, "both are cut");
 });
 
+test("a client at rest is not slow, before its first message, behind pongs and between messages", async () => {
+  await start({ slowMs: 100, heartbeatMs: 50 });
+  it.channel.streamScript = (_request, sink) => {
+    sink.head(STREAM);
+    sink.data({ source: event(DONE), events: [FINISH] });
+    return Promise.resolve();
+  };
+  const client = await open();
+  for (let round = 0; round < 3; round += 1) {
+    // Several pongs, and several times as long as a message may take.
+    await sleep(700);
+    expect(await client.ask(ASK)).toHaveLength(1);
+  }
+});
+
 test("messages that are on their way find room in the memory for bodies, and give it back", async () => {
   const bodies = new ByteBudget(50 * MIB);
   await start({ bodies });

@@ -1,8 +1,15 @@
 /** What a caller may do to keys. */
 import { describe, expect, test } from "vitest";
-import { KeySettings } from "../../src/api/index.js";
+import { type Key, KeySettings } from "../../src/api/index.js";
 import type { Caller } from "../../src/keys/caller.js";
-import { grantedWish, maySee, requireMayChange, requireMayRotate } from "../../src/keys/grant.js";
+import {
+  grantedWish,
+  type KeyInLine,
+  maySee,
+  requireMayChange,
+  requireMayEnd,
+  requireMayRotate,
+} from "../../src/keys/grant.js";
 import { callerOf } from "../../src/keys/key-caller.js";
 import { MAKERS_MAX } from "../../src/keys/standing.js";
 import { FOREIGN, refusalOf, settingsOf } from "./key-world.js";
@@ -33,6 +40,11 @@ const keyWith = (accountId: string, some: Partial<KeySettings>, makerId = "") =>
   makerId,
   settings: settingsOf(some),
 });
+/** A key that another one made, which `makerIds` made in their turn. */
+const lineOf = (key: Key, ...makerIds: readonly string[]): KeyInLine => ({
+  key,
+  makerIds: key.makerId === "" ? makerIds : [key.makerId, ...makerIds],
+});
 const CHAT = settingsOf({ scopes: ["chat"] });
 
 test.each([
@@ -58,23 +70,52 @@ test.each([
   },
   {
     name: "makes its own key no operator's",
-    call: () => requireMayChange(manager, manager.key, settingsOf({ scopes: ["operator"] })),
+    call: () => requireMayChange(manager, lineOf(manager.key), settingsOf({ scopes: ["operator"] })),
     want: "KEY_TOO_WIDE",
   },
-  { name: "rotates a key of its account", call: () => requireMayRotate(manager, keyWith("acme", CHAT)), want: "" },
+  {
+    name: "rotates a key that it made",
+    call: () => requireMayRotate(manager, lineOf(keyWith("acme", CHAT, manager.keyId))),
+    want: "",
+  },
+  {
+    name: "rotates a key that was made by one that it made",
+    call: () => requireMayRotate(manager, lineOf(keyWith("acme", CHAT, "key_7"), manager.keyId)),
+    want: "",
+  },
+  ...[
+    { whose: "an operator", key: lineOf(keyWith("acme", CHAT)) },
+    { whose: "another key", key: lineOf(keyWith("acme", CHAT, "key_7"), "key_8") },
+  ].flatMap(({ whose, key }) => [
+    {
+      name: `rotates none that ${whose} made, though it may do no more`,
+      call: () => requireMayRotate(manager, key),
+      want: "SCOPE_MISSING",
+    },
+    {
+      name: `changes none that ${whose} made, though it may do no more`,
+      call: () => requireMayChange(manager, key, CHAT),
+      want: "SCOPE_MISSING",
+    },
+    {
+      name: `ends none that ${whose} made, though it may do no more`,
+      call: () => requireMayEnd(manager, key),
+      want: "SCOPE_MISSING",
+    },
+  ]),
   {
     name: "does not see a key of another account",
-    call: () => requireMayRotate(manager, keyWith("other", CHAT)),
+    call: () => requireMayRotate(manager, lineOf(keyWith("other", CHAT))),
     want: "RESOURCE_UNKNOWN",
   },
   {
     name: "does not see an operator's key of its account",
-    call: () => requireMayRotate(manager, keyWith("acme", { scopes: ["operator"] })),
+    call: () => requireMayRotate(manager, lineOf(keyWith("acme", { scopes: ["operator"] }))),
     want: "RESOURCE_UNKNOWN",
   },
   {
     name: "does not rotate a key that it made and that is stronger than itself by now",
-    call: () => requireMayRotate(manager, keyWith("acme", { scopes: ["usage"] }, manager.keyId)),
+    call: () => requireMayRotate(manager, lineOf(keyWith("acme", { scopes: ["usage"] }, manager.keyId))),
     want: "SCOPE_MISSING",
   },
 ])("a manager of keys $name", async ({ call, want }) => {
@@ -85,8 +126,8 @@ test.each([
 test("an operator may do all of it, and is nobody's maker", () => {
   const wish = { accountId: "other", settings: settingsOf({ scopes: ["operator"] }), secret: FOREIGN };
   expect(grantedWish(operator, wish).makerId).toBeUndefined();
-  requireMayRotate(operator, keyWith("other", { scopes: ["operator"] }));
-  requireMayChange(operator, keyWith("other", {}), settingsOf({ scopes: ["operator"] }));
+  requireMayRotate(operator, lineOf(keyWith("other", { scopes: ["operator"] })));
+  requireMayChange(operator, lineOf(keyWith("other", {})), settingsOf({ scopes: ["operator"] }));
   expect(operator.hasScope("keys")).toBe(true);
 });
 

@@ -72,7 +72,11 @@ export class Lane {
       await this.#check(gateway);
     } catch (error) {
       await gateway.kill();
-      throw error;
+      // What recovery and leases write on a slow machine may reach the failpoint before the check has asked all: that
+      // is a death too, and the next start checks what this one did not.
+      if (!(error instanceof TypeError) || !hasActed(death, gateway.told.join("\n"))) throw error;
+      this.#noteReached(death, gateway.told.join("\n"));
+      return;
     }
     this.#deaths += 1;
     this.#upstream.forget();

@@ -9,7 +9,8 @@ import type { HonestUpstream, Work } from "./upstream.js";
 
 /** What a kill may leave uncharged of a live stream. */
 const LOST_TOKENS_MAX = 1_000;
-const LOST_MS = 2_000;
+/** A checkpoint's two seconds, its wait for company of a tenth, and a commit on a machine that is busy. */
+const LOST_MS = 2_500;
 const USAGE_SOURCES = ["reported", "counted", "recovered", "none"];
 const ENTRY_KINDS = /^(hold|settle|void|expire|overage|credit|refund|debit|receivable)$/;
 

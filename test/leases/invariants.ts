@@ -2,7 +2,7 @@
 import { isHeldByOthers } from "../../src/ledger/operation.js";
 import { available } from "../../src/ledger/rows.js";
 import { type Decide, type Rows, commit } from "./model-store.js";
-import { type Node, NODES, type Protocol, type World, putBeat, put, settlementOf } from "./model-world.js";
+import { type Node, NODES, type Protocol, type World, putBeat, settle } from "./model-world.js";
 import { commitNow, poll, reclaim, restart, returnAll, tick } from "./model-steps.js";
 
 /** Throws where a refusal for want of money or budget is told although leases hold enough of it. */
@@ -107,7 +107,7 @@ export function problemAtRest(world: World, protocol: Protocol): string | undefi
     const node = world.nodes[index];
     node.isPartitioned = false;
     if (node.state === "suspended") node.state = "up";
-    if (node.state === "dead") restart(world, index);
+    if (node.state === "dead") restart(world, index, protocol);
   }
   // Whoever can be reached gives back what is asked for, idle or not.
   for (const node of [...world.nodes, ...world.nodes]) {
@@ -125,6 +125,8 @@ export function problemAtRest(world: World, protocol: Protocol): string | undefi
   if (rows.leases.length > 0) return `the lease ${rows.leases[0]?.id} never ends`;
   const open = rows.holds.find(({ state }) => state === "held");
   if (open !== undefined) return `the hold of ${open.requestId} never ends`;
+  const forgotten = requests.find(({ state }) => state === "journaled");
+  if (forgotten !== undefined) return `the journaled settlement of ${forgotten.asked.id} is lost`;
   const left = requests.find(({ state }) => state === "asked" || state === "running" || state === "settling");
   return left === undefined ? problemOf(world) : `${left.asked.id} is never answered`;
 }
@@ -132,7 +134,9 @@ export function problemAtRest(world: World, protocol: Protocol): string | undefi
 function isAtRest({ rows, nodes, requests }: World): boolean {
   const open = rows.leases.length > 0 || rows.holds.some(({ state }) => state === "held");
   const said = nodes.some(({ log, unknown }) => log.length + unknown.length > 0);
-  return !open && !said && requests.every(({ state }) => !["asked", "running", "settling"].includes(state));
+  return (
+    !open && !said && requests.every(({ state }) => !["asked", "running", "settling", "journaled"].includes(state))
+  );
 }
 
 function has(node: Node, leaseId: string): boolean {
@@ -148,8 +152,7 @@ function rest(world: World, node: Node, index: 0 | 1, protocol: Protocol): void 
   if (protocol.returnsIdle) returnAll(world, node);
   for (const request of world.requests) {
     if (request.state !== "running" || request.node !== index) continue;
-    request.state = "settling";
-    put(world, node, settlementOf(request, node));
+    settle(world, node, request);
   }
   if (node.log.every(({ operation }) => operation.kind !== "beat")) putBeat(world, node, false);
   commitAll(world, node, protocol);

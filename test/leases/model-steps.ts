@@ -15,7 +15,7 @@ import {
   NODES,
   put,
   putBeat,
-  settlementOf,
+  settle,
   type Move,
 } from "./model-world.js";
 
@@ -76,7 +76,7 @@ function stepsOfNode(world: World, index: 0 | 1, protocol: Protocol, add: Add): 
     return;
   }
   if (node.state === "dead") {
-    add(`${at} starts anew`, (next) => restart(next, index), "restart");
+    add(`${at} starts anew`, (next) => restart(next, index, protocol), "restart");
     return;
   }
   add(`${at} is suspended`, (next) => void (next.nodes[index].state = "suspended"), "suspend");
@@ -123,8 +123,7 @@ function requestSteps(world: World, index: 0 | 1, protocol: Protocol, add: Add):
     add(`${running.asked.id} ends`, (world_) => {
       const ending = world_.requests[which];
       if (ending === undefined) return;
-      ending.state = "settling";
-      put(world_, world_.nodes[index], settlementOf(ending, world_.nodes[index]));
+      settle(world_, world_.nodes[index], ending);
     });
   }
 }
@@ -195,17 +194,26 @@ export function tick(world: World): void {
   for (const node of world.nodes) if (node.state === "suspended") node.stoodTicks += 1;
 }
 
-/** Its memory is gone, and the requests that it ran; what it sent may still land. */
+/**
+ * Its memory is gone, and the requests that it ran, but for those whose end is on its disk; what it sent may still
+ * land.
+ */
 function crash(world: World, index: 0 | 1): void {
   const node = world.nodes[index];
+  const ended = new Set(node.journal.flatMap(({ kind, requestId }) => (kind === "settle" ? [requestId] : [])));
   for (const request of world.requests)
-    if (request.node === index && ["asked", "running", "settling"].includes(request.state)) request.state = "lost";
-  world.nodes[index] = { ...newNode(index, node.starts), state: "dead" };
+    if (request.node === index && ["asked", "running", "settling"].includes(request.state))
+      request.state = ended.has(request.asked.id) ? "journaled" : "lost";
+  world.nodes[index] = { ...newNode(index, node.starts), state: "dead", journal: node.journal };
 }
 
-export function restart(world: World, index: 0 | 1): void {
-  world.nodes[index] = newNode(index, world.nodes[index].starts + 1);
+/** It tells what its journal has before it takes any request. */
+export function restart(world: World, index: 0 | 1, protocol: Protocol): void {
+  const { starts, journal } = world.nodes[index];
+  const node = newNode(index, starts + 1);
+  world.nodes[index] = { ...node, journal };
   putBeat(world, world.nodes[index], true);
+  for (const operation of protocol.told(journal)) put(world, world.nodes[index], operation);
 }
 
 function operationsOf(batch: readonly Sent[]): Sent["operation"][] {

@@ -5,6 +5,7 @@ import type { HoldOperation, LedgerOperation, LedgerResult, SettleOperation } fr
 import { type Draw, NodeLeases } from "../../src/ledger/node-leases.js";
 import { type Budget, type KeyBudget } from "../../src/ledger/rows.js";
 import { settleOf, usage } from "../ledger/operations.js";
+import { termsOf } from "../../src/ledger/late-terms.js";
 import { type Decide, PRICE, type Rows } from "./model-store.js";
 
 /** Two of these are a lease's life: after one a node still admits, after two the others take it for dead. */
@@ -25,7 +26,8 @@ export interface Asked {
   readonly budgets: readonly KeyBudget[];
 }
 
-export type RequestState = "new" | "asked" | "running" | "settling" | "settled" | "refused" | "lost";
+/** One whose end is in a journal was `journaled` as its node crashed. */
+export type RequestState = "new" | "asked" | "running" | "settling" | "settled" | "refused" | "lost" | "journaled";
 
 export interface Request {
   readonly asked: Asked;
@@ -64,6 +66,8 @@ export interface Node {
   sights: ReadonlyMap<string, { readonly beats: number; readonly sinceMs: number }>;
   /** What recovery must leave alone is asked for once something was not heard of. */
   doubts: boolean;
+  /** On the disk of its machine, which outlives its crash: holds and settlements of while it was cut off. */
+  journal: readonly (HoldOperation | SettleOperation)[];
 }
 
 /** How often what may happen at most. */
@@ -144,6 +148,8 @@ export interface Protocol {
   returnsUnheard: boolean;
   /** True where what nobody draws on is given back. */
   returnsIdle: boolean;
+  /** What a start tells the database of the journal that it finds. */
+  told(journal: Node["journal"]): readonly LedgerOperation[];
 }
 
 export interface Moment {
@@ -158,7 +164,7 @@ export function momentOf(world: World, node: Node): Moment {
 
 export function newNode(index: NodeIndex, starts: number): Node {
   const memory = { leases: new NodeLeases(), beatAt: undefined, log: [], unknown: [], sights: new Map() };
-  const counts = { stoodTicks: 0, aheadMs: 0, asks: 0, isPartitioned: false, doubts: false };
+  const counts = { stoodTicks: 0, aheadMs: 0, asks: 0, isPartitioned: false, doubts: false, journal: [] };
   return { state: "up", id: `n${index}.${starts}`, starts, ...memory, ...counts };
 }
 
@@ -182,11 +188,13 @@ export function admit(world: World, node: Node, request: Request, protocol: Prot
   giveBack(world, node);
   request.node = world.nodes.indexOf(node) === 0 ? 0 : 1;
   request.createTimeMs = moment.wallMs;
-  put(world, node, holdOf(request, node, lease?.id));
+  const hold = holdOf(request, node, lease?.id);
+  put(world, node, hold);
   if (lease === undefined) {
     request.state = "asked";
     return;
   }
+  if (node.isPartitioned) node.journal = [...node.journal, hold];
   request.state = "running";
   const durable = world.rows.leases.find(({ id }) => id === lease.id);
   if (durable === undefined) world.broken ??= `${request.asked.id} is admitted against a lease that has ended`;
@@ -202,13 +210,30 @@ function holdOf({ asked, createTimeMs }: Request, node: Node, leaseId: string | 
   return { kind: "hold", requestId, accountId, keyId, amountNanos, budgets, ...times, ...terms, leaseId };
 }
 
-export function settlementOf({ asked, createTimeMs, isLate }: Request, node: Node): LedgerOperation {
+export function settlementOf({ asked, createTimeMs, isLate }: Request, node: Node): SettleOperation {
   const { id: requestId, accountId, keyId, amountNanos, costNanos, budgets } = asked;
   const hold = { accountId, keyId, amountNanos, budgets, model: "m", price: PRICE, nodeId: node.id };
   const terms = { ...hold, createTimeMs, expireTimeMs: createTimeMs + 60_000 };
   const usageSource = UsageSource.USAGE_SOURCE_REPORTED;
   const settle = settleOf({ requestId, costNanos, usageSource, usage: usage(1n) });
   return isLate ? { ...settle, terms } : settle;
+}
+
+/** A request ends: its settlement goes with the next batch, and to the disk where there is none soon. */
+export function settle(world: World, node: Node, request: Request): void {
+  const settlement = settlementOf(request, node);
+  request.state = "settling";
+  put(world, node, settlement);
+  if (node.isPartitioned) node.journal = [...node.journal, settlement];
+}
+
+/** What a start tells of its journal, behind its first beat: each hold as it was, and each end with its terms. */
+export function toldOf(journal: Node["journal"]): readonly LedgerOperation[] {
+  return journal.map((operation) => {
+    if (operation.kind === "hold") return operation;
+    const hold = journal.find((one) => one.kind === "hold" && one.requestId === operation.requestId);
+    return hold?.kind === "hold" ? { ...operation, terms: operation.terms ?? termsOf(hold) } : operation;
+  });
 }
 
 /** A node acts on an answer. Undefined: it heard that the batch failed, which may be wrong. */
@@ -269,6 +294,9 @@ function hearSettle(
   const request = world.requests.find(({ asked }) => asked.id === id);
   if (request === undefined) return;
   if (result?.kind === "settled") {
+    // From the disk nothing is taken but as a whole.
+    const isNeeded = (one: Node["journal"][number]): boolean => one.requestId !== id;
+    if (!node.journal.some(isNeeded)) node.journal = [];
     request.state = "settled";
     world.told.set(id, result.chargedNanos);
     return;

@@ -23,6 +23,7 @@ const WANTED = "a request wants what leases hold";
 const BUDGET = "a key's budget is what leases hold";
 const CHANGED = "an account is frozen, or its budget lowered, while requests are admitted";
 const CLOCK = "a node's time of day is set";
+const JOURNALED = "a node that is cut off keeps a journal, crashes, and tells it at its next start";
 
 /** Decides otherwise for one kind of operation. */
 function deciding<Kind extends LedgerOperation["kind"]>(
@@ -50,6 +51,31 @@ export const MUTATIONS: readonly Mutation[] = [
       return decide(book, { ...operation, leaseId: undefined });
     }),
     finds: /pending|below zero|out of bounds/,
+  },
+  {
+    name: "a start does not tell its journal",
+    scenario: JOURNALED,
+    protocol: { ...REAL, told: () => [] },
+    finds: /the journaled settlement of r\d is lost/,
+  },
+  {
+    name: "a start tells of ends, and not what they were admitted on",
+    scenario: JOURNALED,
+    protocol: { ...REAL, carriesTerms: false, told: (journal) => journal.filter(({ kind }) => kind === "settle") },
+    finds: /the settlement of r\d, which ran, is refused/,
+  },
+  {
+    name: "what was charged before is charged once more from a journal",
+    scenario: JOURNALED,
+    protocol: deciding("settle", (book, operation) => {
+      const hold = book.holds.get(operation.requestId);
+      if (hold === undefined || hold.state !== "settled") return decide(book, operation);
+      // As if recovery had freed it.
+      hold.state = "voided";
+      hold.recovered = true;
+      return decide(book, operation);
+    }),
+    finds: /charged twice/,
   },
   {
     name: "a node reclaims by the time of day",

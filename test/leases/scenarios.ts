@@ -12,6 +12,7 @@ import {
   newNode,
   put,
   putBeat,
+  toldOf,
   MIDNIGHT_MS,
   NOON_MS,
 } from "./model-world.js";
@@ -29,6 +30,7 @@ export const REAL: Protocol = {
   recallsAtChange: true,
   returnsUnheard: true,
   returnsIdle: true,
+  told: toldOf,
 };
 
 export interface Scenario {
@@ -84,6 +86,14 @@ export const SCENARIOS: readonly Scenario[] = [
     leased: [0],
     moves: { tick: 3, beat: 2, partition: 2 },
     large: { crash: 1, ask: 1, unknown: 1 },
+  },
+  {
+    name: "a node that is cut off keeps a journal, crashes, and tells it at its next start",
+    requests: [asked(1, 1n), asked(2, 1n)],
+    creditNanos: 8n,
+    leased: [0],
+    moves: { partition: 2, crash: 2, restart: 2, tick: 2 },
+    large: { late: 1, failed: 1, beat: 2, tick: 1 },
   },
   {
     name: "the end of a COMMIT is unknown, or heard wrong",

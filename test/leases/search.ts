@@ -120,6 +120,7 @@ function textOfNode(world: World, node: Node): string {
     sights,
     log,
     unknown,
+    node.journal.map(nameOf),
   ].join();
 }
 

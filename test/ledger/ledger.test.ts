@@ -3,10 +3,36 @@ import { describe, expect, test, vi } from "vitest";
 import { UsageSource } from "../../src/api/index.js";
 import type { HoldRequest, LostSettlement } from "../../src/ledger/ledger.js";
 import { NO_USAGE } from "../../src/api/usage.js";
+import { OPERATOR_COST_NANOS_MAX } from "../../src/ledger/hold.js";
 import { AMOUNT_NANOS_MAX } from "../../src/money.js";
 import { bench, request, settlement } from "./bench.js";
-import { usage } from "./operations.js";
+import { holdOf, settleOf, usage } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";
+
+test("a settlement whose figures have no room in the sums of its day is made without them, and said", async () => {
+  const error = vi.fn<(fields: object, message: string) => void>();
+  const { ledger, store } = await bench({ log: { warn: () => undefined, error } });
+  // To the last unit that 64 bits hold.
+  const costs = [...Array.from({ length: 9 }, () => AMOUNT_NANOS_MAX), 223_372_036_854_775_807n];
+  for (const [index, operatorCostNanos] of costs.entries()) {
+    const requestId = `r0${index}`;
+    const settled = settleOf({ requestId, costNanos: 0n, operatorCostNanos });
+    await store.ledger.commit([holdOf({ requestId, amountNanos: 0n }), settled]);
+  }
+  const hold = await ledger.hold(request());
+  const charged = await hold.settle({ ...settlement(4n), operatorCostNanos: 1n });
+  expect(charged).toEqual({ chargedNanos: 4n, overageNanos: 0n });
+  expect(await ledger.balance("acme")).toMatchObject({ spentNanos: 4n, heldNanos: 0n });
+  const said = "the ledger cannot write a settlement: it is settled without the operator's cost";
+  expect(error.mock.calls.map(([, message]) => message)).toEqual([said]);
+});
+
+test("no request costs its operator so much that a day of them has no room", async () => {
+  const { ledger, store } = await bench();
+  const hold = await ledger.hold(request());
+  await hold.settle({ ...settlement(4n), operatorCostNanos: AMOUNT_NANOS_MAX });
+  expect(await store.requests.get("r1")).toMatchObject({ operatorCostNanos: OPERATOR_COST_NANOS_MAX });
+});
 
 describe("a hold", () => {
   test("is charged once and gives the rest back", async () => {

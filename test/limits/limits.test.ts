@@ -269,6 +269,7 @@ test("a question is refused exactly where a request is, with the same facts, and
 test("a shared driver that answers later refuses and admits alike", async () => {
   const later: Coordination = {
     isShared: false,
+    relays: undefined,
     state: () => coordination.state(),
     revisionsOf: (...asked) => coordination.revisionsOf(...asked),
     admit: (request) => Promise.resolve(coordination.admit(request)),
@@ -278,6 +279,8 @@ test("a shared driver that answers later refuses and admits alike", async () => 
     publishRevision: (...published) => coordination.publishRevision(...published),
     onRevision: (callback) => coordination.onRevision(callback),
     publishCoolDown: () => undefined,
+    publishOrder: () => undefined,
+    onOrder: () => undefined,
     onCoolDown: () => undefined,
     close: () => coordination.close(),
   };

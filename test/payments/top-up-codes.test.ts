@@ -128,6 +128,31 @@ onEachStore((driver) => {
     ]);
   });
 
+  test("batches are listed from the newest on, page by page, with what became of their codes", async () => {
+    const world = await open();
+    const codes = world.node();
+    const ids: string[] = [];
+    for (let made = 1; made <= 5; made++) {
+      // Some are made within one millisecond, and still stand in one order.
+      world.clock.nowMs += made % 2;
+      ids.push((await batch(codes, made)).batchId);
+    }
+    const first = await batch(codes, 2);
+    await codes.redeem(first.codes[0] ?? "", "acme", ADDRESS, act());
+    await codes.void(first.batchId, "", act());
+    const seen: string[] = [];
+    for (let page = await codes.batches(undefined, 2); page.length > 0; page = await codes.batches(page.at(-1), 2))
+      for (const { id, codeCount, redeemedCount, voidCount, amountNanos, note } of page) {
+        expect([amountNanos, note]).toEqual([AMOUNT, "spring"]);
+        const counts = id === first.batchId ? [2, 1, 1] : [ids.indexOf(id) + 1, 0, 0];
+        expect([codeCount, redeemedCount, voidCount]).toEqual(counts);
+        seen.push(id);
+      }
+    expect(seen.toSorted()).toEqual([...ids, first.batchId].toSorted());
+    // The two that were made first stand last, in whichever order.
+    expect(seen.slice(-2).toSorted()).toEqual(ids.slice(0, 2).toSorted());
+  });
+
   test("no code stands in a table or in the audit log as it is", async () => {
     const world = await open();
     const codes = world.node();

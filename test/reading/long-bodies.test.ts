@@ -10,7 +10,7 @@ import { readers } from "../../src/reading/readers.js";
 import { TargetPermits } from "../../src/routing/permits.js";
 import { bodyFor } from "../../src/routing/question.js";
 import { createOutlines } from "../../src/reading/outlines.js";
-import { outlined } from "../../src/wire/outline.js";
+import { outlined } from "../../src/wire/request/outline.js";
 import { isLongBody, LONG_BODY_BYTES } from "../../src/wire/json/weight.js";
 import type { SourceBody, WireRequest } from "../../src/wire/wire.js";
 import { FREE } from "../pricing/prices.js";

@@ -26,7 +26,9 @@ async function open(directory: string): Promise<{ records: Records; feed: Reques
   const onError = (problem: unknown): never => expect.unreachable(String(problem));
   const retention = { recordsMs: DAY_MS, refusalsMs: DAY_MS / 2 };
   const onDropped = (count: number): void => void (dropped += count);
-  const records = await Records.open({ place: { directory }, retention, nowMs: () => NOW_MS, onDropped, onError });
+  const content = { keys: [Buffer.alloc(32, 7)], previous: undefined, keptMs: DAY_MS };
+  const given = { place: { directory }, retention, content, nowMs: () => NOW_MS };
+  const records = await Records.open({ ...given, onDropped, onContentDropped: onDropped, onError });
   onTestFinished(() => records.close());
   const feed = new RequestFeed({ nowMs: () => NOW_MS, onError });
   feed.subscribe((request) => records.add(request));

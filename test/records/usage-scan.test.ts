@@ -48,7 +48,7 @@ test("of any rows in any chunks are those of the rows", async () => {
       const asked = { ...ALL, ...narrowed };
       const scan = new UsageScan(by, asked);
       for (const part of [known.slice(0, cut), known.slice(cut)]) if (part.length > 0) scan.add(chunkOf(part));
-      const found = await groupsOf(scan.table());
+      const found = groupsOf(scan.table());
       const told = found.map(({ values, requestCount, answeredCount, errors, sums }) => ({
         values,
         requestCount,

@@ -21,3 +21,11 @@ test.each([
 ])("asked $asked, told $told: the same is $want", ({ asked, told, want }) => {
   expect(isSameModel(asked, told)).toBe(want);
 });
+
+test.each(["-12", "-2024-05-06", ":12", "-v1:12", "@latest", "-12:3"])(
+  "a name of many pieces %s that ends otherwise is told from the asked one at once",
+  (piece) => {
+    expect(isSameModel("gpt-5", `gpt-5${piece.repeat(70)}x`)).toBe(false);
+    expect(isSameModel("gpt-5", `gpt-5${piece}`)).toBe(true);
+  },
+);

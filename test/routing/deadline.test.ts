@@ -170,10 +170,10 @@ describe("a phase that takes too long", () => {
       atMs: 80_000,
     },
     {
-      name: "a refusal that never ends",
-      script: [{ atMs: 10, head: "application/json", status: 500 }],
+      name: "pings after a word",
+      script: [HEAD, { atMs: 7_000, data: WORD }, ...each(5_000, ": ping\n\n")],
       phase: "idle",
-      atMs: 30_010,
+      atMs: 127_000,
     },
   ] satisfies readonly { name: string; script: readonly Step[]; phase: string; atMs: number; stream?: boolean }[])(
     "$name: $phase",
@@ -184,6 +184,52 @@ describe("a phase that takes too long", () => {
       expect(upstream.abortsMs[0]).toBeGreaterThanOrEqual(atMs);
       expect(upstream.abortsMs[0]).toBeLessThanOrEqual(atMs + 2);
       expect(endMs).toBeLessThanOrEqual(600_500);
+    },
+  );
+});
+
+describe("a refusal", () => {
+  const refusal = { atMs: 10, head: "application/json", status: 503 };
+  test.each([
+    { name: "that never ends", script: [refusal] },
+    { name: "that comes a byte a second", script: [refusal, ...each(1_000, "x")] },
+    { name: "that is longer than any", script: [refusal, ...each(100, "x".repeat(20_000))] },
+  ])("$name is left soon, and another target answers", async ({ script }) => {
+    const upstream = new ScriptedUpstream([script]);
+    const { error, endMs, text } = await run([upstream, new ScriptedUpstream([ANSWER])]);
+    expect(error).toBeUndefined();
+    expect(text).toContain("word");
+    expect(endMs).toBeLessThanOrEqual(8_000);
+    expect(upstream.abortsMs).toHaveLength(1);
+  });
+});
+
+describe("an answer that cannot be read", () => {
+  /** Its answers are read into typed steps. */
+  const typed: Family = { ...openaiCompatible };
+  const nested = "[".repeat(50_000) + "]".repeat(50_000);
+  const call = `{"index":0,"id":"x","type":"function","function":{"name":"f","arguments":${nested}}}`;
+  const chunk = `data: {"choices":[{"index":0,"delta":{"tool_calls":[${call}]},"finish_reason":null}]}\n\n`;
+  const message = `{"role":"assistant","tool_calls":[${call}]}`;
+  const whole = `{"choices":[{"index":0,"finish_reason":"tool_calls","message":${message}}]}`;
+  test.each([
+    { name: "a stream", stream: true, script: [HEAD, { atMs: 20, data: chunk }, { atMs: 30, end: true }] },
+    {
+      name: "a whole answer",
+      stream: false,
+      script: [
+        { atMs: 10, head: "application/json" },
+        { atMs: 20, data: whole },
+        { atMs: 30, end: true },
+      ],
+    },
+  ] satisfies readonly { name: string; stream: boolean; script: readonly Step[] }[])(
+    "because it is nested too deep, $name, is its upstream's fault",
+    async ({ stream, script }) => {
+      const upstream = new ScriptedUpstream([script]);
+      const { error, attempts } = await run([upstream], { stream, family: typed });
+      expect(error).toMatchObject({ reason: "ERROR_REASON_UPSTREAM_FAILED" });
+      expect(attempts).toBe(3);
     },
   );
 });
@@ -288,19 +334,24 @@ describe("an answer that is over while its connection stays open", () => {
     message("message_stop");
   const candidate = { index: 0, content: { parts: [{ text: "word" }] }, finishReason: "STOP" };
   const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 };
-  test.each([
-    { name: "[DONE]", family: openaiCompatible, data: ROLE + WORD + STOP + USAGE + DONE, lingers: false },
-    { name: "message_stop", family: anthropic, data: anthropicText, lingers: false },
-    { name: "an end and usage", family: openaiCompatible, data: ROLE + WORD + STOP + USAGE, lingers: true },
-    { name: "an end without usage", family: openaiCompatible, data: ROLE + WORD + STOP, lingers: true },
-    {
-      name: "a finish reason and usage, which is all that Gemini says",
-      family: gemini,
-      data: event({ candidates: [candidate], usageMetadata }),
-      lingers: true,
-    },
-  ])("ends with $name", async ({ family, data, lingers }) => {
-    const upstream = new ScriptedUpstream([[HEAD, { atMs: 1_000, data }]]);
+  test.each(
+    [
+      { name: "[DONE]", family: openaiCompatible, data: ROLE + WORD + STOP + USAGE + DONE, lingers: false },
+      { name: "message_stop", family: anthropic, data: anthropicText, lingers: false },
+      { name: "an end and usage", family: openaiCompatible, data: ROLE + WORD + STOP + USAGE, lingers: true },
+      { name: "an end without usage", family: openaiCompatible, data: ROLE + WORD + STOP, lingers: true },
+      {
+        name: "a finish reason and usage, which is all that Gemini says",
+        family: gemini,
+        data: event({ candidates: [candidate], usageMetadata }),
+        lingers: true,
+      },
+    ].flatMap((row) => [
+      { ...row, pings: [] },
+      { ...row, name: `${row.name}, and pings`, pings: each(500, ": ping\n\n").slice(2) },
+    ]),
+  )("ends with $name", async ({ family, data, lingers, pings }) => {
+    const upstream = new ScriptedUpstream([[HEAD, { atMs: 1_000, data }, ...pings]]);
     const { error, endMs, text } = await run([upstream], { family });
     expect(error).toBeUndefined();
     expect(text).toContain("word");

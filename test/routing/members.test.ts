@@ -1,7 +1,7 @@
 /** No member that steers model, limits or price reaches an upstream unasked, in any spelling that a reader takes. */
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
-import type { MemberTable } from "../../src/wire/members.js";
+import type { MemberTable } from "../../src/wire/request/members.js";
 import { CLIENT_WIRES, LEAST, leaving, LIMIT, MODEL, read, SPEECHES, UNPRICED } from "./asked.js";
 
 const REQUESTS = 10_000;

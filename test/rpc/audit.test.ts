@@ -57,6 +57,8 @@ function recordOf(endUser: string): void {
   feed.subscribe((request) => kept.records.add(request));
   const record = feed.begin(requestId, "/v1/chat/completions", { "x-tollgate-user": endUser });
   record.askedBy({ accountId: "acme", keyId: member.id }, "203.0.113.9");
+  const settings = { kept: true, redactions: [], bodyBytesMax: 0, totalBytesMax: 0n };
+  record.keepContent(settings, { source: { body: Buffer.from("what was said") }, prompt: () => ({}) });
   record.end(undefined);
 }
 
@@ -147,6 +149,7 @@ const DONE_CALLS: readonly { readonly path: string; readonly request: () => obje
     request: () => ({ id: requestId, amountNanos: 1n, refundId: "r-7", reason: "cut" }),
     of: () => `requests/${requestId}`,
   },
+  { path: usage.readRequestContent.path, request: () => ({ id: requestId }), of: () => `requests/${requestId}` },
   {
     path: usage.eraseEndUser.path,
     request: () => ({ endUser: "ann", accountId: "acme" }),
@@ -165,6 +168,7 @@ const NO_ACCOUNT = {
   tokensPerMinute: 0n,
   concurrency: 0n,
   modelLimits: [],
+  content: undefined,
 };
 let made = "";
 
@@ -191,7 +195,13 @@ describe("what was done", () => {
     expect((await of("RefundRequest"))?.transferId).toBe("r:r-7");
     expect(await of("UpdateKey")).toMatchObject({ before: "{}", after: '{"concurrency":"3"}' });
     // Of whom it was is not written: the log could never forget it.
-    expect(await of("EraseEndUser")).toMatchObject({ accountId: "acme", before: "", after: '{"request_count":"1"}' });
+    expect(await of("EraseEndUser")).toMatchObject({
+      accountId: "acme",
+      before: "",
+      after: '{"request_count":"1","content_count":"1"}',
+    });
+    // Who read what was said is written, and nothing of what.
+    expect(await of("ReadRequestContent")).toMatchObject({ accountId: "acme", before: "", after: "" });
     expect((await of("FreezeAccount"))?.after).toContain('"reason":"unpaid"');
     expect(JSON.parse((await of("RotateKey"))?.after ?? "")).toMatchObject({
       previous_secret_until: expect.any(String),

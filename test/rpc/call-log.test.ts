@@ -111,7 +111,7 @@ test("a change leaves a line with who made it and what it changed, and never a s
 });
 
 const QUESTION = new RegExp(
-  "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
+  "^(Get|List|Query|Summarize|Generate|Stream|Count|Embed|Estimate|Export|Resume|Cancel|Check|Report|Open|Tunnel|Admit|Watch)",
 );
 
 test("every management method that is no mere question is a change", () => {

@@ -6,13 +6,24 @@ import { expect } from "vitest";
 import { Records } from "../../src/records/records.js";
 import { NOW_MS } from "./open-core.js";
 
+/** Of no root secret. */
+const CONTENT = { keys: [Buffer.alloc(32, 7)], previous: undefined, keptMs: 86_400_000 };
+
 /** Any failure of theirs fails the test. */
 export async function openRecords(): Promise<{ readonly records: Records; close(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-records-"));
   const fail = (problem: unknown): never => expect.unreachable(String(problem));
   const retention = { recordsMs: 86_400_000, refusalsMs: 86_400_000 };
   const nowMs = (): number => NOW_MS;
-  const records = await Records.open({ place: { directory }, retention, nowMs, onDropped: fail, onError: fail });
+  const records = await Records.open({
+    place: { directory },
+    retention,
+    nowMs,
+    onDropped: fail,
+    onError: fail,
+    content: CONTENT,
+    onContentDropped: fail,
+  });
   return {
     records,
     async close() {

@@ -112,10 +112,10 @@ async function answer(path: string, fields: object, metadata: CallMetadata): Pro
   const method = requiredMethod(path);
   const request = Object.assign(method.requestDeserialize(Buffer.alloc(0)) as object, fields);
   const call = { metadata, signal: SIGNAL, timeoutMs: 5_000, peer: "", local: true };
-  if (method.responseStream) return jsonOf(await firstMessage(method, request, call));
+  if (method.responseStream) return jsonOf(method, await firstMessage(method, request, call));
   const outcome = await core.dispatcher.unary(method, request, call);
   if (outcome.kind === "refused") throw outcome.error;
-  return jsonOf(outcome.message);
+  return jsonOf(method, outcome.message);
 }
 
 /** What a stream says first of a request that ends meanwhile. */
@@ -136,8 +136,10 @@ function firstMessage(method: ReturnType<typeof requiredMethod>, request: object
   });
 }
 
-function jsonOf(message: unknown): string {
-  return JSON.stringify(message, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+/** As a caller reads it: what a message leans on inside the process travels nowhere. */
+function jsonOf(method: ReturnType<typeof requiredMethod>, message: unknown): string {
+  const read = method.responseDeserialize(method.responseSerialize(message));
+  return JSON.stringify(read, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
 /** Where the fields stand in a message, however deep. */

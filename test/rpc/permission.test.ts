@@ -52,6 +52,7 @@ const TABLE: Readonly<Record<string, string>> = {
   "UsageService/SummarizeUsage": "usage",
   "UsageService/QueryUsage": "usage",
   "UsageService/EraseEndUser": "operator",
+  "UsageService/ReadRequestContent": "operator",
   "UpstreamService/ListUpstreams": "operator",
   "NodeService/ListNodes": "operator",
   "AuditService/ListAuditEvents": "audit",
@@ -68,8 +69,13 @@ const TABLE: Readonly<Record<string, string>> = {
   "IdentityService/EndMemberSessions": "members",
   "IdentityService/GetMemberLimits": "members",
   "IdentityService/UpdateMemberLimits": "members",
+  "SettingsService/GetSettings": "operator",
+  "SettingsService/CheckSettings": "operator",
+  "SettingsService/UpdateSettings": "operator",
+  "SettingsService/ExportSettings": "operator",
   "PaymentService/CreateTopUpCodes": "operator",
   "PaymentService/ListTopUpCodes": "operator",
+  "PaymentService/ListTopUpBatches": "operator",
   "PaymentService/VoidTopUpCodes": "operator",
   "PaymentService/RedeemTopUpCode": "usage",
   "IdentityService/ProveSession": "person",
@@ -129,6 +135,7 @@ const INTERNAL_TABLE: typeof TABLE = {
   "FrontService/CheckCaller": "any",
   "FrontService/WatchCaller": "any",
   "FrontService/ReportUndelivered": "chat",
+  "FrontService/ReportRefusals": "nobody",
 };
 const ROWS = [rowsOf("tollgate.v1", TABLE), rowsOf("tollgate.internal.v1", INTERNAL_TABLE)].flat();
 /** Those that a key may call. */

@@ -71,7 +71,7 @@ beforeEach(() => {
 test("a failure of the ledger amid the seeds leaves none of them, and the next reload applies all", async () => {
   const [one, two] = [accountOf("one", 5n), accountOf("two", 7n)];
   const before = await place.open();
-  expect(await applySeeds(before.parts, fileOf(one), TEST_ACT)).toEqual([]);
+  expect(await applySeeds(before.parts, fileOf(one), TEST_ACT)).toMatchObject({ differences: [] });
   await before.store.close();
   const failing = await place.open("during_commit=throw:1");
   await expect(applySeeds(failing.parts, fileOf(one, two, accountOf("three", 9n)), TEST_ACT)).rejects.toThrow();
@@ -79,7 +79,7 @@ test("a failure of the ledger amid the seeds leaves none of them, and the next r
   await failing.store.close();
   const after = await place.open();
   expect(await found(after, ["two", "three"])).toEqual([]);
-  expect(await applySeeds(after.parts, fileOf(one, two), TEST_ACT)).toEqual([]);
+  expect(await applySeeds(after.parts, fileOf(one, two), TEST_ACT)).toMatchObject({ differences: [] });
   expect(await found(after, ["two"])).toEqual(["account two", "credit two", "key two"]);
   expect((await after.parts.ledger.balance("one")).grantedNanos).toBe(5n);
   expect((await after.parts.ledger.verify()).problems).toEqual([]);
@@ -100,7 +100,7 @@ test("what was seeded before stays as it is, and is said", async () => {
   const opened = await place.open();
   await applySeeds(opened.parts, fileOf(accountOf("one", 5n)), TEST_ACT);
   await opened.parts.keys.revoke((await opened.parts.keys.authenticate(secretOf("one"))).keyId, TEST_ACT);
-  const said = await applySeeds(
+  const { differences: said } = await applySeeds(
     opened.parts,
     fileOf({ ...accountOf("one", 6n), name: "Uno" }, accountOf("two", 1n)),
     TEST_ACT,

@@ -24,6 +24,24 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }));
 /** The requests whose own node does not answer for them any more. */
 const LET_GO: ReadonlySet<string> = new Set(["expired", "late"]);
 
+const KEY = {
+  accountId: "acme",
+  settings: new Uint8Array([10, 1]),
+  previousDigest: null,
+  previousUntilMs: null,
+  hint: "sk-a...b",
+  createTimeMs: NOON_MS,
+  revokeTimeMs: NOON_MS,
+  revision: 1,
+};
+/** Keys of nobody, of another key, of a person, and of a person's key. */
+const MADE = [
+  { makerId: null },
+  { makerId: "key_1" },
+  { makerId: null, makerUserId: "user_1" },
+  { makerId: "key_1", makerUserId: "user_1" },
+] as const;
+
 /** A request in every state. The settlement of `late` came after its node let it go. */
 async function fill(store: Store): Promise<void> {
   await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
@@ -40,22 +58,10 @@ async function fill(store: Store): Promise<void> {
     checkpointOf({ requestId: "recovered" }),
     checkpointOf({ requestId: "held", operatorCostNanos: 1n }),
   ]);
-  await store.keys.create(
-    {
-      id: "key_1",
-      accountId: "acme",
-      settings: new Uint8Array([10, 1]),
-      digest: new Uint8Array([1]),
-      previousDigest: null,
-      previousUntilMs: null,
-      hint: "sk-a...b",
-      createTimeMs: NOON_MS,
-      revokeTimeMs: NOON_MS,
-      makerId: null,
-      revision: 1,
-    },
-    TEST_EVENT,
-  );
+  for (const [at, made] of MADE.entries()) {
+    const own = { id: `key_${at + 1}`, digest: new Uint8Array([at + 1]), ...made };
+    await store.keys.create({ ...KEY, ...own }, TEST_EVENT);
+  }
   const live = new Set(["held"]);
   await store.ledger.commit([recover({ nodeId: "held", live }), settleOf({ requestId: "late" })]);
   await store.close();
@@ -89,7 +95,7 @@ function problemsAfter(sql: string): readonly string[] {
   return problemsOf(directory);
 }
 
-const SOUND = { holds: true, problems: [], accountCount: 2, transferCount: 17, openHoldCount: 1, auditEventCount: 5 };
+const SOUND = { holds: true, problems: [], accountCount: 2, transferCount: 17, openHoldCount: 1, auditEventCount: 8 };
 
 test("a sound ledger holds, and the proof says what it counted", async () => {
   const store = await openForTest({ directory: copyOfLedger() });
@@ -157,6 +163,8 @@ const TAMPERED: readonly (readonly [sql: string, problem: string])[] = [
   ["UPDATE usage_day SET operator_cost_nanos = 1", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
   ["UPDATE usage_day SET margin_nanos = 4", "The usage of 2026-11-21 (account acme, key key_1, model sim-1)"],
   ["UPDATE key SET settings = zeroblob(2)", "The key key_1 was changed: its digest does not fit it"],
+  ["UPDATE key SET maker_user_id = 'user_2' WHERE id = 'key_3'", "The key key_3 was changed: its digest does not fit"],
+  ["UPDATE key SET maker_user_id = NULL WHERE id = 'key_4'", "The key key_4 was changed: its digest does not fit"],
   ["UPDATE key SET revoke_time_ms = NULL", "The key key_1 was changed: its digest does not fit it"],
   ["DELETE FROM operator_total WHERE kind = 'overage'", "The operator's total overage does not equal"],
   ["DELETE FROM account WHERE id = 'other'", "The account other has transfers, but is not there"],
@@ -200,8 +208,8 @@ const TAMPERED: readonly (readonly [sql: string, problem: string])[] = [
   ["DELETE FROM budget WHERE period = 'total'", "The counter of the key key_1 (total) does not equal"],
   ["DELETE FROM audit_event WHERE sequence = 1", "The audit record 2 follows record 0: some between are gone"],
   ["DELETE FROM audit_event WHERE sequence = 3", "The audit record 4 follows record 2: some between are gone"],
-  ["DELETE FROM audit_event WHERE sequence = 5", "The audit log says that its last record is number 5: it ends with"],
-  ["DELETE FROM audit_event", "The audit log says that its last record is number 5: it ends with number 0"],
+  ["DELETE FROM audit_event WHERE sequence = 8", "The audit log says that its last record is number 8: it ends with"],
+  ["DELETE FROM audit_event", "The audit log says that its last record is number 8: it ends with number 0"],
   ["DELETE FROM audit_head", "The audit log does not say where it ends"],
   ["UPDATE audit_event SET actor_id = 'key_2' WHERE sequence = 2", "The audit record 2 was changed: its hash"],
   ["UPDATE audit_event SET time_ms = 1 WHERE sequence = 5", "The audit record 5 was changed: its hash"],

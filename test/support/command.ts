@@ -1,6 +1,9 @@
 /** The command `tollgate` as a person runs it: a process of its own, from the built program. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+
+const THIS_BUILD = new URL("../../", import.meta.url).pathname;
 
 export interface CommandResult {
   readonly code: number | null;
@@ -14,8 +17,9 @@ export async function tollgate(
   env: Readonly<Record<string, string>> = {},
   directory?: string,
   timeoutMs = 60_000,
+  build = THIS_BUILD,
 ): Promise<CommandResult> {
-  const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
+  const program = join(build, "dist/src/cli/main.js");
   const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
     // Tests run side by side, and the address of each process must be its own.

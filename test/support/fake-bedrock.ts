@@ -65,8 +65,8 @@ export interface FakeBedrock {
 export const USAGE = {
   inputTokens: 10,
   outputTokens: 4,
-  totalTokens: 121,
-  cacheReadInputTokens: 100,
+  totalTokens: 61,
+  cacheReadInputTokens: 40,
   cacheWriteInputTokens: 7,
   cacheDetails: [
     { ttl: "1h", inputTokens: 5 },

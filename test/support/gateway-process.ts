@@ -44,6 +44,8 @@ export interface StartOptions {
   readonly dataDirectory?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** The build that runs, a directory with `dist` in it. Default: this one. */
+  readonly build?: string;
 }
 
 export async function startGateway(options: StartOptions = {}): Promise<GatewayProcess> {
@@ -52,7 +54,13 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
   const database = await databaseOf(dataDirectory, options.env ?? {});
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
-  const program = ["--import", TAP, "dist/src/cli/main.js", "serve", ...(options.args ?? [])];
+  const program = [
+    "--import",
+    TAP,
+    join(options.build ?? "", "dist/src/cli/main.js"),
+    "serve",
+    ...(options.args ?? []),
+  ];
   const child = spawn(process.execPath, program, {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
@@ -66,6 +74,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
       ...(options.settings === undefined ? {} : { TOLLGATE_CONFIG: settingsPath }),
       ...database,
+      ...workersOf(options.env ?? {}),
       ...options.env,
     },
   });
@@ -96,6 +105,12 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     },
     writeSettings: (yaml) => writeFileSync(settingsPath, yaml),
   };
+}
+
+/** With `TOLLGATE_TEST_WORKERS` each gateway serves by so many processes; a front end has no state that they share. */
+function workersOf(env: Readonly<Record<string, string>>): Record<string, string> {
+  const count = process.env["TOLLGATE_TEST_WORKERS"];
+  return count === undefined || "TOLLGATE_CORE" in env ? {} : { TOLLGATE_WORKERS: count };
 }
 
 interface Ready {

@@ -26,6 +26,10 @@ export const ASKED: readonly DocumentedHeader[] = [
   { name: "x-tollgate-user", what: "the person behind the request, for reports" },
   { name: "x-tollgate-conversation", what: "what the request belongs to, for reports" },
   { name: "x-client-request-id", what: "the client's own id of the request, for reports" },
+  {
+    name: "x-tollgate-log",
+    what: "`none`: neither what the request says nor whom it is for is kept ([records.md](records.md))",
+  },
   { name: "x-tollgate-account", what: "the account in which a signed-in person acts" },
   { name: "x-tollgate-console", what: "`1`: that a page of the console asks; without it no session is taken" },
   { name: "x-stainless-retry-count", what: "what SDKs send with a retry, which waits for the attempt that was lost" },
@@ -74,7 +78,6 @@ export const OTHERS: readonly string[] = [
   "x-tollgate-client-address",
   "x-tollgate-client",
   "x-tollgate-front",
-  "x-tollgate-log",
   "x-tollgate-path-model",
   "x-tollgate-path-stream",
 ];

@@ -20,6 +20,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/main.ts",
     "src/workers.ts",
     "src/serve/settings-check.ts",
+    // The process that owns the database of workers loads no more of the gateway.
+    "src/serve/owner.ts",
     "src/import/",
     "src/audit/",
     "src/store/copy.ts",
@@ -30,7 +32,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Forms only: what is known of a model.
   "src/config/": ["src/wire/wire.ts"],
   // The one writer of events is the wires'.
-  "src/http/": ["src/formats/", "src/observe/", "src/wire/event-writer.ts"],
+  "src/http/": ["src/formats/", "src/observe/", "src/wire/events/writer.ts"],
   "src/formats/": ["src/wire/"],
   "src/rpc/": [
     "src/alerts/",
@@ -52,6 +54,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/identity/",
     "src/payments/",
     "src/store/payment-scripts.ts",
+    // What was made over the API, in the form of a settings file: docs/decisions/0184-settings-have-one-decider.md.
+    "src/config/export.ts",
   ],
   "src/gateway/": [
     // Where it writes what it learns of a request.
@@ -65,8 +69,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/observe/",
     "src/wire/wire.ts",
     // What the typed form brings along is judged as what a client's own body holds.
-    "src/wire/hosted-tools.ts",
-    "src/wire/held-objects.ts",
+    "src/wire/request/hosted-tools.ts",
+    "src/wire/request/held-objects.ts",
   ],
   // The thread does what the steps of a request do with its body, away from the event loop.
   "src/reading/": [
@@ -82,6 +86,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/records/": [
     // A request brings its trace.
     "src/observe/tracing.ts",
+    // Content is sealed as other secrets are: docs/decisions/0176-content-that-is-kept.md.
+    "src/alerts/seal.ts",
     "src/store/store.ts",
     "src/store/sqlite/binding.ts",
     "src/store/sqlite/side-file.ts",
@@ -122,10 +128,11 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/upstream/upstream.ts",
     "src/wire/wire.ts",
     // What a refusal is about, by which its target's health is judged.
-    "src/wire/upstream-refusal.ts",
+    "src/wire/error/upstream-refusal.ts",
+    "src/wire/error/refusals.ts",
     // What may leave, and at which price: docs/decisions/0080-one-gate-for-members.md.
-    "src/wire/member-gate.ts",
-    "src/wire/held-objects.ts",
+    "src/wire/request/member-gate.ts",
+    "src/wire/request/held-objects.ts",
     "src/wire/json/",
     "src/pricing/rates.ts",
     // Forms only: what the settings say, and who asks for the list of models.
@@ -141,6 +148,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     ...["book", "operation", "recovery", "rows", "state", "transfer", "usage"].map((name) => `src/ledger/${name}.ts`),
   ],
   "src/coordination/": [],
+  // Questions and answers between processes of one machine: docs/decisions/0182-workers-have-an-owner.md.
+  "src/owner/": [],
   "src/observe/": [],
   "src/api/": [],
   "src/errors.ts": ["src/people-reasons.ts"],

@@ -1,7 +1,7 @@
 /** The part of docs/members.md that is made from the tables of the wires. */
-import { readdirSync } from "node:fs";
-import type { MemberRule, MemberTable } from "../../src/wire/members.js";
-import type { ToolRule } from "../../src/wire/hosted-tools.js";
+import { existsSync, readdirSync } from "node:fs";
+import type { MemberRule, MemberTable } from "../../src/wire/request/members.js";
+import type { ToolRule } from "../../src/wire/request/hosted-tools.js";
 
 /** What stands before it is written by hand. */
 export const MARK = "<!-- From here on the page is made from the tables: npm test says how. -->\n";
@@ -18,8 +18,9 @@ interface Tables {
 export async function membersSections(): Promise<string> {
   const sections: string[] = [];
   for (const entry of readdirSync(WIRES, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue;
-    const path = new URL(`${entry.name}/members.ts`, WIRES);
+    // Folders without an index hold what wires share.
+    if (!existsSync(new URL(`${entry.name}/index.ts`, WIRES))) continue;
+    const path = new URL(`${entry.name}/request/members.ts`, WIRES);
     const tables = await import(path.href).then(
       (found: Tables) => found,
       () => undefined,

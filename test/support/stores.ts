@@ -2,10 +2,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, onTestFinished } from "vitest";
+import { ownedStore } from "../../src/serve/owned-storage.js";
+import type { CallName, SqliteCalls } from "../../src/store/sqlite/calls.js";
 import { openPostgresStore } from "../../src/store/postgres/store.js";
 import { Sqlite } from "../../src/store/sqlite/binding.js";
-import { openSqliteStore } from "../../src/store/sqlite/store.js";
+import { openSqliteStore, openSqliteThread, verifierOf } from "../../src/store/sqlite/store.js";
 import type { Store } from "../../src/store/store.js";
+import { startOwner } from "./owner.js";
 import { administer, makeDatabase, postgresMissing, quickDirectory } from "./postgres.js";
 
 /** An empty database for one test, gone with it. */
@@ -19,7 +22,7 @@ export interface StorePlace {
 export interface StoreDriver {
   /** As `TOLLGATE_TEST_STORE` names it. */
   readonly id: "sqlite" | "postgres";
-  readonly name: "SQLite" | "PostgreSQL";
+  readonly name: "SQLite" | "SQLite of an owner" | "PostgreSQL";
   readonly missing: string | undefined;
   place(): Promise<StorePlace>;
 }
@@ -37,10 +40,17 @@ export const STORE_DRIVERS: readonly StoreDriver[] = [
   { id: "postgres", name: "PostgreSQL", missing: postgresMissing, place: postgresPlace },
 ];
 
+/** SQLite as a worker has it: another process owns the database, here this one, and is asked over a socket. */
+export const OWNED: StoreDriver = {
+  id: "sqlite",
+  name: "SQLite of an owner",
+  missing: undefined,
+  place: () => Promise.resolve(ownedPlace()),
+};
+
 /** The same tests on each driver. */
-export function onEachStore(tests: (driver: StoreDriver) => void): void {
-  for (const driver of STORE_DRIVERS)
-    describe.skipIf(driver.missing !== undefined)(`on ${driver.name}`, () => tests(driver));
+export function onEachStore(tests: (driver: StoreDriver) => void, drivers = STORE_DRIVERS): void {
+  for (const driver of drivers) describe.skipIf(driver.missing !== undefined)(`on ${driver.name}`, () => tests(driver));
 }
 
 /** An open store that the end of the test closes. */
@@ -48,11 +58,12 @@ export async function openStore(driver: StoreDriver): Promise<Store> {
   return (await driver.place()).open();
 }
 
-function sqlitePlace(): StorePlace {
+function sqlitePlace(): StorePlace & { readonly directory: string } {
   const parent = mkdtempSync(join(quickDirectory(), "tollgate-"));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
   const directory = join(parent, "data");
   return {
+    directory,
     open: async () => closedAtEnd(await openSqliteStore({ directory })),
     tamper: (sql) => {
       const database = new Sqlite(join(directory, "tollgate.db"));
@@ -66,6 +77,26 @@ function sqlitePlace(): StorePlace {
       return Promise.resolve();
     },
   };
+}
+
+function ownedPlace(): StorePlace {
+  const { directory, ...place } = sqlitePlace();
+  const open = async (): Promise<Store> => {
+    const thread = await openSqliteThread({ directory });
+    const verify = verifierOf(directory);
+    const owner = await startOwner({
+      ledger: (name, args) => thread.call(name as CallName<SqliteCalls>, ...(args as never)),
+      nodes: () => verify(),
+    });
+    const worker = await owner.come();
+    const close = async (): Promise<void> => {
+      await worker.close();
+      await owner.close();
+      await thread.close();
+    };
+    return closedAtEnd({ ...ownedStore(worker), close });
+  };
+  return { ...place, open };
 }
 
 async function postgresPlace(): Promise<StorePlace> {

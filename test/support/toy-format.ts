@@ -2,8 +2,8 @@
 import type { Answer, Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import type { Format } from "../../src/formats/format.js";
-import { eventBytes } from "../../src/wire/event-writer.js";
-import { memberTable } from "../../src/wire/members.js";
+import { eventBytes } from "../../src/wire/events/writer.js";
+import { memberTable } from "../../src/wire/request/members.js";
 import { type RequestFacts, type SourceBody, StreamEncoder, type Wire, type WireRequest } from "../../src/wire/wire.js";
 
 const END = "THE END";

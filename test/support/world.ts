@@ -43,6 +43,13 @@ export function settingsFor(upstreamUrl: string, outputTokensMax = 1_000): strin
   ].join("\n");
 }
 
+/** A line of the settings: the model `searching-1`, which searches for nothing but the tokens of each round. */
+export function searchingModel(contextTokens: number): string {
+  const bounds = `context_tokens: ${contextTokens}, output_tokens_max: 1000`;
+  const price = `{ input: "0.01", output: "0.1", tools: { web_search: 0 } }`;
+  return `  searching-1: { targets: [{ upstream: fake }], ${bounds}, price: ${price} }\n`;
+}
+
 /** `moreModels` are lines of the settings file below `models:`. */
 export async function startWorld(
   topology: Topology = "one process",

@@ -5,7 +5,7 @@ import { tabledFacts } from "../../src/models/facts.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { createWire as createConverse } from "../../src/wire/bedrock-converse/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
-import { openAiChatDialect } from "../../src/wire/openai-chat/dialect.js";
+import { openAiChatDialect } from "../../src/wire/openai-chat/facts-dialect.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
 import { wire as responses } from "../../src/wire/openai-responses/index.js";
 import type { UpstreamWire, Wire } from "../../src/wire/wire.js";

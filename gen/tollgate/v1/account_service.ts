@@ -110,6 +110,26 @@ export interface AccountSettings {
   concurrency: bigint;
   /** Limits of the account's requests to some models, at most 100. A request keeps all those that match its model. */
   modelLimits: ModelLimits[];
+  /** Whether what requests and answers say is kept. Absent: it is not. */
+  content?: ContentSettings | undefined;
+}
+
+/**
+ * ContentSettings say whether and how the gateway keeps what an account's requests and their answers say: without
+ * credentials, encrypted with a key of the account, for a week unless the operator sets another time.
+ */
+export interface ContentSettings {
+  /** True where it is kept. */
+  kept: boolean;
+  /**
+   * What else is taken out before it is kept: texts in which `#` is a digit and `*` is 1 to 64 characters of a word,
+   * such as ###-##-#### or *@*. At most 50, of 3 to 128 characters, with at most two `*` each.
+   */
+  redactions: string[];
+  /** The most that is kept of a request, and of an answer, in bytes: up to 1,048,576; 0 means 65,536. */
+  bodyBytesMax: number;
+  /** The most that is kept of the account, in bytes: up to 17,179,869,184; 0 means 268,435,456. The oldest goes first. */
+  totalBytesMax: bigint;
 }
 
 /** ModelLimits are the limits of an account's requests to the models that a pattern matches, counted together. */
@@ -592,6 +612,7 @@ function createBaseAccountSettings(): AccountSettings {
     tokensPerMinute: 0n,
     concurrency: 0n,
     modelLimits: [],
+    content: undefined,
   };
 }
 
@@ -653,6 +674,9 @@ export const AccountSettings: MessageFns<AccountSettings> = {
     }
     for (const v of message.modelLimits) {
       ModelLimits.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.content !== undefined) {
+      ContentSettings.encode(message.content, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -764,6 +788,96 @@ export const AccountSettings: MessageFns<AccountSettings> = {
             }
 
             message.modelLimits.push(ModelLimits.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.content = ContentSettings.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContentSettings(): ContentSettings {
+  return { kept: false, redactions: [], bodyBytesMax: 0, totalBytesMax: 0n };
+}
+
+export const ContentSettings: MessageFns<ContentSettings> = {
+  encode(message: ContentSettings, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kept !== false) {
+      writer.uint32(8).bool(message.kept);
+    }
+    for (const v of message.redactions) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.bodyBytesMax !== 0) {
+      writer.uint32(24).uint32(message.bodyBytesMax);
+    }
+    if (message.totalBytesMax !== 0n) {
+      if (BigInt.asUintN(64, message.totalBytesMax) !== message.totalBytesMax) {
+        throw new globalThis.Error("value provided for field message.totalBytesMax of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.totalBytesMax);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContentSettings {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContentSettings();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.kept = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.redactions.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bodyBytesMax = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalBytesMax = reader.uint64() as bigint;
             continue;
           }
         }

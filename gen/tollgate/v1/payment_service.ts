@@ -107,6 +107,50 @@ export interface ListTopUpCodesResponse {
   nextPageToken: string;
 }
 
+/** TopUpBatch is a batch of codes in figures. */
+export interface TopUpBatch {
+  /** The batch's id. It is no secret. */
+  id: string;
+  /** What each of its codes is worth, in nano-USD. */
+  amountNanos: bigint;
+  /** amount_nanos in USD. */
+  amount?:
+    | Money
+    | undefined;
+  /** What the batch is for, for people. */
+  note: string;
+  /** When it was made. */
+  createTime?:
+    | Date
+    | undefined;
+  /** From when on nobody redeems its codes any more. */
+  expireTime?:
+    | Date
+    | undefined;
+  /** The number of codes that were made. */
+  codeCount: number;
+  /** The number of codes that were redeemed. */
+  redeemedCount: number;
+  /** The number of codes that an operator ended. */
+  voidCount: number;
+}
+
+/** ListTopUpBatchesRequest is what ListTopUpBatches is asked. */
+export interface ListTopUpBatchesRequest {
+  /** Maximum batches per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListTopUpBatchesResponse is a page of batches. */
+export interface ListTopUpBatchesResponse {
+  /** The batches, the newest first. */
+  topUpBatches: TopUpBatch[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+}
+
 /** VoidTopUpCodesRequest is what VoidTopUpCodes is asked. */
 export interface VoidTopUpCodesRequest {
   /** The id of the batch. */
@@ -581,6 +625,267 @@ export const ListTopUpCodesResponse: MessageFns<ListTopUpCodesResponse> = {
   },
 };
 
+function createBaseTopUpBatch(): TopUpBatch {
+  return {
+    id: "",
+    amountNanos: 0n,
+    amount: undefined,
+    note: "",
+    createTime: undefined,
+    expireTime: undefined,
+    codeCount: 0,
+    redeemedCount: 0,
+    voidCount: 0,
+  };
+}
+
+export const TopUpBatch: MessageFns<TopUpBatch> = {
+  encode(message: TopUpBatch, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(26).fork()).join();
+    }
+    if (message.note !== "") {
+      writer.uint32(34).string(message.note);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(42).fork()).join();
+    }
+    if (message.expireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.expireTime), writer.uint32(50).fork()).join();
+    }
+    if (message.codeCount !== 0) {
+      writer.uint32(56).uint32(message.codeCount);
+    }
+    if (message.redeemedCount !== 0) {
+      writer.uint32(64).uint32(message.redeemedCount);
+    }
+    if (message.voidCount !== 0) {
+      writer.uint32(72).uint32(message.voidCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TopUpBatch {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTopUpBatch();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.note = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.expireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.codeCount = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.redeemedCount = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.voidCount = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTopUpBatchesRequest(): ListTopUpBatchesRequest {
+  return { pageSize: 0, pageToken: "" };
+}
+
+export const ListTopUpBatchesRequest: MessageFns<ListTopUpBatchesRequest> = {
+  encode(message: ListTopUpBatchesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pageSize !== 0) {
+      writer.uint32(8).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(18).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTopUpBatchesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTopUpBatchesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListTopUpBatchesResponse(): ListTopUpBatchesResponse {
+  return { topUpBatches: [], nextPageToken: "" };
+}
+
+export const ListTopUpBatchesResponse: MessageFns<ListTopUpBatchesResponse> = {
+  encode(message: ListTopUpBatchesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.topUpBatches) {
+      TopUpBatch.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListTopUpBatchesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListTopUpBatchesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.topUpBatches.push(TopUpBatch.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseVoidTopUpCodesRequest(): VoidTopUpCodesRequest {
   return { batchId: "", id: "" };
 }
@@ -874,6 +1179,22 @@ export const PaymentServiceService = {
     responseDeserialize: (value: Buffer): ListTopUpCodesResponse => ListTopUpCodesResponse.decode(value),
   },
   /**
+   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listTopUpBatches: {
+    path: "/tollgate.v1.PaymentService/ListTopUpBatches" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListTopUpBatchesRequest): Buffer =>
+      Buffer.from(ListTopUpBatchesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListTopUpBatchesRequest => ListTopUpBatchesRequest.decode(value),
+    responseSerialize: (value: ListTopUpBatchesResponse): Buffer =>
+      Buffer.from(ListTopUpBatchesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListTopUpBatchesResponse => ListTopUpBatchesResponse.decode(value),
+  },
+  /**
    * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.
    *
    * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such batch or code.
@@ -924,6 +1245,12 @@ export interface PaymentServiceServer extends UntypedServiceImplementation {
    * Refuses with PARAMETER_INVALID where the page token is none.
    */
   listTopUpCodes: handleUnaryCall<ListTopUpCodesRequest, ListTopUpCodesResponse>;
+  /**
+   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listTopUpBatches: handleUnaryCall<ListTopUpBatchesRequest, ListTopUpBatchesResponse>;
   /**
    * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.
    *
@@ -982,6 +1309,26 @@ export interface PaymentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListTopUpCodesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListTopUpBatches lists batches of codes, the newest first, each with how many of its codes were redeemed.
+   *
+   * Refuses with PARAMETER_INVALID where the page token is none.
+   */
+  listTopUpBatches(
+    request: ListTopUpBatchesRequest,
+    callback: (error: ServiceError | null, response: ListTopUpBatchesResponse) => void,
+  ): ClientUnaryCall;
+  listTopUpBatches(
+    request: ListTopUpBatchesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListTopUpBatchesResponse) => void,
+  ): ClientUnaryCall;
+  listTopUpBatches(
+    request: ListTopUpBatchesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListTopUpBatchesResponse) => void,
   ): ClientUnaryCall;
   /**
    * VoidTopUpCodes ends the codes of a batch that nobody redeemed yet, or one of them.

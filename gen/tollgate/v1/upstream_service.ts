@@ -957,7 +957,7 @@ export const UpstreamServiceService = {
   },
   /**
    * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. It concerns the node that answers, and no other.
+   * those that run end as they would. All nodes that live now are told; one that starts later is not.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1020,7 +1020,7 @@ export interface UpstreamServiceServer extends UntypedServiceImplementation {
   resetUpstream: handleUnaryCall<ResetUpstreamRequest, ResetUpstreamResponse>;
   /**
    * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. It concerns the node that answers, and no other.
+   * those that run end as they would. All nodes that live now are told; one that starts later is not.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */
@@ -1083,7 +1083,7 @@ export interface UpstreamServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * DrainUpstream lets no new request go to an upstream, until UndrainUpstream, ResetUpstream or the end of the process;
-   * those that run end as they would. It concerns the node that answers, and no other.
+   * those that run end as they would. All nodes that live now are told; one that starts later is not.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN.
    */

@@ -618,6 +618,48 @@ export interface EraseEndUserRequest {
 export interface EraseEndUserResponse {
   /** The number of requests whose records were changed. */
   requestCount: bigint;
+  /** The number of requests whose kept content was forgotten. */
+  contentCount: bigint;
+}
+
+/** ReadRequestContentRequest is what ReadRequestContent is asked. */
+export interface ReadRequestContentRequest {
+  /** The request's id, as the header x-request-id told it. */
+  id: string;
+}
+
+/** ReadRequestContentResponse is what was kept of a request and its answer. */
+export interface ReadRequestContentResponse {
+  /** What was kept. */
+  content?: RequestContent | undefined;
+}
+
+/**
+ * RequestContent is what a request and its answer said, without credentials and what the account's rules take out:
+ * there stands [redacted].
+ */
+export interface RequestContent {
+  /** The request's id. */
+  requestId: string;
+  /** The id of the account. */
+  accountId: string;
+  /** When the request ended. */
+  endTime?:
+    | Date
+    | undefined;
+  /** The wire that the client spoke, such as openai-chat. */
+  format: string;
+  /** The body of the request. One that came in the typed form is shown as JSON. */
+  request: string;
+  /** True where more was sent than is kept. */
+  requestCut: boolean;
+  /**
+   * What was answered: the body of a whole answer, or all the text that a stream brought, thoughts and calls of tools
+   * included. Empty: nothing was.
+   */
+  answer: string;
+  /** True where more was answered than is kept. */
+  answerCut: boolean;
 }
 
 /** ListRequestsResponse is a page of requests. */
@@ -3283,7 +3325,7 @@ export const EraseEndUserRequest: MessageFns<EraseEndUserRequest> = {
 };
 
 function createBaseEraseEndUserResponse(): EraseEndUserResponse {
-  return { requestCount: 0n };
+  return { requestCount: 0n, contentCount: 0n };
 }
 
 export const EraseEndUserResponse: MessageFns<EraseEndUserResponse> = {
@@ -3293,6 +3335,12 @@ export const EraseEndUserResponse: MessageFns<EraseEndUserResponse> = {
         throw new globalThis.Error("value provided for field message.requestCount of type int64 too large");
       }
       writer.uint32(8).int64(message.requestCount);
+    }
+    if (message.contentCount !== 0n) {
+      if (BigInt.asIntN(64, message.contentCount) !== message.contentCount) {
+        throw new globalThis.Error("value provided for field message.contentCount of type int64 too large");
+      }
+      writer.uint32(16).int64(message.contentCount);
     }
     return writer;
   },
@@ -3316,6 +3364,238 @@ export const EraseEndUserResponse: MessageFns<EraseEndUserResponse> = {
             }
 
             message.requestCount = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.contentCount = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReadRequestContentRequest(): ReadRequestContentRequest {
+  return { id: "" };
+}
+
+export const ReadRequestContentRequest: MessageFns<ReadRequestContentRequest> = {
+  encode(message: ReadRequestContentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadRequestContentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadRequestContentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReadRequestContentResponse(): ReadRequestContentResponse {
+  return { content: undefined };
+}
+
+export const ReadRequestContentResponse: MessageFns<ReadRequestContentResponse> = {
+  encode(message: ReadRequestContentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.content !== undefined) {
+      RequestContent.encode(message.content, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadRequestContentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadRequestContentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.content = RequestContent.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestContent(): RequestContent {
+  return {
+    requestId: "",
+    accountId: "",
+    endTime: undefined,
+    format: "",
+    request: "",
+    requestCut: false,
+    answer: "",
+    answerCut: false,
+  };
+}
+
+export const RequestContent: MessageFns<RequestContent> = {
+  encode(message: RequestContent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    if (message.endTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.endTime), writer.uint32(26).fork()).join();
+    }
+    if (message.format !== "") {
+      writer.uint32(34).string(message.format);
+    }
+    if (message.request !== "") {
+      writer.uint32(42).string(message.request);
+    }
+    if (message.requestCut !== false) {
+      writer.uint32(48).bool(message.requestCut);
+    }
+    if (message.answer !== "") {
+      writer.uint32(58).string(message.answer);
+    }
+    if (message.answerCut !== false) {
+      writer.uint32(64).bool(message.answerCut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestContent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestContent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.endTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.request = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.requestCut = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.answer = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.answerCut = reader.bool();
             continue;
           }
         }
@@ -3642,7 +3922,7 @@ export const UsageServiceService = {
   },
   /**
    * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What the requests used and cost stays.
+   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
    */
@@ -3655,6 +3935,23 @@ export const UsageServiceService = {
     responseSerialize: (value: EraseEndUserResponse): Buffer =>
       Buffer.from(EraseEndUserResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EraseEndUserResponse => EraseEndUserResponse.decode(value),
+  },
+  /**
+   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   *
+   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   */
+  readRequestContent: {
+    path: "/tollgate.v1.UsageService/ReadRequestContent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReadRequestContentRequest): Buffer =>
+      Buffer.from(ReadRequestContentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReadRequestContentRequest => ReadRequestContentRequest.decode(value),
+    responseSerialize: (value: ReadRequestContentResponse): Buffer =>
+      Buffer.from(ReadRequestContentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadRequestContentResponse => ReadRequestContentResponse.decode(value),
   },
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
@@ -3720,11 +4017,18 @@ export interface UsageServiceServer extends UntypedServiceImplementation {
   queryUsage: handleUnaryCall<QueryUsageRequest, QueryUsageResponse>;
   /**
    * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What the requests used and cost stays.
+   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
    */
   eraseEndUser: handleUnaryCall<EraseEndUserRequest, EraseEndUserResponse>;
+  /**
+   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   *
+   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   */
+  readRequestContent: handleUnaryCall<ReadRequestContentRequest, ReadRequestContentResponse>;
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.
    *
@@ -3843,7 +4147,7 @@ export interface UsageServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * EraseEndUser takes out of all records whom requests of one person were for: the end user, tags, session, address and
-   * the client's own id. What the requests used and cost stays.
+   * the client's own id. What was kept of their content is forgotten. What the requests used and cost stays.
    *
    * It needs an operator's key. Refuses with PARAMETER_MISSING, and with OVERLOADED where the records cannot be read.
    */
@@ -3861,6 +4165,27 @@ export interface UsageServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EraseEndUserResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ReadRequestContent shows what a request and its answer said, where the account has that kept.
+   *
+   * It needs an operator's key. Each reading stands in the audit log. Refuses with PARAMETER_MISSING, with
+   * RESOURCE_UNKNOWN where nothing is kept of such a request, and with OVERLOADED where the records cannot be read.
+   */
+  readRequestContent(
+    request: ReadRequestContentRequest,
+    callback: (error: ServiceError | null, response: ReadRequestContentResponse) => void,
+  ): ClientUnaryCall;
+  readRequestContent(
+    request: ReadRequestContentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReadRequestContentResponse) => void,
+  ): ClientUnaryCall;
+  readRequestContent(
+    request: ReadRequestContentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReadRequestContentResponse) => void,
   ): ClientUnaryCall;
   /**
    * SummarizeUsage adds up requests by UTC day, account, key and model, the oldest day first, in pages.

@@ -1,26 +1,36 @@
 /** The settings in force, what was refused of them, and what decides: the file or the database. */
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type AuditEvent, listAuditEvents } from "../../../gen/console/audit_service.js";
 import { listNodes, type Node } from "../../../gen/console/node_service.js";
+import { exportSettings, getSettings } from "../../../gen/console/settings_service.js";
+import { call } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
+import { settingsWords } from "../copy/en-settings.ts";
 import { dateTime } from "../format.ts";
+import { saveText } from "../parts/download.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { SettingsFileSection } from "./settings-file.tsx";
+import { NamedSettings } from "./settings-named.tsx";
 import { changesIn, type FileChange, problemsIn } from "./settings-facts.ts";
 
 const AGAIN_MS = 5_000;
 const METHOD = "settings.apply";
+/** The newest changes of the file, among which the last accepted and the last refused one are looked for. */
+const CHANGES_MAX = 50;
 
 export function SettingsPage(): ReactNode {
   const nodes = useQuery({ ...ask(listNodes, {}), refetchInterval: AGAIN_MS });
-  const accepted = useQuery(ask(listAuditEvents, { method: METHOD, result: "done", pageSize: 1 }));
-  const refused = useQuery(ask(listAuditEvents, { method: METHOD, result: "refused", pageSize: 1 }));
-  const [lastAccepted] = accepted.data?.auditEvents ?? [];
-  const [lastRefused] = refused.data?.auditEvents ?? [];
+  const settings = useQuery(ask(getSettings, {}));
+  const changes = useQuery(ask(listAuditEvents, { method: METHOD, pageSize: CHANGES_MAX }));
+  const told = changes.data?.auditEvents ?? [];
+  const lastAccepted = told.find(({ result }) => result === "done");
+  const lastRefused = told.find(({ result }) => result === "refused");
   return (
     <Page title={words.pages.settings} about={admin.settings.about}>
       {lastRefused !== undefined && <Refusal event={lastRefused} accepted={lastAccepted} />}
@@ -32,12 +42,43 @@ export function SettingsPage(): ReactNode {
           )}
         </Loaded>
       </section>
-      {lastAccepted !== undefined && <Changed event={lastAccepted} />}
+      <Loaded of={settings} what={words.pages.settings} height={400}>
+        {({ file, named }) => (
+          <>
+            <SettingsFileSection file={file} isOneOfMany={(nodes.data?.nodes.length ?? 0) > 1} />
+            <section className="stack">
+              <h2>{settingsWords.named}</h2>
+              <NamedSettings named={named} />
+            </section>
+          </>
+        )}
+      </Loaded>
       <section className="stack">
         <h2>{admin.settings.holds}</h2>
         <Table label={admin.settings.holds} columns={HOLDS} rows={admin.settings.rows} keyOf={([what]) => what} />
       </section>
+      <Export />
+      {lastAccepted !== undefined && <Changed event={lastAccepted} />}
     </Page>
+  );
+}
+
+/** What was made in the console, as a settings file. */
+function Export(): ReactNode {
+  const save = useMutation({
+    mutationFn: async () => saveText((await call(exportSettings, {})).content, "tollgate-export.yaml", "text/yaml"),
+  });
+  return (
+    <section className="stack">
+      <h2>{settingsWords.exportTitle}</h2>
+      <p className="soft">{settingsWords.exportAbout}</p>
+      <span>
+        <button className="button" type="button" disabled={save.isPending} onClick={() => save.mutate()}>
+          {settingsWords.export}
+        </button>
+      </span>
+      {save.error !== null && <Problem error={save.error} what={settingsWords.exportFailed} />}
+    </section>
   );
 }
 

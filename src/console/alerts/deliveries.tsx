@@ -1,6 +1,6 @@
 /** What was sent to webhooks and by mail, what came back, and how it is sent again. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -18,6 +18,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import type { Owner } from "./alerts.tsx";
 
@@ -38,11 +39,11 @@ export function Deliveries({ owner, page }: DeliveriesParts): ReactNode {
     refetchInterval: ({ state }) =>
       state.data?.deliveries.some(({ state }) => state === "waiting") === true ? AGAIN_MS : false,
   });
-  const look: Column<Delivery> = {
-    name: alertWords.actions,
-    cell: ({ id }) => <Look id={id} owner={owner} />,
-    isNumber: true,
-  };
+  const look = actionsColumn<Delivery>(alertWords.actions, ({ id }) => (
+    <RowActions
+      actions={[{ name: alertWords.look, opens: (close) => <Opened id={id} owner={owner} onClose={close} /> }]}
+    />
+  ));
   return (
     <Loaded of={deliveries} what={alertWords.tabs.deliveries}>
       {(answer) =>
@@ -80,18 +81,6 @@ const COLUMNS: readonly Column<Delivery>[] = [
     isExtra: true,
   },
 ];
-
-function Look({ id, owner }: { readonly id: string; readonly owner: Owner }): ReactNode {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button className="button small" type="button" onClick={() => setOpen(true)}>
-        {alertWords.look}
-      </button>
-      {isOpen && <Opened id={id} owner={owner} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
 
 interface OpenedParts {
   readonly id: string;

@@ -8,6 +8,7 @@ import { alertWords } from "../copy/en-alerts.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { AlertDialog } from "./alert-dialog.tsx";
 import type { Owner } from "./alerts.tsx";
@@ -57,11 +58,7 @@ function columnsOf(owner: Owner): readonly Column<Alert>[] {
     cell: ({ accountId }) => accountId || alertWords.operators,
     isExtra: true,
   };
-  const actions: Column<Alert> = {
-    name: alertWords.actions,
-    cell: (alert) => <Actions alert={alert} owner={owner} />,
-    isNumber: true,
-  };
+  const actions = actionsColumn<Alert>(alertWords.actions, (alert) => <Actions alert={alert} owner={owner} />);
   return [...COLUMNS, ...(owner.account === "" ? [whose] : []), ...(owner.mayChange ? [actions] : [])];
 }
 
@@ -84,37 +81,35 @@ function Now({ alert: { firing, settings } }: { readonly alert: Alert }): ReactN
 }
 
 function Actions({ alert, owner }: { readonly alert: Alert; readonly owner: Owner }): ReactNode {
-  const [doing, setDoing] = useState<"change" | "remove">();
-  const close = (): void => setDoing(undefined);
   if (alert.createTime === undefined)
     return (
       <span className="tag" title={alertWords.inFileRule}>
         {alertWords.inFile}
       </span>
     );
+  const remove = (close: () => void): ReactNode => (
+    <Confirm
+      title={alertWords.removeTitle}
+      go={alertWords.remove}
+      failed={alertWords.removeFailed}
+      act={async () => {
+        await call(deleteAlert, { id: alert.id }, { account: owner.account });
+        await forget(listAlerts);
+      }}
+      onClose={close}
+    >
+      <p>{alertWords.removeWill}</p>
+    </Confirm>
+  );
   return (
-    <span className="row end">
-      <button className="button small" type="button" onClick={() => setDoing("change")}>
-        {alertWords.change}
-      </button>
-      <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
-        {alertWords.remove}
-      </button>
-      {doing === "change" && <AlertDialog owner={owner} alert={alert} onClose={close} />}
-      {doing === "remove" && (
-        <Confirm
-          title={alertWords.removeTitle}
-          go={alertWords.remove}
-          failed={alertWords.removeFailed}
-          act={async () => {
-            await call(deleteAlert, { id: alert.id }, { account: owner.account });
-            await forget(listAlerts);
-          }}
-          onClose={close}
-        >
-          <p>{alertWords.removeWill}</p>
-        </Confirm>
-      )}
-    </span>
+    <RowActions
+      actions={[
+        {
+          name: alertWords.change,
+          opens: (close) => <AlertDialog owner={owner} alert={alert} onClose={close} />,
+        },
+        { name: alertWords.remove, isDanger: true, opens: remove },
+      ]}
+    />
   );
 }

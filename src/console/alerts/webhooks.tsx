@@ -16,6 +16,7 @@ import { Confirm } from "../parts/confirm.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import type { Owner } from "./alerts.tsx";
 import { MakeWebhook, RotateWebhook } from "./webhook-dialogs.tsx";
@@ -31,11 +32,9 @@ export function Webhooks({ owner }: { readonly owner: Owner }): ReactNode {
       {alertWords.makeWebhook}
     </button>
   );
-  const actions: Column<Webhook> = {
-    name: alertWords.actions,
-    cell: (webhook) => <Actions webhook={webhook} account={account} />,
-    isNumber: true,
-  };
+  const actions = actionsColumn<Webhook>(alertWords.actions, (webhook) => (
+    <Actions webhook={webhook} account={account} />
+  ));
   return (
     <Loaded of={webhooks} what={alertWords.tabs.webhooks}>
       {(answer) => (
@@ -74,8 +73,6 @@ const COLUMNS: readonly Column<Webhook>[] = [
 
 function Actions({ webhook, account }: { readonly webhook: Webhook; readonly account: string }): ReactNode {
   const { id, settings, etag } = webhook;
-  const [doing, setDoing] = useState<"rotate" | "remove">();
-  const close = (): void => setDoing(undefined);
   const test = useMutation({
     mutationFn: () => call(testWebhook, { id }, { account }),
     onSuccess: () => forget(listDeliveries),
@@ -86,40 +83,32 @@ function Actions({ webhook, account }: { readonly webhook: Webhook; readonly acc
       call(updateWebhook, { id, settings: { paused: !isPaused }, updateMask: "paused", etag }, { account }),
     onSuccess: () => forget(listWebhooks),
   });
+  const remove = (close: () => void): ReactNode => (
+    <Confirm
+      title={alertWords.removeWebhookTitle}
+      go={alertWords.remove}
+      failed={alertWords.removeWebhookFailed}
+      act={async () => {
+        await call(deleteWebhook, { id }, { account });
+        await forget(listWebhooks);
+      }}
+      onClose={close}
+    >
+      <p>{alertWords.removeWebhookWill}</p>
+    </Confirm>
+  );
   return (
-    <span className="stack">
-      <span className="row end">
-        <button className="button small" type="button" disabled={test.isPending} onClick={() => test.mutate()}>
-          {alertWords.test}
-        </button>
-        <button className="button small" type="button" disabled={pause.isPending} onClick={() => pause.mutate()}>
-          {isPaused ? alertWords.resume : alertWords.pause}
-        </button>
-        <button className="button small" type="button" onClick={() => setDoing("rotate")}>
-          {alertWords.rotate}
-        </button>
-        <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
-          {alertWords.remove}
-        </button>
-      </span>
+    <RowActions
+      actions={[
+        { name: alertWords.test, isBusy: test.isPending, act: () => test.mutate() },
+        { name: isPaused ? alertWords.resume : alertWords.pause, isBusy: pause.isPending, act: () => pause.mutate() },
+        { name: alertWords.rotate, opens: (close) => <RotateWebhook id={id} account={account} onClose={close} /> },
+        { name: alertWords.remove, isDanger: true, opens: remove },
+      ]}
+    >
       {test.isSuccess && <small role="status">{alertWords.tested}</small>}
       {test.error !== null && <Problem error={test.error} what={alertWords.testFailed} />}
       {pause.error !== null && <Problem error={pause.error} what={alertWords.pauseFailed} />}
-      {doing === "rotate" && <RotateWebhook id={id} account={account} onClose={close} />}
-      {doing === "remove" && (
-        <Confirm
-          title={alertWords.removeWebhookTitle}
-          go={alertWords.remove}
-          failed={alertWords.removeWebhookFailed}
-          act={async () => {
-            await call(deleteWebhook, { id }, { account });
-            await forget(listWebhooks);
-          }}
-          onClose={close}
-        >
-          <p>{alertWords.removeWebhookWill}</p>
-        </Confirm>
-      )}
-    </span>
+    </RowActions>
   );
 }

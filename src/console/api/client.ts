@@ -28,6 +28,11 @@ export class Refusal extends Error {
   }
 }
 
+/** True where it was refused because the digits of a second factor were not given with the password, or were wrong. */
+export function needsCode(error: unknown): boolean {
+  return error instanceof Refusal && error.reason === "SECOND_FACTOR_MISSING";
+}
+
 /** The gateway was not reached at all. */
 export class Unreached extends Error {}
 

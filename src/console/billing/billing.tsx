@@ -1,7 +1,7 @@
 /** The balance, and what was booked in a month with the balance after each entry. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { getBalance, getStatement, type GetStatementResponse } from "../../../gen/console/account_service.js";
 import { fileAddress } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
@@ -18,14 +18,21 @@ import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { BalanceFigures } from "./balance-figures.tsx";
+import { Redeem } from "./redeem.tsx";
 
 const PAGE_SIZE = 500;
 
 export function Billing(): ReactNode {
-  const { account } = useSignedIn();
+  const { account, isManager } = useSignedIn();
+  const [isRedeeming, setRedeeming] = useState(false);
   const balance = useQuery(ask(getBalance, { id: account }, account));
+  const button = (
+    <button className="button main" type="button" onClick={() => setRedeeming(true)}>
+      {billingWords.redeem}
+    </button>
+  );
   return (
-    <Page title={words.pages.billing} about={billingWords.about}>
+    <Page title={words.pages.billing} about={billingWords.about} actions={isManager ? button : undefined}>
       {balance.error !== null ? (
         <Problem
           error={balance.error}
@@ -38,6 +45,7 @@ export function Billing(): ReactNode {
         <BalanceFigures balance={balance.data} />
       )}
       <Statement />
+      {isRedeeming && <Redeem onClose={() => setRedeeming(false)} />}
     </Page>
   );
 }

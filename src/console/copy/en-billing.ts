@@ -14,5 +14,16 @@ export const billingWords = {
   older: "Next page",
   first: "First page",
   emptyTitle: "Nothing was booked in this month",
-  emptyAbout: "Credits, charges and refunds are listed here with the balance after each. An operator adds credit.",
+  emptyAbout:
+    "Credits, charges and refunds are listed here with the balance after each. An operator or a top-up code adds credit.",
+  redeem: "Redeem a code",
+  redeemAbout: "What the code is worth is added to this account at once.",
+  code: "Code",
+  codeRule: "Such as TG-7QK2-…: small letters, spaces and missing dashes do not matter.",
+  redeemGo: "Redeem",
+  redeemFailed: "The code was not redeemed.",
+  redeemed: "Redeemed",
+  repeated: "This account had redeemed the code before: nothing changed.",
+  worth: "The code was worth",
+  now: "Free to spend now",
 } as const;

@@ -29,6 +29,7 @@ export const words = {
     operatorAlerts: "Operator alerts",
     operatorAudit: "Audit of everything",
     settings: "Settings",
+    codes: "Top-up codes",
   },
   shell: {
     skip: "Skip to the page",
@@ -62,8 +63,18 @@ export const words = {
     go: "Sign in",
     running: "Signing in…",
     failed: "You are not signed in.",
+    code: "Code of your second factor",
+    codeRule: "The six digits that your app shows now, or one of your recovery codes.",
     firstMissing:
       "Nobody can sign in yet. Open the link that the gateway printed when it started: it makes the first operator.",
+  },
+  proof: {
+    open: "Show your password",
+    title: "Show your password once more",
+    about: "You signed in a while ago, and this is only for you.",
+    go: "Go on",
+    failed: "That did not show who you are.",
+    done: "Thank you. Try again now.",
   },
   welcome: {
     title: "Welcome to Tollgate",

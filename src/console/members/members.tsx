@@ -18,6 +18,7 @@ import { clockTime, dateTime } from "../format.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeRole } from "./change-role.tsx";
@@ -69,11 +70,7 @@ const COLUMNS: readonly Column<Member>[] = [
   },
 ];
 
-const ACTIONS: Column<Member> = {
-  name: memberWords.actions,
-  cell: (member) => <Actions member={member} />,
-  isNumber: true,
-};
+const ACTIONS = actionsColumn<Member>(memberWords.actions, (member) => <Actions member={member} />);
 
 /** A person's name, marked where it is the reader's own. */
 export function PersonName({ id, name }: { readonly id: string | undefined; readonly name: string }): ReactNode {
@@ -88,46 +85,42 @@ export function PersonName({ id, name }: { readonly id: string | undefined; read
 
 function Actions({ member: { user, role } }: { readonly member: Member }): ReactNode {
   const { account } = useSignedIn();
-  const [doing, setDoing] = useState<"change" | "remove">();
-  const close = (): void => setDoing(undefined);
   const { id = "", name = "" } = user ?? {};
+  const change = (close: () => void): ReactNode => (
+    <ChangeRole
+      title={memberWords.changeTitle(name)}
+      names={roleNames}
+      roles={MEMBER_ROLES}
+      says={memberWords.rolesDo}
+      role={role}
+      act={async (next) => {
+        await call(updateMember, { accountId: account, userId: id, role: next }, { account });
+        await forget(listMembers);
+      }}
+      onClose={close}
+    />
+  );
+  const remove = (close: () => void): ReactNode => (
+    <Confirm
+      title={memberWords.removeTitle(name)}
+      go={memberWords.removeGo}
+      failed={memberWords.removeFailed}
+      act={async () => {
+        await call(removeMember, { accountId: account, userId: id }, { account });
+        await forget(listMembers);
+      }}
+      onClose={close}
+    >
+      <p>{memberWords.removeWill}</p>
+    </Confirm>
+  );
   return (
-    <span className="row end">
-      <button className="button small" type="button" onClick={() => setDoing("change")}>
-        {memberWords.change}
-      </button>
-      <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
-        {memberWords.remove}
-      </button>
-      {doing === "change" && (
-        <ChangeRole
-          title={memberWords.changeTitle(name)}
-          names={roleNames}
-          roles={MEMBER_ROLES}
-          says={memberWords.rolesDo}
-          role={role}
-          act={async (next) => {
-            await call(updateMember, { accountId: account, userId: id, role: next }, { account });
-            await forget(listMembers);
-          }}
-          onClose={close}
-        />
-      )}
-      {doing === "remove" && (
-        <Confirm
-          title={memberWords.removeTitle(name)}
-          go={memberWords.removeGo}
-          failed={memberWords.removeFailed}
-          act={async () => {
-            await call(removeMember, { accountId: account, userId: id }, { account });
-            await forget(listMembers);
-          }}
-          onClose={close}
-        >
-          <p>{memberWords.removeWill}</p>
-        </Confirm>
-      )}
-    </span>
+    <RowActions
+      actions={[
+        { name: memberWords.change, opens: change },
+        { name: memberWords.remove, isDanger: true, opens: remove },
+      ]}
+    />
   );
 }
 
@@ -159,31 +152,24 @@ const INVITED: readonly Column<Invitation>[] = [
     isNumber: true,
     isExtra: true,
   },
-  { name: memberWords.actions, cell: (invitation) => <TakeBack invitation={invitation} />, isNumber: true },
+  actionsColumn(memberWords.actions, (invitation) => <TakeBack invitation={invitation} />),
 ];
 
 function TakeBack({ invitation: { id } }: { readonly invitation: Invitation }): ReactNode {
   const { account } = useSignedIn();
-  const [isAsked, setAsked] = useState(false);
-  return (
-    <>
-      <button className="button small" type="button" onClick={() => setAsked(true)}>
-        {memberWords.revoke}
-      </button>
-      {isAsked && (
-        <Confirm
-          title={memberWords.revokeTitle}
-          go={memberWords.revoke}
-          failed={memberWords.revokeFailed}
-          act={async () => {
-            await call(revokeInvitation, { accountId: account, id }, { account });
-            await forget(listInvitations);
-          }}
-          onClose={() => setAsked(false)}
-        >
-          <p>{memberWords.revokeWill}</p>
-        </Confirm>
-      )}
-    </>
+  const confirm = (close: () => void): ReactNode => (
+    <Confirm
+      title={memberWords.revokeTitle}
+      go={memberWords.revoke}
+      failed={memberWords.revokeFailed}
+      act={async () => {
+        await call(revokeInvitation, { accountId: account, id }, { account });
+        await forget(listInvitations);
+      }}
+      onClose={close}
+    >
+      <p>{memberWords.revokeWill}</p>
+    </Confirm>
   );
+  return <RowActions actions={[{ name: memberWords.revoke, opens: confirm }]} />;
 }

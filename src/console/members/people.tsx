@@ -12,6 +12,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { actionsColumn, RowActions } from "../parts/row-actions.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { ChangeRole } from "./change-role.tsx";
@@ -62,52 +63,45 @@ const COLUMNS: readonly Column<User>[] = [
   },
 ];
 
-const ACTIONS: Column<User> = { name: memberWords.actions, cell: (user) => <Actions user={user} />, isNumber: true };
+const ACTIONS = actionsColumn<User>(memberWords.actions, (user) => <Actions user={user} />);
 
 function Actions({ user: { id, name, installationRole } }: { readonly user: User }): ReactNode {
-  const [doing, setDoing] = useState<"change" | "reset" | "remove">();
-  const close = (): void => setDoing(undefined);
+  const change = (close: () => void): ReactNode => (
+    <ChangeRole
+      title={memberWords.people.changeTitle(name)}
+      names={installationRoleNames}
+      roles={INSTALLATION_ROLES}
+      says={memberWords.people.rolesDo}
+      role={installationRole}
+      act={async (next) => {
+        await call(updateUser, { id, installationRole: next });
+        await forget(listUsers);
+      }}
+      onClose={close}
+    />
+  );
+  const remove = (close: () => void): ReactNode => (
+    <Confirm
+      title={memberWords.people.removeTitle(name)}
+      go={memberWords.removeGo}
+      failed={memberWords.removeFailed}
+      act={async () => {
+        await call(removeUser, { id });
+        await forget(listUsers);
+      }}
+      onClose={close}
+    >
+      <p>{memberWords.people.removeWill}</p>
+    </Confirm>
+  );
   return (
-    <span className="row end">
-      <button className="button small" type="button" onClick={() => setDoing("change")}>
-        {memberWords.change}
-      </button>
-      <button className="button small" type="button" onClick={() => setDoing("reset")}>
-        {memberWords.people.reset}
-      </button>
-      <button className="button small danger" type="button" onClick={() => setDoing("remove")}>
-        {memberWords.remove}
-      </button>
-      {doing === "change" && (
-        <ChangeRole
-          title={memberWords.people.changeTitle(name)}
-          names={installationRoleNames}
-          roles={INSTALLATION_ROLES}
-          says={memberWords.people.rolesDo}
-          role={installationRole}
-          act={async (next) => {
-            await call(updateUser, { id, installationRole: next });
-            await forget(listUsers);
-          }}
-          onClose={close}
-        />
-      )}
-      {doing === "reset" && <Reset id={id} name={name} onClose={close} />}
-      {doing === "remove" && (
-        <Confirm
-          title={memberWords.people.removeTitle(name)}
-          go={memberWords.removeGo}
-          failed={memberWords.removeFailed}
-          act={async () => {
-            await call(removeUser, { id });
-            await forget(listUsers);
-          }}
-          onClose={close}
-        >
-          <p>{memberWords.people.removeWill}</p>
-        </Confirm>
-      )}
-    </span>
+    <RowActions
+      actions={[
+        { name: memberWords.change, opens: change },
+        { name: memberWords.people.reset, opens: (close) => <Reset id={id} name={name} onClose={close} /> },
+        { name: memberWords.remove, isDanger: true, opens: remove },
+      ]}
+    />
   );
 }
 

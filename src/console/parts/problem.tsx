@@ -1,7 +1,9 @@
 /** What went wrong, what to do, and the id by which an operator finds the request. */
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { Refusal, Unreached } from "../api/client.ts";
 import { words } from "../copy/en.ts";
+
+const Prove = lazy(() => import("./prove.tsx").then(({ Prove }) => ({ default: Prove })));
 
 export interface ProblemParts {
   readonly error: unknown;
@@ -11,11 +13,16 @@ export interface ProblemParts {
 }
 
 export function Problem({ error, what, onAgain }: ProblemParts): ReactNode {
-  const requestId = error instanceof Refusal ? error.requestId : "";
+  const { requestId, reason } = error instanceof Refusal ? error : { requestId: "", reason: "" };
   return (
     <div className="notice bad stack" role="alert">
       <strong>{what}</strong>
       <span>{sayWhy(error)}</span>
+      {reason === "PROOF_NEEDED" && (
+        <Suspense>
+          <Prove />
+        </Suspense>
+      )}
       {requestId !== "" && (
         <small className="soft">
           {words.errors.requestId} <code>{requestId}</code>

@@ -29,6 +29,7 @@ const HOLDER_PAGES: readonly PageLink[] = [
 const OPERATOR_PAGES: readonly PageLink[] = [
   { to: "/admin", name: words.pages.health, icon: "health" },
   { to: "/admin/accounts", name: words.pages.accounts, icon: "accounts" },
+  { to: "/admin/codes", name: words.pages.codes, icon: "codes" },
   { to: "/admin/upstreams", name: words.pages.upstreams, icon: "upstreams" },
   { to: "/admin/models", name: words.pages.prices, icon: "models" },
   { to: "/admin/people", name: words.pages.people, icon: "members" },

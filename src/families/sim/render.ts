@@ -1,5 +1,5 @@
 /** Writes the stand-in's answer as OpenAI's chat completions do: whole, or as the chunks of a stream. */
-import { eventText } from "../../wire/event-writer.js";
+import { eventText } from "../../wire/events/writer.js";
 import { SIM_EMBEDDING_MODEL } from "./embedding.js";
 import type { Candidate, Reply, ToolCall } from "./reply.js";
 import type { SimRefusal } from "./refusal.js";

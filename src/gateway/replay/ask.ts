@@ -7,7 +7,7 @@ import {
   type Source,
   type StreamGenerateRequest,
 } from "../../api/index.js";
-import type { CallMetadata, Method, Sink } from "../../api/channel.js";
+import type { CallMetadata, Method } from "../../api/channel.js";
 
 /** In the head of an answer that another request made first: that request's id, under which it was charged. */
 export const ORIGINAL_HEADER = "x-tollgate-original-request";
@@ -81,13 +81,4 @@ export class Ask<Request, Message> {
         : { generation: { ...generation, input: { $case: "source", value } } };
     return { ...this.request, ...bare };
   }
-}
-
-/** A sink whose head says more, of an answer that another request made. */
-export function withHead<Message>(sink: Sink<Message>, more: CallMetadata): Sink<Message> {
-  return {
-    head: (metadata) => sink.head({ ...metadata, ...more }),
-    data: (message) => sink.data(message),
-    onDrain: (callback) => sink.onDrain(callback),
-  };
 }

@@ -8,6 +8,7 @@ import type { GatewayCall } from "../gateway.js";
 import type { Ask } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../api/byte-pool.js";
+import type { OtherNodes, RelayQuestion } from "./other-nodes.js";
 import type { Run } from "./run.js";
 import { Shares } from "./shares.js";
 import { Tape } from "./tape.js";
@@ -26,6 +27,16 @@ interface Kept {
   timer?: NodeJS.Timeout;
 }
 
+interface Found {
+  /** Undefined where this node does not keep it. */
+  readonly kept: Kept | undefined;
+  readonly accountId: string;
+  /** True where the ledger does not know it, or not yet. */
+  readonly isUnwritten: boolean;
+  /** True where the ledger says that it runs. */
+  readonly isRunning: boolean;
+}
+
 export class KeptRuns {
   readonly #byId = new Map<string, Kept>();
   /** Those that nobody reads. */
@@ -34,7 +45,15 @@ export class KeptRuns {
   constructor(
     private readonly pool: BytePool,
     private readonly requestOf: RequestOf,
-  ) {}
+    /** Undefined where there are none. */
+    private readonly others: OtherNodes | undefined,
+  ) {
+    others?.serve({
+      sourceOf: (question) => this.#sourceOf(question),
+      follow: (requestId, sink, signal, skip) => this.follow(requestId, sink, { signal }, skip),
+      cancel: (requestId) => this.#cancel(requestId),
+    });
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -72,28 +91,34 @@ export class KeptRuns {
     }
   }
 
-  /** The answer of a kept request once more. Throws RESOURCE_UNKNOWN and STREAM_GONE. */
+  /** The answer of a kept request once more, wherever it is kept. Throws RESOURCE_UNKNOWN and STREAM_GONE. */
   async resume(
     requestId: string,
     call: GatewayCall,
     begin: (source: Source | undefined) => Sink<unknown>,
     skip: number,
   ): Promise<void> {
-    const { ask, tape } = await this.#find(requestId, call.caller);
+    const { caller, signal } = call;
+    const found = await this.#find(requestId, caller);
+    if (found.kept === undefined) {
+      if (await this.others?.resume({ requestId, accountId: found.accountId, skip }, begin, signal)) return;
+      throw this.#notFound(requestId, found);
+    }
+    const { ask, tape } = found.kept;
     if (!tape.isWhole) throw gone(requestId);
-    const { source } = ask;
-    return this.follow(requestId, begin(source?.wire === TYPED_FORM ? undefined : source), call, skip);
+    return this.follow(requestId, begin(asTold(ask.source)), call, skip);
   }
 
   /** Ends it where it runs, and forgets its answer. */
-  async cancel(requestId: string, caller: Caller): Promise<{ cancelled: boolean; costNanos: bigint }> {
-    const kept = await this.#find(requestId, caller);
-    const cancelled = !kept.run.isOver;
-    kept.run.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
-    await kept.run.ended;
-    this.#forget(kept);
-    const row = await this.requestOf(requestId);
-    return { cancelled, costNanos: row?.costNanos ?? 0n };
+  async cancel(
+    requestId: string,
+    { caller, signal }: Pick<GatewayCall, "caller" | "signal">,
+  ): Promise<{ cancelled: boolean; costNanos: bigint }> {
+    const found = await this.#find(requestId, caller);
+    if (found.kept !== undefined) return this.#cancel(requestId);
+    const told = await this.others?.cancel({ requestId, accountId: found.accountId }, signal);
+    if (told === undefined) throw this.#notFound(requestId, found);
+    return told;
   }
 
   /** The callers of what runs. */
@@ -113,15 +138,44 @@ export class KeptRuns {
     await Promise.all(all.map(({ done }) => done));
   }
 
-  async #find(requestId: string, caller: Caller): Promise<Kept> {
+  /** Rejects with RESOURCE_UNKNOWN where it is no request of the caller's, and with STREAM_GONE where none is kept. */
+  async #find(requestId: string, caller: Caller): Promise<Found> {
     const kept = this.#byId.get(requestId);
-    const accountId = kept?.run.accountId ?? (await this.requestOf(requestId))?.accountId;
+    const row = kept === undefined ? await this.requestOf(requestId) : undefined;
+    // What another node began a moment ago may not be written yet: then it is the caller's, if that node says so.
+    const isUnwritten = kept === undefined && row === undefined && this.others !== undefined;
+    const accountId = kept?.run.accountId ?? row?.accountId ?? (isUnwritten ? caller.accountId : undefined);
     const isTheirs = accountId !== undefined && (accountId === caller.accountId || caller.hasScope("operator"));
-    if (!isTheirs) throw new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "stream", id: requestId });
-    if (kept === undefined || kept.ask.method.path !== InferenceServiceService.streamGenerate.path) {
-      throw gone(requestId);
-    }
-    return kept;
+    if (!isTheirs || accountId === "") throw unknown(requestId);
+    if (kept === undefined && this.others === undefined) throw gone(requestId);
+    if (kept !== undefined && !isStream(kept)) throw gone(requestId);
+    return { kept, accountId, isUnwritten, isRunning: row?.state === "held" };
+  }
+
+  /** What runs on a node that does not answer now may be read a moment later. */
+  #notFound(requestId: string, { isUnwritten, isRunning }: Found): GatewayError {
+    if (isUnwritten) return unknown(requestId);
+    if (!isRunning) return gone(requestId);
+    const problem = "the node that serves this stream does not answer";
+    return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: "1000" });
+  }
+
+  /** What another node may read here. */
+  #sourceOf({ requestId, accountId }: RelayQuestion): { readonly source: Source | undefined } | undefined {
+    const kept = this.#byId.get(requestId);
+    if (kept?.run.accountId !== accountId || !isStream(kept) || !kept.tape.isWhole) return undefined;
+    return { source: asTold(kept.ask.source) };
+  }
+
+  async #cancel(requestId: string): Promise<{ cancelled: boolean; costNanos: bigint }> {
+    const kept = this.#byId.get(requestId);
+    if (kept === undefined) throw gone(requestId);
+    const cancelled = !kept.run.isOver;
+    kept.run.cancel(new GatewayError("ERROR_REASON_CANCELLED"));
+    await kept.run.ended;
+    this.#forget(kept);
+    const row = await this.requestOf(requestId);
+    return { cancelled, costNanos: row?.costNanos ?? 0n };
   }
 
   /** A reader is gone, or what was recorded. Keeps in bounds what nobody waits for. */
@@ -149,6 +203,19 @@ export class KeptRuns {
     this.#alone.delete(kept.run.accountId, kept);
     kept.tape.release();
   }
+}
+
+function isStream({ ask }: Kept): boolean {
+  return ask.method.path === InferenceServiceService.streamGenerate.path;
+}
+
+/** The client's own body; what was asked in the typed form has none. */
+function asTold(source: Source | undefined): Source | undefined {
+  return source?.wire === TYPED_FORM ? undefined : source;
+}
+
+function unknown(requestId: string): GatewayError {
+  return new GatewayError("ERROR_REASON_RESOURCE_UNKNOWN", { kind: "stream", id: requestId });
 }
 
 function gone(requestId: string): GatewayError {

@@ -1,10 +1,10 @@
 /** Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. */
-import type { CallMetadata, Sink } from "../../api/channel.js";
+import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { GatewayCall } from "../gateway.js";
 import { readRecord, writeRecord } from "./answer-record.js";
 import type { NewAnswer, StoredAnswer } from "./answer-store.js";
-import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
+import { type Ask, ORIGINAL_HEADER } from "./ask.js";
 import { KEY_MS, LARGE_BYTES, LARGE_MS } from "./bounds.js";
 import type { KeptRuns, RequestOf } from "./kept-runs.js";
 import { Run, type Work } from "./run.js";
@@ -48,7 +48,7 @@ export class KeyedAnswers {
     key: string,
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
-    sink: Sink<unknown>,
+    sink: CallSink<unknown>,
     work: Work<unknown>,
     stays: boolean,
   ): Promise<void> {
@@ -116,14 +116,15 @@ export class KeyedAnswers {
     this.kept.watch(run, tape, ask, stays, done);
   }
 
-  async #attach(open: Open, asked: Buffer, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
+  async #attach(open: Open, asked: Buffer, call: GatewayCall, sink: CallSink<unknown>): Promise<void> {
     const { run, tape, print } = open;
     if (!asked.equals(print)) throw keyReused(run.requestId);
     if (!tape.isWhole) {
       await run.ended;
       throw await this.#answerGone(run.requestId);
     }
-    return this.kept.follow(run.requestId, withHead(sink, replayedHead(run.requestId)), call);
+    sink.addHead(replayedHead(run.requestId));
+    return this.kept.follow(run.requestId, sink, call);
   }
 
   /** The stored answer again: no charge, no upstream. */
@@ -132,7 +133,7 @@ export class KeyedAnswers {
     record: Uint8Array,
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
-    sink: Sink<unknown>,
+    sink: CallSink<unknown>,
   ): Promise<void> {
     const { headers, messages } = readRecord(this.#answers.open(stored, record));
     const tape = this.kept.newTape(ask, call.caller.accountId);
@@ -141,7 +142,8 @@ export class KeyedAnswers {
     tape.close();
     try {
       if (!tape.isWhole) throw overloaded("its memory for stored answers is full", 1_000);
-      await tape.follow(withHead(sink, replayedHead(stored.requestId)), call.signal);
+      sink.addHead(replayedHead(stored.requestId));
+      await tape.follow(sink, call.signal);
     } finally {
       tape.release();
     }

@@ -1,14 +1,17 @@
 /** What lets an answer come again: for an Idempotency-Key, for an SDK's retry, and for a stream that is resumed. */
-import type { CallMetadata, Sink } from "../../api/channel.js";
+import type { CallMetadata, CallSink, Sink } from "../../api/channel.js";
+import type { Relays } from "../../api/relays.js";
 import { AccountServiceService, InferenceServiceService, KeyServiceService, type Source } from "../../api/index.js";
 import { GatewayError } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
-import { type Ask, withHead } from "./ask.js";
+import type { Ask } from "./ask.js";
 import { POOL_BYTES_MAX, STOP_MS } from "./bounds.js";
 import { BytePool } from "../../api/byte-pool.js";
 import { IDEMPOTENCY_HEADER, KeyedAnswers, type KeyedParts } from "./keyed-answers.js";
 import { KeptRuns } from "./kept-runs.js";
+import { OtherNodes } from "./other-nodes.js";
+import { NONCE_BYTES } from "./seal.js";
 import { RETRY_HEADER, RetriedAttempts } from "./retried-attempts.js";
 import { Run, type Work } from "./run.js";
 
@@ -32,6 +35,8 @@ const KEYED: ReadonlySet<string> = new Set([
 export interface ReplayParts extends KeyedParts {
   /** Hears how many bytes of answers are kept in memory. */
   readonly onBytes: (bytes: number) => void;
+  /** By which other nodes' streams are read, and this one's by them; undefined where there are none. */
+  readonly relays?: Relays | undefined;
 }
 
 export class Replays {
@@ -42,7 +47,9 @@ export class Replays {
   constructor(private readonly parts: ReplayParts) {
     const pool = new BytePool(POOL_BYTES_MAX, parts.onBytes);
     this.#retried = new RetriedAttempts(pool);
-    this.#kept = new KeptRuns(pool, parts.requestOf);
+    const { relays, rootSecrets, randomBytes, requestOf } = parts;
+    const others = relays && new OtherNodes(relays, rootSecrets, () => randomBytes(NONCE_BYTES));
+    this.#kept = new KeptRuns(pool, requestOf, others);
     this.#keyed = new KeyedAnswers(parts, this.#kept);
   }
 
@@ -53,13 +60,13 @@ export class Replays {
   }
 
   /** Runs the call, or answers with what another one made. Resolves and rejects as the method does. */
-  serve(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
+  serve(ask: Ask<unknown, unknown>, call: GatewayCall, sink: CallSink<unknown>, work: Work<unknown>): Promise<void> {
     const { metadata, method } = ask;
     const key = metadata[IDEMPOTENCY_HEADER];
     const resumable = metadata[RESUMABLE_HEADER] === "1" && method.path === InferenceServiceService.streamGenerate.path;
-    const out = resumable ? withHead(sink, { [RESUMABLE_HEADER]: "1" }) : sink;
-    if (key !== undefined) return this.#keyed.serve(key, ask, call, out, work, resumable);
-    if (resumable) return this.#record(ask, call, out, work);
+    if (resumable) sink.addHead({ [RESUMABLE_HEADER]: "1" });
+    if (key !== undefined) return this.#keyed.serve(key, ask, call, sink, work, resumable);
+    if (resumable) return this.#record(ask, call, sink, work);
     const retryCount = metadata[RETRY_HEADER];
     if (retryCount === undefined || call.caller.settings.retriesRunAnew) return work(call, sink);
     return this.#retried.serve(retryCount, ask, call, sink, work);
@@ -75,8 +82,8 @@ export class Replays {
     return this.#kept.resume(requestId, call, begin, skip);
   }
 
-  cancel(requestId: string, caller: Caller): Promise<{ cancelled: boolean; costNanos: bigint }> {
-    return this.#kept.cancel(requestId, caller);
+  cancel(requestId: string, call: GatewayCall): Promise<{ cancelled: boolean; costNanos: bigint }> {
+    return this.#kept.cancel(requestId, call);
   }
 
   /**

@@ -2,11 +2,11 @@
  * Attempts whose client lost its connection before it had anything of the answer: the SDK's retry waits for that answer
  * rather than pays for another one.
  */
-import type { CallMetadata, Sink } from "../../api/channel.js";
+import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError, type ReasonName } from "../../errors.js";
 import type { Caller } from "../../keys/caller.js";
 import type { GatewayCall } from "../gateway.js";
-import { type Ask, ORIGINAL_HEADER, withHead } from "./ask.js";
+import { type Ask, ORIGINAL_HEADER } from "./ask.js";
 import { ALONE_MAX, ANSWER_BYTES_MAX, GRACE_MS, KEPT_MS } from "./bounds.js";
 import type { BytePool } from "../../api/byte-pool.js";
 import { type Asker, LOST_HEADER, LostAttempts } from "./lost-attempts.js";
@@ -47,7 +47,7 @@ export class RetriedAttempts {
     retryCount: string,
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
-    sink: Sink<unknown>,
+    sink: CallSink<unknown>,
     work: Work<unknown>,
   ): Promise<void> {
     if (retryCount === "0" || this.#left.size + this.#lost.size === 0) return this.#first(ask, call, sink, work);
@@ -106,29 +106,29 @@ export class RetriedAttempts {
     print: Buffer,
     ask: Ask<unknown, unknown>,
     call: GatewayCall,
-    sink: Sink<unknown>,
+    sink: CallSink<unknown>,
     work: Work<unknown>,
   ): Promise<void> {
     const attempt = this.#take(call.caller, print);
     if (attempt !== undefined) return this.#attach(attempt, call, sink);
     const lost = this.#lost.take(call.caller.keyId, print);
-    return this.#first(ask, call, lost === undefined ? sink : withHead(sink, { [LOST_HEADER]: lost }), work);
+    if (lost !== undefined) sink.addHead({ [LOST_HEADER]: lost });
+    return this.#first(ask, call, sink, work);
   }
 
   /** Nothing is recorded while the client is there: what it has begun to read, it does not ask for again. */
-  #first(ask: Ask<unknown, unknown>, call: GatewayCall, sink: Sink<unknown>, work: Work<unknown>): Promise<void> {
-    const out = new Redirected(sink);
-    const run = new Run(call, work, out);
+  #first(ask: Ask<unknown, unknown>, call: GatewayCall, sink: CallSink<unknown>, work: Work<unknown>): Promise<void> {
+    const run = new Run(call, work, sink);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         const reason = GatewayError.from(call.signal.reason);
-        if (out.begun || run.isOver || !LEAVES.has(reason.reason)) {
+        if (sink.begun || run.isOver || !LEAVES.has(reason.reason)) {
           run.cancel(reason);
           return;
         }
         const { requestId, keyId, accountId } = run;
         const tape = this.#newTape(ask, accountId);
-        out.redirect(tape);
+        sink.redirect(tape);
         this.#runAlone(run, tape);
         const left = (print: Buffer): void => this.#leave({ requestId, keyId, accountId, print, tape, run });
         const printing = ask.print();
@@ -153,15 +153,15 @@ export class RetriedAttempts {
     });
   }
 
-  async #attach(attempt: Attempt, call: GatewayCall, sink: Sink<unknown>): Promise<void> {
+  async #attach(attempt: Attempt, call: GatewayCall, sink: CallSink<unknown>): Promise<void> {
     const { tape, run, requestId } = attempt;
-    const out = new Redirected(withHead(sink, { [ORIGINAL_HEADER]: requestId }));
+    sink.addHead({ [ORIGINAL_HEADER]: requestId });
     try {
-      await tape.follow(out, call.signal);
+      await tape.follow(sink, call.signal);
       tape.release();
     } catch (error) {
       // A retry that has nothing of the answer yet may be retried once more.
-      if (call.signal.aborted && !out.begun) this.#leave(attempt);
+      if (call.signal.aborted && !sink.begun) this.#leave(attempt);
       else {
         run?.cancel(GatewayError.from(error));
         tape.release();
@@ -216,36 +216,5 @@ export class RetriedAttempts {
   #newTape(ask: Ask<unknown, unknown>, accountId: string): Tape<unknown> {
     const bytesOf = (message: unknown): number => ask.bytesOf(message).length;
     return new Tape({ accountId, bytesOf, bytesMax: ANSWER_BYTES_MAX, pool: this.pool });
-  }
-}
-
-/** A sink whose receiver can be changed until something went to it. */
-class Redirected implements Sink<unknown> {
-  begun = false;
-  #to: Sink<unknown>;
-  #onDrain: (() => void) | undefined;
-
-  constructor(to: Sink<unknown>) {
-    this.#to = to;
-  }
-
-  head(metadata: CallMetadata): void {
-    this.begun = true;
-    this.#to.head(metadata);
-  }
-
-  data(message: unknown): boolean {
-    this.begun = true;
-    return this.#to.data(message);
-  }
-
-  onDrain(callback: () => void): void {
-    this.#onDrain = callback;
-    this.#to.onDrain(callback);
-  }
-
-  redirect(to: Sink<unknown>): void {
-    this.#to = to;
-    if (this.#onDrain !== undefined) to.onDrain(this.#onDrain);
   }
 }

@@ -3,9 +3,7 @@
  * kept under both, so that nodes which know only one of the two secrets find each other's answers.
  */
 import type { AnswerStore, NewAnswer, StoredAnswer } from "./answer-store.js";
-import { opened, type Seal, sealed, sealOf } from "./seal.js";
-
-const NONCE_BYTES = 12;
+import { NONCE_BYTES, opened, type Seal, sealed, sealOf } from "./seal.js";
 
 /** An answer, and what opens it. */
 export interface FoundAnswer extends StoredAnswer {

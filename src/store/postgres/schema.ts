@@ -76,6 +76,22 @@ ALTER TABLE record_chunk ALTER COLUMN facts SET STORAGE EXTERNAL, ALTER COLUMN t
 CREATE INDEX record_chunk_time ON record_chunk (to_ms);
 CREATE INDEX record_chunk_unsealed ON record_chunk (to_ms) WHERE NOT sealed;
 CREATE INDEX record_chunk_unstripped ON record_chunk (to_ms) WHERE NOT stripped;
+CREATE TABLE request_content (
+  id text PRIMARY KEY,
+  account_id text NOT NULL,
+  end_user text NOT NULL,
+  end_time_ms bigint NOT NULL,
+  byte_count bigint NOT NULL,
+  sealed bytea NOT NULL
+);
+ALTER TABLE request_content ALTER COLUMN sealed SET STORAGE EXTERNAL;
+CREATE INDEX request_content_time ON request_content (end_time_ms);
+CREATE INDEX request_content_account ON request_content (account_id, end_time_ms, byte_count);
+CREATE INDEX request_content_user ON request_content (end_user) WHERE end_user <> '';
+CREATE TABLE content_key (
+  account_id text PRIMARY KEY,
+  sealed bytea NOT NULL
+);
 `;
 
 export const MIGRATIONS: readonly PostgresMigration[] = [

@@ -9,6 +9,8 @@ export interface SqliteCalls extends TableCalls {
   /** Operations and results are flat lists, as `batch-message.ts` makes them. */
   commit(operations: readonly FlatValue[]): readonly FlatValue[];
   preview(operations: readonly FlatValue[]): readonly FlatValue[];
+  /** The ids of a node's leases that are asked back. */
+  recalled(nodeId: string): readonly string[];
 }
 
 /** What a thread can be asked: the calls of the ledger's database, or of another one. */

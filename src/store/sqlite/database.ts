@@ -38,6 +38,9 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
   const seeds = new SqliteSeeds(database, { reader, writer, accounts, keys, audit });
   const people = new SqlitePeople(database, audit);
   const alerts = new SqliteAlerts(database, audit);
+  const recalled = database
+    .prepare<[string], string>("SELECT id FROM lease WHERE node_id = ? AND recalled = 1")
+    .pluck();
   const probe = database.prepare("UPDATE probe SET count = count + 1 WHERE id = 1");
   /** What the last commit left behind: this thread is the only writer. Undefined where a commit failed. */
   let kept: Book | undefined;
@@ -71,6 +74,7 @@ export function sqliteCalls(database: Sqlite, witness?: Witness): SqliteCalls {
       for (const lease of book.leases.values()) decide(book, { kind: "return", leaseId: lease.id, nowMs: 0 });
       return flattenResults(asked.map((operation) => decide(book, operation)));
     },
+    recalled: (nodeId) => recalled.all(nodeId),
     balance: (accountId) => accounts.balance(accountId),
     entries: (accountId, count, beforeSequence) => entries.list(accountId, count, beforeSequence),
     statementBounds: (accountId, fromMs, toMs) => entries.bounds(accountId, fromMs, toMs),

@@ -1,11 +1,12 @@
-/** The SQLite driver: a store in one directory, behind a thread of its own. */
+/** The SQLite driver: a store in one directory, behind a thread of its own, of this process or of another one. */
 import { resolve } from "node:path";
 import type { Distribution } from "../../api/distribution.js";
+import type { CallArguments, CallName, CallResult, SqliteCalls } from "./calls.js";
 import { SqliteThread, verifyBeside } from "./thread.js";
 import { flattenOperations, readResults } from "./batch-message.js";
 import type { StartNotice } from "./file.js";
 import type { AsyncTableCalls } from "../calls.js";
-import { type LedgerReads, pagedStore } from "../paged-store.js";
+import { pagedStore } from "../paged-store.js";
 import type { LedgerStore, Store, VerifyReport } from "../store.js";
 
 export interface SqliteOptions {
@@ -33,8 +34,31 @@ export interface SqliteOptions {
   readonly onNotice?: ((notice: StartNotice) => void) | undefined;
 }
 
+/** What asks the database's thread. */
+export interface SqliteCaller {
+  call<Name extends CallName<SqliteCalls>>(
+    name: Name,
+    ...args: CallArguments<SqliteCalls, Name>
+  ): Promise<CallResult<SqliteCalls, Name>>;
+}
+
+/** What a store over the calls needs beside them. */
+export interface SqliteParts extends Pick<LedgerStore, "verify"> {
+  readonly caller: SqliteCaller;
+  /** True where other processes ask the same thread. */
+  readonly isShared: boolean;
+  readonly close: () => Promise<void>;
+}
+
 /** Opens the database in a directory. Rejects with an Error of one line where it cannot. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const thread = await openSqliteThread(options);
+  const verify = verifierOf(options.directory);
+  return sqliteStore({ caller: thread, verify, isShared: false, close: () => thread.close() });
+}
+
+/** As `openSqliteStore`: the thread by itself. */
+export async function openSqliteThread(options: SqliteOptions): Promise<SqliteThread> {
   const directory = resolve(options.directory);
   const { onFatal, databaseBytesMax, keyCheck = "", acceptLoss = false, witnessPath, traces = [] } = options;
   const { otherKeyChecks = [] } = options;
@@ -42,25 +66,31 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const syncSeconds = options.syncSeconds?.cells.buffer;
   const thread = await SqliteThread.start({ kind: "serve", directory, databaseBytesMax, check, syncSeconds }, onFatal);
   if (thread.notice !== undefined) options.onNotice?.(thread.notice);
-  const { ledgerReads, ...tables } = pagedStore(tableCalls(thread));
-  return { ledger: ledgerStore(thread, directory, ledgerReads), ...tables, close: () => thread.close() };
+  return thread;
 }
 
-function ledgerStore(thread: SqliteThread, directory: string, reads: LedgerReads): LedgerStore {
+/** A proof reads everything; those who ask while one runs share it. */
+export function verifierOf(directory: string): () => Promise<VerifyReport> {
   let verifying: Promise<VerifyReport> | undefined;
-  return {
-    ...reads,
-    commit: async (operations) => readResults(await thread.call("commit", flattenOperations(operations))),
-    preview: async (operations) => readResults(await thread.call("preview", flattenOperations(operations))),
-    verify: () => {
-      // A proof reads everything; those who ask while one runs share it.
-      verifying ??= verifyBeside(directory).finally(() => (verifying = undefined));
-      return verifying;
-    },
+  return () => {
+    verifying ??= verifyBeside(resolve(directory)).finally(() => (verifying = undefined));
+    return verifying;
   };
 }
 
-function tableCalls(thread: SqliteThread): AsyncTableCalls {
+export function sqliteStore({ caller, verify, isShared, close }: SqliteParts): Store {
+  const { ledgerReads, ...tables } = pagedStore(tableCalls(caller));
+  const ledger: LedgerStore = {
+    ...ledgerReads,
+    commit: async (operations) => readResults(await caller.call("commit", flattenOperations(operations))),
+    preview: async (operations) => readResults(await caller.call("preview", flattenOperations(operations))),
+    ...(isShared ? { recalled: (nodeId) => caller.call("recalled", nodeId) } : {}),
+    verify,
+  };
+  return { ledger, ...tables, close };
+}
+
+function tableCalls(thread: SqliteCaller): AsyncTableCalls {
   return {
     balance: (...args) => thread.call("balance", ...args),
     entries: (...args) => thread.call("entries", ...args),

@@ -1,9 +1,9 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
 import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
-import { redacted } from "../redact.js";
-import { retryAfterMs } from "../retry-after.js";
-import { kindOf, type RefusalRow, refusalText, rowsOf, upstreamRefusal } from "../upstream-refusal.js";
+import { redacted, toldName } from "../error/redact.js";
+import { retryAfterMs } from "../error/retry-after.js";
+import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 /** What an upstream said; empty where it said nothing that can be shown. */
@@ -46,12 +46,14 @@ const ROWS: readonly RefusalRow[] = [
   ...rowsOf("model", ["not_found_error"], 404),
 ];
 
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
+
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Buffer,
-  rows: readonly RefusalRow[] = [],
+  rows?: readonly RefusalRow[],
 ): GatewayError {
   const text = refusalText(body);
   const value = objectOf(parsed(text));
@@ -68,12 +70,11 @@ function refusalOf(
   status: number,
   { message, type, code }: Said,
   waitMs: number | undefined,
-  rows: readonly RefusalRow[] = [],
+  rows?: readonly RefusalRow[],
 ): GatewayError {
-  const words = { ours: OURS.test(message), contextTooLong: CONTEXT_TOO_LONG.test(message) };
-  const kind = kindOf(status, [type, code], [...rows, ...ROWS], words);
   const param = NAMED_PARAM.exec(message)?.[1] ?? "";
-  return upstreamRefusal({ kind, status, names: [type, code], message, param, code, contextParam: "messages", waitMs });
+  const told = { status, names: [type, code], message, param, code, contextParam: "messages", waitMs };
+  return toldRefusal(told, GRAMMAR, rows);
 }
 
 function saidIn(value: unknown): Said {
@@ -81,15 +82,9 @@ function saidIn(value: unknown): Said {
   const error = objectOf(value);
   return {
     message: redacted(textOf(error?.["message"])),
-    type: word(error?.["type"]),
-    code: word(objectOf(error?.["details"])?.["error_code"]),
+    type: toldName(error?.["type"]),
+    code: toldName(objectOf(error?.["details"])?.["error_code"]),
   };
-}
-
-/** A name such as a code; anything longer or stranger is not passed on. */
-function word(value: unknown): string {
-  const text = textOf(value);
-  return /^[\w.-]{1,100}$/.test(text) && redacted(text) === text ? text : "";
 }
 
 /** How the wire calls our refusals, by their HTTP status, and the status where it has one of its own. */

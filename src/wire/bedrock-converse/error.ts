@@ -1,9 +1,9 @@
 /** What an upstream's refusals mean for our client, before an answer and amid one. */
 import type { GatewayError } from "../../errors.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
-import { redacted } from "../redact.js";
-import { retryAfterMs } from "../retry-after.js";
-import { kindOfStatus, type RefusalKind, refusalText, upstreamRefusal } from "../upstream-refusal.js";
+import { redacted } from "../error/redact.js";
+import { retryAfterMs } from "../error/retry-after.js";
+import { kindOfStatus, type RefusalKind, refusalText, upstreamRefusal } from "../error/upstream-refusal.js";
 
 /** What the makers of the models say, passed on; that Bedrock's own words are the first ones is remembered. */
 const CONTEXT_TOO_LONG =

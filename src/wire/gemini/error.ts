@@ -1,9 +1,9 @@
 /** Errors, both directions: what an upstream's refusal means for our client, and our own in Google's envelope. */
 import type { GatewayError } from "../../errors.js";
 import { type JsonObject, listOf, objectOf, parsed, textOf } from "../json/value.js";
-import { redacted } from "../redact.js";
-import { retryAfterMs } from "../retry-after.js";
-import { kindOf, type RefusalRow, refusalText, rowsOf, upstreamRefusal } from "../upstream-refusal.js";
+import { redacted, toldName } from "../error/redact.js";
+import { retryAfterMs } from "../error/retry-after.js";
+import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
 import type { WireError } from "../wire.js";
 
 const CONTEXT_TOO_LONG = /input token count.{0,80}exceeds the maximum|exceeds the maximum number of tokens/i;
@@ -85,12 +85,14 @@ interface Said {
   readonly field: string;
 }
 
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OURS], contextTooLong: CONTEXT_TOO_LONG };
+
 /** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
 export function decodeError(
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Buffer,
-  rows: readonly RefusalRow[] = [],
+  rows?: readonly RefusalRow[],
 ): GatewayError {
   const text = refusalText(body);
   return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
@@ -107,12 +109,11 @@ function refusalOf(
   status: number,
   { message, name, reasons, field }: Said,
   waitMs: number | undefined,
-  rows: readonly RefusalRow[] = [],
+  rows?: readonly RefusalRow[],
 ): GatewayError {
   const names = [name, ...reasons];
-  const words = { ours: OURS.test(message), contextTooLong: CONTEXT_TOO_LONG.test(message) };
-  const kind = kindOf(status, names, [...rows, ...ROWS], words);
-  return upstreamRefusal({ kind, status, names, message, param: field, code: "", contextParam: "contents", waitMs });
+  const told = { status, names, message, param: field, code: "", contextParam: "contents", waitMs };
+  return toldRefusal(told, GRAMMAR, rows);
 }
 
 /** Reads Google's envelope, and the list of one that comes where no stream of events was asked for. */
@@ -124,13 +125,13 @@ function saidIn(value: unknown): Said {
   const field = textOf(firstViolation(details)?.["field"]);
   return {
     message: redacted(textOf(error?.["message"] ?? body?.["error"])),
-    name: textOf(error?.["status"]),
+    name: toldName(error?.["status"]),
     code: typeof code === "number" && code >= 400 && code <= 599 ? code : undefined,
     reasons: details
       .filter((detail) => detail["@type"] === ERROR_INFO)
       .map((detail) => textOf(detail["reason"]))
       .filter((reason) => /^[A-Z][A-Z0-9_]{1,62}$/.test(reason)),
-    field: /^[\w.[\]]{1,200}$/.test(field) ? field : "",
+    field: toldName(field, 200),
   };
 }
 

@@ -1,17 +1,20 @@
 /** The wire of Google's Gemini API. Model and stream stand in the path, so a format tells them in headers. */
 import type { Wire } from "../wire.js";
-import { decodeAnswer, encodeAnswer } from "./answer.js";
+import { decodeAnswer } from "./answer/read.js";
+import { encodeAnswer } from "./answer/write.js";
 import { decodeError, encodeError } from "./error.js";
-import { decodeStream, encodeStream } from "./events.js";
-import { MEMBERS } from "./members.js";
-import { encodeRequest, readRequest } from "./request.js";
-import { readTool } from "./scan-tools.js";
-import { WIRE_NAME } from "./schema.js";
+import { decodeStream } from "./events/read.js";
+import { encodeStream } from "./events/write.js";
+import { MEMBERS } from "./request/members.js";
+import { encodeRequest } from "./request/encode.js";
+import { readRequest } from "./request/decode.js";
+import { readTool } from "./request/scan-tools.js";
+import { WIRE_NAME } from "./facts.js";
 
-export { countRequest, readCount } from "./count.js";
-export { embeddingWire } from "./embedding.js";
-export { embeddingClientWire } from "./embedding-client.js";
-export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./schema.js";
+export { countRequest } from "./request/encode-count.js";
+export { readCount } from "./answer/read-count.js";
+export { wire as embeddingWire } from "./embeddings/index.js";
+export { PATH_MODEL_HEADER, PATH_STREAM_HEADER } from "./facts.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,

@@ -48,7 +48,7 @@ export class JsonCursor {
   /** The first byte of the member that `nextKey` announced: its key's quote. */
   memberStart = 0;
   /** True where a string that was passed spells a sign as \\u and its number. */
-  hasSpelledSigns = false;
+  hasUnicodeEscapes = false;
   /** How many containers are open. */
   private depth = 0;
   private nodes = 0;
@@ -245,7 +245,7 @@ export class JsonCursor {
       if (at >= near && longStrings !== undefined) {
         at = longStrings.pass(bytes, at);
         escaped ||= longStrings.sawEscape;
-        this.hasSpelledSigns ||= longStrings.sawSpelled;
+        this.hasUnicodeEscapes ||= longStrings.sawSpelled;
       }
       const byte = bytes[at];
       if (byte === QUOTE) break;
@@ -264,7 +264,7 @@ export class JsonCursor {
     if (byte === undefined) throw this.broken(bytes.length);
     if (ESCAPES[byte] === 1) return at + 2;
     if (byte !== 0x75) throw this.broken(at + 1);
-    this.hasSpelledSigns = true;
+    this.hasUnicodeEscapes = true;
     for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit])) throw this.broken(digit);
     return at + 6;
   }

@@ -1,16 +1,21 @@
 /** The wire of OpenAI's responses: what Codex and the newer clients speak. */
-import { decodeError, encodeError } from "../openai-error.js";
+import { decodeError, encodeError } from "../openai/error.js";
 import type { Wire } from "../wire.js";
-import { decodeAnswer, encodeAnswer } from "./answer.js";
-import { decodeStream, encodeStream } from "./events.js";
-import { readTool } from "../hosted-tools.js";
-import { MEMBERS, TOOLS } from "./members.js";
-import { encodeRequest, readRequest } from "./request.js";
-import { WIRE_NAME } from "./schema.js";
+import { decodeAnswer } from "./answer/read.js";
+import { encodeAnswer } from "./answer/write.js";
+import { decodeStream } from "./events/read.js";
+import { encodeStream } from "./events/write.js";
+import { readTool } from "../request/hosted-tools.js";
+import { MEMBERS, TOOLS } from "./request/members.js";
+import { encodeRequest } from "./request/encode.js";
+import { readRequest } from "./request/decode.js";
+import { WIRE_NAME } from "./facts.js";
 
-export { compaction } from "./compaction.js";
-export { type Asked, encodeRefusal, readMessage, type Turn, TurnReader } from "./socket.js";
-export { mayKeep, responseIn, withNamedItems } from "./references.js";
+export { compaction } from "./compaction/index.js";
+export { type Asked, readMessage, type Turn } from "./request/decode-socket.js";
+export { encodeRefusal } from "./error.js";
+export { TurnReader } from "./events/read-turn.js";
+export { mayKeep, mayName, type NamedItem, namedItems, toldItems } from "./request/decode-references.js";
 
 export const wire: Wire = {
   name: WIRE_NAME,

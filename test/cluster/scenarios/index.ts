@@ -7,7 +7,7 @@ import { latency } from "./latency.js";
 import { limit } from "./limit.js";
 import { slowRedis } from "./slow-redis.js";
 import { upgrade } from "./upgrade.js";
-import { workers } from "./workers.js";
+import { embeddedWorkers, workers } from "./workers.js";
 
 export const SCENARIOS: readonly Scenario[] = [
   balance,
@@ -19,4 +19,5 @@ export const SCENARIOS: readonly Scenario[] = [
   latency,
   slowRedis,
   workers,
+  embeddedWorkers,
 ];

@@ -1,15 +1,18 @@
 /** One node after the other is stopped and started with another build, and no request is refused. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { BUILD, CALL_NANOS, Cluster, type Json } from "../cluster.js";
+import { otherBuild, type SchemaStep } from "../../support/other-build.js";
 import { Load, tallyOf } from "../load.js";
 import type { Scenario } from "../scenario.js";
 
 const NODES = 3;
 /** How soon a load balancer knows that a node is not ready. */
 const LOOK_MS = 100;
+const STEP: SchemaStep = {
+  version: 2,
+  sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
+  serves: { version: 1, program: "0.1.0" },
+};
 
 export const upgrade: Scenario = {
   name: "upgrade",
@@ -17,7 +20,10 @@ export const upgrade: Scenario = {
   small: 1,
   full: 3,
   run: async (rounds, run) => {
-    const other = process.env["TOLLGATE_CLUSTER_BUILD"] ?? secondBuild();
+    const given = process.env["TOLLGATE_CLUSTER_OTHER"];
+    // Where no other is named, at least two programs are told apart, and the database is brought on by one of them.
+    const made = given === undefined ? otherBuild("99.0.0", [STEP]) : undefined;
+    const other = given ?? made?.directory ?? "";
     const cluster = await Cluster.open({ nodes: NODES });
     const ready = new Set(cluster.nodes.keys());
     const look = setInterval(() => void lookAtAll(cluster, ready), LOOK_MS);
@@ -47,7 +53,7 @@ export const upgrade: Scenario = {
     } finally {
       clearInterval(look);
       await cluster.close();
-      if (other !== process.env["TOLLGATE_CLUSTER_BUILD"]) rmSync(other, { recursive: true, force: true });
+      made?.remove();
     }
   },
 };
@@ -58,16 +64,4 @@ async function lookAtAll(cluster: Cluster, ready: Set<number>): Promise<void> {
     if ((await cluster.callers.ask(node.url, asked)).status === 200) ready.add(place);
     else ready.delete(place);
   }
-}
-
-/** This build once more, under the next version: where no other is named, at least two programs are told apart. */
-function secondBuild(): string {
-  const directory = mkdtempSync(join(tmpdir(), "tollgate-build-"));
-  for (const name of ["dist", "gen", "package.json"])
-    cpSync(join(BUILD, name), join(directory, name), { recursive: true });
-  symlinkSync(join(BUILD, "node_modules"), join(directory, "node_modules"));
-  const path = join(directory, "package.json");
-  const facts = JSON.parse(readFileSync(path, "utf8")) as Json;
-  writeFileSync(path, JSON.stringify({ ...facts, version: "0.2.0" }));
-  return directory;
 }

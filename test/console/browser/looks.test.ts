@@ -21,6 +21,7 @@ beforeAll(async () => {
     account_id: "looks",
     settings: { name: "money ends", kind: "balance_low", amount: "100.00" },
   });
+  await world.api("/api/v1/top-up-codes", { count: 12, amount: "25.00", note: "of looks" });
   await world.api("/api/v1/accounts/looks/invitations", { role: "admin", email: "bob@example.com" });
 });
 
@@ -44,11 +45,14 @@ const PAGES: readonly { readonly name: string; readonly path: () => string; read
   { name: "deliveries", path: () => "/alerts?show=deliveries", shows: "Look" },
   { name: "audit", path: () => "/audit", shows: "KeyService.CreateKey" },
   { name: "docs", path: () => "/docs", shows: "Put the secret of the key" },
-  { name: "docs-errors", path: () => "/docs?about=errors", shows: "What to do" },
-  { name: "docs-api", path: () => "/docs?about=api", shows: "CreateKey" },
+  { name: "docs-errors", path: () => "/docs?about=errors", shows: "PARAMETER_INVALID" },
+  { name: "docs-keys", path: () => "/docs?about=keys", shows: "Keys that make keys" },
+  { name: "docs-api", path: () => "/docs?about=api", shows: "createKey" },
   { name: "health", path: () => "/admin", shows: "All is well" },
   { name: "accounts", path: () => "/admin/accounts", shows: "Acme Robotics" },
   { name: "account", path: () => "/admin/accounts/looks", shows: "Credited in all" },
+  { name: "codes", path: () => "/admin/codes", shows: "of looks" },
+  { name: "make-codes", path: () => "/admin/codes?add=codes", shows: "Worth of each" },
   { name: "upstreams", path: () => "/admin/upstreams", shows: "takes requests" },
   { name: "people", path: () => "/admin/people", shows: "Ada Lovelace" },
   { name: "operator-alerts", path: () => "/admin/alerts", shows: "money ends" },

@@ -1,8 +1,15 @@
 /** Starts what all browser tests use together: a gateway with a fake upstream, its first operator, and a browser. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { type FakeUpstream, startFakeUpstream } from "../../support/fake-upstream.js";
-import { startGateway } from "../../support/gateway-process.js";
+import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
+import { createDatabase } from "../../support/postgres.js";
+import { startRedis } from "../../support/redis-server.js";
+import { testStore } from "../../support/test-store.js";
+import { startBalancer } from "./balancer.js";
 import { PERSON } from "./person.js";
 
 export const CHROMIUM = process.env["TOLLGATE_TEST_CHROMIUM"] ?? "/usr/bin/chromium";
@@ -13,6 +20,8 @@ export interface Shared {
   readonly url: string;
   /** Where the browser takes commands. */
   readonly browser: string;
+  /** How many gateways serve behind the address. */
+  readonly nodes: number;
   /** The session of the first operator. */
   readonly cookie: { readonly name: string; readonly value: string };
 }
@@ -50,21 +59,65 @@ models:
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fake = await startFakeUpstream();
-  const env = { TOLLGATE_WEBHOOK_NETWORKS: "127.0.0.0/8", TOLLGATE_SECRET: "a root secret of this test, long enough" };
-  const gateway = await startGateway({ settings: settingsOf(fake), env });
+  const served = await (testStore === "postgres" ? startTwoNodes : startOneNode)(settingsOf(fake));
   const browser = await chromium.launchServer({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  const cookie = await firstOperator(gateway.url, gateway.told.join("\n"));
-  project.provide("shared", { url: gateway.url, browser: browser.wsEndpoint(), cookie });
+  const { url, nodes, cookie } = served;
+  project.provide("shared", { url, nodes, browser: browser.wsEndpoint(), cookie });
   return async () => {
     await browser.close();
-    await gateway.stop();
+    await served.close();
     await fake.close();
   };
 }
 
-/** Makes the first operator by the link that the gateway printed. */
-async function firstOperator(url: string, told: string): Promise<Shared["cookie"]> {
-  const token = /\/console\/welcome#(\S+)/.exec(told)?.[1] ?? "";
+const ENV = { TOLLGATE_WEBHOOK_NETWORKS: "127.0.0.0/8", TOLLGATE_SECRET: "a root secret of this test, long enough" };
+
+interface Served extends Pick<Shared, "url" | "nodes" | "cookie"> {
+  close(): Promise<void>;
+}
+
+async function startOneNode(settings: string): Promise<Served> {
+  const data = process.env["TOLLGATE_BOUNDS_DATA"];
+  const gateway = await startGateway({ settings, env: ENV, ...(data === undefined ? {} : seeded(data)) });
+  const cookie = await operatorOf(gateway);
+  return { url: gateway.url, nodes: 1, cookie, close: async () => void (await gateway.stop()) };
+}
+
+/** A data directory with a million requests, which is made where it is not there. */
+function seeded(directory: string): { readonly dataDirectory: string } {
+  const seed = ["test/bench/records-seed.mjs", directory, process.env["TOLLGATE_BOUNDS_REQUESTS"] ?? "1000000"];
+  if (!existsSync(directory)) execFileSync(process.execPath, seed, { stdio: "inherit" });
+  return { dataDirectory: directory };
+}
+
+/** Two gateways over one PostgreSQL and one Redis: each request goes to the other one than the request before. */
+async function startTwoNodes(settings: string): Promise<Served> {
+  const [database, redis] = await Promise.all([createDatabase(), startRedis()]);
+  const env = { ...ENV, TOLLGATE_DATABASE_URL: database.url, TOLLGATE_REDIS_URL: redis.url };
+  const first = await startGateway({ settings, env });
+  const cookie = await operatorOf(first);
+  const second = await startGateway({ settings, env });
+  const balancer = await startBalancer([first.url, second.url]);
+  const close = async (): Promise<void> => {
+    await balancer.close();
+    await Promise.all([first.stop(), second.stop()]);
+    await Promise.all([database.drop(), redis.close()]);
+  };
+  return { url: balancer.url, nodes: 2, cookie, close };
+}
+
+/** What the gateway tells a person comes on another way than that it is ready, and may come later. */
+async function operatorOf({ url, told }: GatewayProcess): Promise<Shared["cookie"]> {
+  for (let triesLeft = 600; triesLeft > 0; triesLeft--) {
+    const [, token] = /\/console\/welcome#(\S+)/.exec(told.join("\n")) ?? [];
+    if (token !== undefined) return firstOperator(url, token);
+    await sleep(50);
+  }
+  throw new Error(`the gateway told no link: ${told.join("\n")}`);
+}
+
+/** Makes the first operator by the token of the link that the gateway printed. */
+async function firstOperator(url: string, token: string): Promise<Shared["cookie"]> {
   const answer = await fetch(`${url}/api/v1/first-operator`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-tollgate-console": "1", origin: url },

@@ -75,3 +75,41 @@ for (const { id, name } of CLIENTS) {
     expect(stdout).toContain("Hello from fake-1.");
   });
 }
+
+const hasCurl = spawnSync("curl", ["--version"], { stdio: "ignore" }).status === 0;
+
+/** Runs what a page shows, with a secret in the place of its key's hint. */
+async function runShown(code: string, hint: string, secret: string): Promise<string> {
+  expect(code).toContain(hint);
+  const path = join(folder, "shown.sh");
+  writeFileSync(path, code.replaceAll(hint, secret));
+  return (await run("sh", [path], { timeout: RUN_MS_MAX })).stdout;
+}
+
+test.runIf(hasCurl)("the examples of a page of docs run as they are shown, with the chosen key", async () => {
+  const { key, secret } = await world.api<{ key: { id: string; hint: string }; secret: string }>("/api/v1/keys", {
+    account_id: "snippets",
+    settings: { name: "of docs", scopes: ["alerts", "usage", "keys"] },
+  });
+  const page = await world.open(`/docs?about=alerts&key=${key.id}`);
+  await page.getByText(key.hint).first().waitFor();
+  const code = (await page.locator("article pre").first().textContent()) ?? "";
+  expect(code).toContain(world.url);
+  // The last of them watches until it is stopped.
+  const [before = ""] = code.split("curl -N");
+  const told = await runShown(before, key.hint, secret);
+  expect(told).toContain('"secret":"whsec_');
+  expect(told).toContain('"kind":"balance_low"');
+
+  await world.go(page, `/docs?about=api&key=${key.id}`);
+  for (const [path, tells] of [
+    ["GET /api/v1/keys", '"keys":['],
+    ["GET /api/v1/alerts", '"alerts":['],
+  ] as const) {
+    await page.getByText(path, { exact: true }).click();
+    const example = page.locator("details[open] pre").first();
+    expect(await runShown((await example.textContent()) ?? "", key.hint, secret), path).toContain(tells);
+    await page.getByText(path, { exact: true }).click();
+  }
+  await page.context().close();
+});

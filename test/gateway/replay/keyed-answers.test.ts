@@ -10,6 +10,7 @@ import { GatewayError } from "../../../src/errors.js";
 import { Ask } from "../../../src/gateway/replay/ask.js";
 import { Replays } from "../../../src/gateway/replay/replays.js";
 import { callerOf } from "../../../src/keys/key-caller.js";
+import { AnswerSink } from "../../../src/rpc/head.js";
 import { Answers } from "../../../src/store/sqlite/answers.js";
 
 const MIB = 1_048_576;
@@ -66,14 +67,14 @@ function setUp(answerBytes: number, nowMs: () => number, rootSecrets: readonly B
     const requestId = `req_${runs}`;
     let replayed = false;
     let bytes = 0;
-    const sink = {
+    const sink = new AnswerSink<unknown>(requestId, {
       head: (told: Readonly<Record<string, string>>): void => void (replayed = "idempotent-replayed" in told),
       data: (message: unknown): boolean => {
         bytes += (message as StreamGenerateResponse).source.length;
         return true;
       },
       onDrain: (): void => undefined,
-    };
+    });
     const asked = { caller: CALLER, requestId, signal: new Cancellation() };
     try {
       await replays.serve(ask, asked, sink, async ({ beforeHold }, out) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import { tabledFacts } from "../../../src/models/facts.js";
-import { rulesOf } from "../../../src/wire/claude/model-rules.js";
+import { rulesOf } from "../../../src/wire/claude/request/encode-rules.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import type { RequestFacts } from "../../../src/wire/wire.js";
 import { owned, request } from "./reading.js";

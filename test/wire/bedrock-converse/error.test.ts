@@ -1,6 +1,6 @@
 /** What refusals of Converse mean for our client, before an answer: by their name, their words, and their status. */
 import { expect, test } from "vitest";
-import type { RefusalKind } from "../../../src/wire/upstream-refusal.js";
+import type { RefusalKind } from "../../../src/wire/error/upstream-refusal.js";
 import { decodeError } from "../../../src/wire/bedrock-converse/error.js";
 
 interface Case {

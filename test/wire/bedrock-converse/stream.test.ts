@@ -69,7 +69,7 @@ test("all of an answer is told", () => {
     complete: true,
     error: undefined,
     text: 'I think of a bridge: \u{1f309}.Grüße \u{1f30d}, all of you.weather{"city":"Åre"}clock{}',
-    usage: { inputTokens: 10n, outputTokens: 4n, cacheReadTokens: 100n, cacheWriteTokens: 2n, cacheWrite1hTokens: 5n },
+    usage: { inputTokens: 10n, outputTokens: 4n, cacheReadTokens: 40n, cacheWriteTokens: 2n, cacheWrite1hTokens: 5n },
   });
 });
 
@@ -151,11 +151,11 @@ describe("usage", () => {
   test.each([
     { name: "none", usage: {}, want: undefined },
     { name: "no cache", usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, want: [3n, 0n, 0n, 0n, 2n] },
-    { name: "all", usage: USAGE, want: [10n, 100n, 2n, 5n, 4n] },
+    { name: "all", usage: USAGE, want: [10n, 40n, 2n, 5n, 4n] },
     {
       name: "more for an hour than was written",
       usage: { ...USAGE, cacheDetails: [{ ttl: "1h", inputTokens: 99 }] },
-      want: [10n, 100n, 0n, 7n, 4n],
+      want: [10n, 40n, 0n, 7n, 4n],
     },
   ])("$name", ({ usage, want }) => {
     const content = [{ text: "hi" }];

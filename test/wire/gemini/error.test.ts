@@ -1,7 +1,7 @@
 /** Errors: what an upstream's mean for our client, and ours in Google's envelope. */
 import { expect, test } from "vitest";
 import { GatewayError, type ReasonName } from "../../../src/errors.js";
-import type { RefusalKind } from "../../../src/wire/upstream-refusal.js";
+import type { RefusalKind } from "../../../src/wire/error/upstream-refusal.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 
 const says = (status: string, message = "m", details: object[] = []): object => ({

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Answer, Event } from "../../../src/api/index.js";
 import { foldEvents } from "../../../src/api/fold.js";
 import { wire } from "../../../src/wire/gemini/index.js";
-import { decodeUsage, encodeUsage } from "../../../src/wire/gemini/usage.js";
+import { decodeUsage, encodeUsage } from "../../../src/wire/gemini/answer/usage.js";
 import { jsonText } from "../openai-chat/bodies.js";
 import { answer, prompt, usage } from "./bodies.js";
 import { FACTS, owned, readStream, request } from "./reading.js";

@@ -17,7 +17,7 @@ function read(bytes: Buffer, Cursor = JsonCursor): Read {
   try {
     const text = cursor.readString();
     cursor.finish();
-    return { problem: undefined, text, spelled: cursor.hasSpelledSigns };
+    return { problem: undefined, text, spelled: cursor.hasUnicodeEscapes };
   } catch (error) {
     // Of modules that were loaded twice, each has an error of its own.
     const { metadata } = error as GatewayError;

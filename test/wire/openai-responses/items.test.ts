@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../../src/errors.js";
 import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
-import { openAiChatDialect } from "../../../src/wire/openai-chat/dialect.js";
+import { openAiChatDialect } from "../../../src/wire/openai-chat/facts-dialect.js";
 import { wire as chat } from "../../../src/wire/openai-chat/index.js";
 import type { UpstreamWire } from "../../../src/wire/wire.js";
 import { anthropicProblem } from "../../support/anthropic-rules.js";

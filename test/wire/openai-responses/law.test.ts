@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { foldEvents } from "../../../src/api/fold.js";
 import { type Answer, type Event, Prompt } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/openai-responses/index.js";
-import { decodePrompt } from "../../../src/wire/openai-responses/prompt-decode.js";
+import { decodePrompt } from "../../../src/wire/openai-responses/request/decode-prompt.js";
 import type { WireRequest } from "../../../src/wire/wire.js";
 import { jsonText } from "../openai-chat/bodies.js";
 import { answer, prompt } from "./bodies.js";

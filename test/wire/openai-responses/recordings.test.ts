@@ -7,7 +7,7 @@ import { wire as anthropic } from "../../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";
 import { wire } from "../../../src/wire/openai-responses/index.js";
-import { UpstreamRefusal } from "../../../src/wire/upstream-refusal.js";
+import { UpstreamRefusal } from "../../../src/wire/error/upstream-refusal.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";
 import { checkGrammar, FACTS, readStream } from "./reading.js";
 import { answers, failures, hasRecordings, recordingsNote, refusals, streams } from "./recordings.js";

@@ -19,7 +19,42 @@ import type {
   ServiceError,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { ErrorReason } from "../../v1/error_reason.js";
 import { StreamGenerateRequest } from "../../v1/inference_service.js";
+
+/** ReportRefusalsRequest is the request of ReportRefusals. */
+export interface ReportRefusalsRequest {
+  /** The refusals, the oldest first, at most 100. */
+  refusals: ReportedRefusal[];
+}
+
+/** ReportedRefusal is one request that a front end refused. */
+export interface ReportedRefusal {
+  /** The request's id, as x-request-id told it. */
+  requestId: string;
+  /** The pattern of the route, or `unknown`. */
+  route: string;
+  /** Why it was refused. */
+  reason: ErrorReason;
+  /** The facts of the refusal. */
+  facts: { [key: string]: string };
+  /** What the request said of itself in its headers, by the names that calls have. */
+  metadata: { [key: string]: string };
+}
+
+export interface ReportedRefusal_FactsEntry {
+  key: string;
+  value: string;
+}
+
+export interface ReportedRefusal_MetadataEntry {
+  key: string;
+  value: string;
+}
+
+/** ReportRefusalsResponse is empty: they are recorded, as far as records are kept. */
+export interface ReportRefusalsResponse {
+}
 
 /** CheckCallerRequest is the request of CheckCaller. */
 export interface CheckCallerRequest {
@@ -69,6 +104,297 @@ export interface WatchCallerRequest {
 /** WatchCallerResponse is empty, and never sent. */
 export interface WatchCallerResponse {
 }
+
+function createBaseReportRefusalsRequest(): ReportRefusalsRequest {
+  return { refusals: [] };
+}
+
+export const ReportRefusalsRequest: MessageFns<ReportRefusalsRequest> = {
+  encode(message: ReportRefusalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.refusals) {
+      ReportedRefusal.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportRefusalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportRefusalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.refusals.push(ReportedRefusal.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportedRefusal(): ReportedRefusal {
+  return { requestId: "", route: "", reason: 0, facts: {}, metadata: {} };
+}
+
+export const ReportedRefusal: MessageFns<ReportedRefusal> = {
+  encode(message: ReportedRefusal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestId !== "") {
+      writer.uint32(10).string(message.requestId);
+    }
+    if (message.route !== "") {
+      writer.uint32(18).string(message.route);
+    }
+    if (message.reason !== 0) {
+      writer.uint32(24).int32(message.reason);
+    }
+    globalThis.Object.entries(message.facts).forEach(([key, value]: [string, string]) => {
+      ReportedRefusal_FactsEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      ReportedRefusal_MetadataEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportedRefusal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportedRefusal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.route = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.reason = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = ReportedRefusal_FactsEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.facts[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = ReportedRefusal_MetadataEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.metadata[entry5.key] = entry5.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportedRefusal_FactsEntry(): ReportedRefusal_FactsEntry {
+  return { key: "", value: "" };
+}
+
+export const ReportedRefusal_FactsEntry: MessageFns<ReportedRefusal_FactsEntry> = {
+  encode(message: ReportedRefusal_FactsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportedRefusal_FactsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportedRefusal_FactsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportedRefusal_MetadataEntry(): ReportedRefusal_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const ReportedRefusal_MetadataEntry: MessageFns<ReportedRefusal_MetadataEntry> = {
+  encode(message: ReportedRefusal_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportedRefusal_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportedRefusal_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportRefusalsResponse(): ReportRefusalsResponse {
+  return {};
+}
+
+export const ReportRefusalsResponse: MessageFns<ReportRefusalsResponse> = {
+  encode(_: ReportRefusalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportRefusalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportRefusalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseCheckCallerRequest(): CheckCallerRequest {
   return { scope: "", beginsRequest: false };
@@ -453,6 +779,22 @@ export const FrontServiceService = {
       Buffer.from(ReportUndeliveredResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportUndeliveredResponse => ReportUndeliveredResponse.decode(value),
   },
+  /**
+   * ReportRefusals tells of requests that the front end refused by itself, so that they leave their records.
+   *
+   * Only a front end of this gateway may call it: it refuses everybody else with PATH_UNKNOWN.
+   */
+  reportRefusals: {
+    path: "/tollgate.internal.v1.FrontService/ReportRefusals" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReportRefusalsRequest): Buffer =>
+      Buffer.from(ReportRefusalsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReportRefusalsRequest => ReportRefusalsRequest.decode(value),
+    responseSerialize: (value: ReportRefusalsResponse): Buffer =>
+      Buffer.from(ReportRefusalsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReportRefusalsResponse => ReportRefusalsResponse.decode(value),
+  },
 } as const;
 
 export interface FrontServiceServer extends UntypedServiceImplementation {
@@ -474,6 +816,12 @@ export interface FrontServiceServer extends UntypedServiceImplementation {
    * a retry of the client's SDK with the same key and request.
    */
   reportUndelivered: handleUnaryCall<ReportUndeliveredRequest, ReportUndeliveredResponse>;
+  /**
+   * ReportRefusals tells of requests that the front end refused by itself, so that they leave their records.
+   *
+   * Only a front end of this gateway may call it: it refuses everybody else with PATH_UNKNOWN.
+   */
+  reportRefusals: handleUnaryCall<ReportRefusalsRequest, ReportRefusalsResponse>;
 }
 
 export interface FrontServiceClient extends Client {
@@ -527,6 +875,26 @@ export interface FrontServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportUndeliveredResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ReportRefusals tells of requests that the front end refused by itself, so that they leave their records.
+   *
+   * Only a front end of this gateway may call it: it refuses everybody else with PATH_UNKNOWN.
+   */
+  reportRefusals(
+    request: ReportRefusalsRequest,
+    callback: (error: ServiceError | null, response: ReportRefusalsResponse) => void,
+  ): ClientUnaryCall;
+  reportRefusals(
+    request: ReportRefusalsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReportRefusalsResponse) => void,
+  ): ClientUnaryCall;
+  reportRefusals(
+    request: ReportRefusalsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReportRefusalsResponse) => void,
   ): ClientUnaryCall;
 }
 

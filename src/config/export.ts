@@ -1,0 +1,179 @@
+/** Accounts, keys and alerts as a settings file has them. */
+import { Document, isScalar, Scalar, visit } from "yaml";
+import { AlertKind, type AlertSettings, type Key, type ModelLimits } from "../api/index.js";
+import { formatUsd } from "../money.js";
+import type { AccountSeed } from "./settings.js";
+
+export interface ExportedAlert {
+  readonly accountId: string;
+  readonly settings: AlertSettings;
+}
+
+export interface Exported {
+  readonly accounts: readonly Omit<AccountSeed, "creditNanos">[];
+  readonly keys: readonly Pick<Key, "id" | "accountId" | "settings">[];
+  readonly alerts: readonly ExportedAlert[];
+}
+
+type Value = string | readonly string[] | { readonly [name: string]: Value | readonly Value[] };
+type Block = Record<string, Value | readonly Value[]>;
+
+const HEAD = ` What was made over the API, as a settings file has it.
+ Where an account, a key or an alert exists already, it stays as it is there.
+ The gateway does not know the secrets of keys: give each variable its secret, or take the key out.
+ Credit is money that was given: it is not repeated here.`;
+
+/** The text of a file that says the same. */
+export function exportSettings({ accounts, keys, alerts }: Exported): string {
+  const names = new Set<string>();
+  const file = {
+    ...blockOf("accounts", Object.fromEntries(accounts.map((account) => [account.id, accountBlock(account)]))),
+    ...(keys.length === 0 ? {} : { keys: keys.map(keyBlock) }),
+    ...blockOf("alerts", Object.fromEntries(alerts.map((alert) => [alertName(alert, names), alertBlock(alert)]))),
+  };
+  const document = new Document(file, { aliasDuplicateObjects: false });
+  document.commentBefore = HEAD;
+  visit(document, {
+    // A name that is no merge.
+    Pair: (_, { key }) => {
+      if (isScalar(key) && key.value === "<<") key.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The variable that a key's secret is taken from. */
+export function secretVariable(keyId: string): string {
+  return `KEY_${keyId
+    .replace(/^key_/, "")
+    .replaceAll(/[^A-Za-z0-9]/g, "_")
+    .toUpperCase()}`;
+}
+
+function blockOf(name: string, block: Block): Block {
+  return Object.keys(block).length === 0 ? {} : { [name]: block };
+}
+
+function accountBlock({ id, name, budgets, limits }: Exported["accounts"][number]): Block {
+  const { modelLimits, ...own } = limits;
+  return filled({
+    name: name === id ? "" : plain(name),
+    ...moneyOf(budgets),
+    ...countsOf(own),
+    models: Object.fromEntries(modelLimits.map(({ model, ...rest }) => [model, countsOf(rest)])),
+  });
+}
+
+function keyBlock({ id, accountId, settings }: Exported["keys"][number]): Block {
+  const variable = `\${${secretVariable(id)}}`;
+  if (settings === undefined) return { account: accountId, secret: variable };
+  const { expireTime, metadata } = settings;
+  return filled({
+    account: accountId,
+    secret: variable,
+    name: plain(settings.name),
+    scopes: settings.scopes,
+    models: settings.models.map(plain),
+    models_denied: settings.modelsDenied.map(plain),
+    addresses: settings.addresses,
+    expires: expireTime?.toISOString() ?? "",
+    ...countsOf(settings),
+    ...moneyOf(settings),
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, plain(text)])),
+    refuse_unaffordable: whereTrue(settings.refuseUnaffordable),
+    retries_run_anew: whereTrue(settings.retriesRunAnew),
+    strict: whereTrue(settings.strict),
+    children_end_with_it: whereTrue(settings.childrenEndWithIt),
+    end_streams_on_revoke: settings.endStreamsOnRevoke === false ? "false" : "",
+    end_streams_on_expiry: whereTrue(settings.endStreamsOnExpiry),
+  });
+}
+
+/** Names of alerts are ids in a file, and people's own words elsewhere. */
+function alertName({ settings: { name, kind } }: ExportedAlert, taken: Set<string>): string {
+  const plainName = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replaceAll(/^[^a-z0-9]+|-+$/g, "")
+    .slice(0, 56);
+  const base = plainName === "" ? kindWord(kind).replaceAll("_", "-") : plainName;
+  let free = base;
+  for (let number = 2; taken.has(free); number++) free = `${base}-${number}`;
+  taken.add(free);
+  return free;
+}
+
+function alertBlock({ accountId, settings }: ExportedAlert): Block {
+  return filled({
+    kind: kindWord(settings.kind),
+    account: accountId,
+    amount: usd(settings.amountNanos),
+    percent: number(settings.percent),
+    days: number(settings.days),
+    threshold_ms: number(settings.thresholdMs),
+    window_minutes: number(settings.windowMinutes),
+    requests_min: number(settings.requestsMin),
+    for_minutes: number(settings.forMinutes),
+    watched_account: settings.watchedAccountId,
+    key: plain(settings.keyId),
+    model: plain(settings.model),
+    upstream: plain(settings.upstream),
+    webhooks: settings.webhookIds,
+    emails: settings.emails.map(plain),
+    paused: whereTrue(settings.paused),
+  });
+}
+
+interface Money {
+  readonly budgetDayNanos: bigint;
+  readonly budgetMonthNanos: bigint;
+  readonly budgetTotalNanos: bigint;
+  readonly requestCostMaxNanos: bigint;
+}
+
+function moneyOf({ budgetDayNanos, budgetMonthNanos, budgetTotalNanos, requestCostMaxNanos }: Money): Block {
+  return filled({
+    budget_day: usd(budgetDayNanos),
+    budget_month: usd(budgetMonthNanos),
+    budget_total: usd(budgetTotalNanos),
+    request_cost_max: usd(requestCostMaxNanos),
+  });
+}
+
+function countsOf(limits: Omit<ModelLimits, "model">): Block {
+  return filled({
+    requests_per_minute: number(limits.requestsPerMinute),
+    tokens_per_minute: number(limits.tokensPerMinute),
+    concurrency: number(limits.concurrency),
+  });
+}
+
+/** What is said: a default is left out. */
+function filled(block: Block): Block {
+  const isSaid = (value: Block[string]): boolean =>
+    typeof value === "string" || Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
+  return Object.fromEntries(Object.entries(block).filter(([, value]) => isSaid(value)));
+}
+
+/** Text of people, in which a variable's name is no variable, and nothing steers a terminal. */
+function plain(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, " ").replaceAll("${", () => "$${");
+}
+
+function usd(nanos: bigint): string {
+  return nanos === 0n ? "" : formatUsd(nanos);
+}
+
+function number(value: bigint | number): string {
+  return Number(value) === 0 ? "" : String(value);
+}
+
+function whereTrue(value: boolean): string {
+  return value ? "true" : "";
+}
+
+const KIND_PREFIX = "ALERT_KIND_";
+
+function kindWord(kind: AlertKind): string {
+  return (AlertKind[kind] ?? "").slice(KIND_PREFIX.length).toLowerCase();
+}

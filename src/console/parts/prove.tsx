@@ -1,0 +1,59 @@
+/** The password once more, for what asks for a fresh proof of who is there. */
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { proveSession } from "../../../gen/console/identity_service.js";
+import { call, needsCode } from "../api/client.ts";
+import { words } from "../copy/en.ts";
+import { CodeField } from "./code-field.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { Problem } from "./problem.tsx";
+
+/** A button, and behind it a dialog. */
+export function Prove(): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const prove = useMutation({
+    mutationFn: (asked: { readonly password: string; readonly code: string }) => call(proveSession, asked),
+    onSuccess: () => setOpen(false),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    // The dialog may belong to a form, which must not be sent with it.
+    event.stopPropagation();
+    const form = new FormData(event.currentTarget);
+    prove.mutate({ password: String(form.get("password")), code: String(form.get("code") ?? "") });
+  };
+  if (prove.isSuccess) return <span role="status">{words.proof.done}</span>;
+  return (
+    <span>
+      <button className="button small" type="button" onClick={() => setOpen(true)}>
+        {words.proof.open}
+      </button>
+      {isOpen && (
+        <Dialog title={words.proof.title} onClose={() => setOpen(false)}>
+          <form onSubmit={submit}>
+            <p className="soft">{words.proof.about}</p>
+            <Field
+              label={words.signIn.password}
+              name="password"
+              type="password"
+              autoComplete="current-password"
+              autoFocus
+              required
+            />
+            {needsCode(prove.error) && <CodeField />}
+            {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
+            <div className="foot">
+              <button className="button" type="button" onClick={() => setOpen(false)}>
+                {words.form.cancel}
+              </button>
+              <button className="button main" type="submit" disabled={prove.isPending}>
+                {words.proof.go}
+              </button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+/** What an attempt is told: what to ask, within which bounds, and who takes the answer; and how it ends. */
+import type { CancelSignal } from "../api/cancellation.js";
+import { GatewayError } from "../errors.js";
+import type { AnswerForm, AnswerReport, Batch } from "../wire/wire.js";
+import type { Deadline, RequestTimeouts } from "./deadline.js";
+import type { Question } from "./question.js";
+
+/** Takes what the target answers. Each batch comes right from the attempt: nothing stands between the two. */
+export interface BatchReceiver {
+  /** Takes one batch, which was read at `nowMs`. False: push no more until `onDrain`'s callback runs. */
+  take(batch: Batch, nowMs: number): boolean;
+  onDrain(callback: () => void): void;
+  /** The report that grows with the answer; called before the first batch. */
+  watch(report: AnswerReport): void;
+  /** Called in place of `take` where the caller left and the answer is read on; and now and then while none comes. */
+  look?(nowMs: number): void;
+  /** True once more came than the request's limit of output can be: nothing more is to be relayed. */
+  exceeds?(): boolean;
+  /** Names of parameters that the target's wire had no place for; called where there are some. */
+  dropped?(params: readonly string[]): void;
+}
+
+export interface AttemptPlan extends Question {
+  /** What the batches carry. */
+  readonly form: AnswerForm;
+  /** True where a stream is to be taken as one batch, once all of it is there. */
+  readonly gathers: boolean;
+  readonly timeouts: RequestTimeouts;
+  readonly deadline: Deadline;
+  /** Called at the first output. */
+  readonly onOutput: () => void;
+  /** Aborts when the client left. */
+  readonly signal: CancelSignal;
+  /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
+  readonly mayDrain: () => boolean;
+  readonly drained: () => void;
+}
+
+/** The HTTP status of every answer. */
+export const ANSWERED = 200;
+
+/** What went wrong. */
+export interface AttemptFailure {
+  readonly error: GatewayError;
+  /** The HTTP status that the upstream sent; 0 where none came. */
+  readonly status: number;
+  /** True where there was output before. */
+  readonly hasOutput: boolean;
+  /** True where the receiver has something of the answer, so that no other target can give it. */
+  readonly isOut: boolean;
+}
+
+export interface AttemptEnd {
+  /** Undefined where the answer is whole. */
+  readonly failure: AttemptFailure | undefined;
+  /** What the upstream keeps for the account; empty where it made nothing. */
+  readonly containerId: string;
+}
+
+/** Why the caller's signal aborted: its deadline where it says so, else that it went away. */
+export function abortReason(signal: CancelSignal): GatewayError {
+  return signal.reason instanceof GatewayError ? signal.reason : new GatewayError("ERROR_REASON_CANCELLED");
+}

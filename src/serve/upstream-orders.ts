@@ -1,0 +1,33 @@
+/** What an operator wants of an upstream holds at every node: the one that is asked tells the others. */
+import type { Coordination } from "../coordination/coordination.js";
+import { createUpstreamBoard, type UpstreamBoard } from "../routing/catalog.js";
+import type { Routing } from "../routing/routing.js";
+
+/**
+ * The upstreams of this node, which heeds what other nodes are told, and tells them what it is. An upstream that a node
+ * does not have is none of its business.
+ */
+export function sharedUpstreams(
+  routing: Routing,
+  coordination: Pick<Coordination, "publishOrder" | "onOrder">,
+): UpstreamBoard {
+  const board = createUpstreamBoard(routing);
+  coordination.onOrder(({ upstream, order }) => {
+    if (!routing.table.upstreams.has(upstream)) return;
+    if (order === "reset") board.reset(upstream);
+    else board.drain(upstream, order === "drain");
+  });
+  return {
+    ...board,
+    reset(id) {
+      const upstream = board.reset(id);
+      coordination.publishOrder({ upstream: id, order: "reset" });
+      return upstream;
+    },
+    drain(id, isDrained) {
+      const upstream = board.drain(id, isDrained);
+      coordination.publishOrder({ upstream: id, order: isDrained ? "drain" : "undrain" });
+      return upstream;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/** What a reader of an answer gathers, whatever its wire: the text, and the steps for a caller who takes them. */
+import type { Event, FinishReason, Part, ToolUse } from "../../api/index.js";
+import { upstreamFailed } from "../error/refusals.js";
+import { GrowingText } from "./growing-text.js";
+import type { AnswerReport, Made } from "../wire.js";
+
+/** An upstream has a dozen tools of its own, by short names. */
+const TOOLS_MAX = 64;
+const TOOL_CHARACTERS_MAX = 64;
+
+/** Where what reads a part of an answer puts what it finds. */
+export interface Collector {
+  /** True where steps are wanted; else only the text counts. */
+  readonly isTyped: boolean;
+  add(event: Event): void;
+  /** Adds what was generated and is no step by itself. */
+  addText(text: string): void;
+  /** These add what was generated, and tell it where steps are wanted. */
+  tellText(candidate: number, text: string): void;
+  tellRefusal(candidate: number, text: string): void;
+  tellThinking(candidate: number, text: string, signature: string | undefined): void;
+  tellArguments(candidate: number, index: number, fragment: string): void;
+  /** What comes whole. `tokens` is an estimate of what of it was generated and is not added as text. */
+  tellPart(candidate: number, part: Part, tokens: number): void;
+  tellEnd(candidate: number, reason: FinishReason, stopString: string | undefined): void;
+  /**
+   * Something came that is no text: a picture, a call that the upstream ran itself, a sealed thought. `tokens` is an
+   * estimate of what of it was generated and is not added as text.
+   */
+  noteContent(tokens: number): void;
+  /** A thought came of which nothing can be seen, as it is when its answer has nothing else: no content by itself. */
+  noteSealed(tokens: number): void;
+}
+
+export class AnswerCollector implements Collector {
+  readonly grown = new GrowingText();
+  /** True once the upstream told anything of what it generates. */
+  protected hasBegun = false;
+  private hasContent = false;
+  /** An estimate of what was generated and is no text. */
+  wordlessTokens = 0;
+  /** How the answer was served, as far as it tells. */
+  servedModel = "";
+  serviceTier = "";
+  toolUses: ToolUse[] | undefined;
+  /** Calls that the model went on behind, since the upstream ran them. */
+  private hostedCalls = 0;
+  private events: Event[] = [];
+
+  /** `isTyped` says whether steps are kept; the text is gathered either way. */
+  constructor(readonly isTyped: boolean) {}
+
+  get text(): string {
+    return this.grown.toString();
+  }
+
+  get made(): Made {
+    if (this.hasContent || this.grown.length > 0) return "content";
+    return this.hasBegun ? "begun" : "nothing";
+  }
+
+  add(event: Event): void {
+    if (this.isTyped) this.events.push(event);
+  }
+
+  addText(text: string): void {
+    this.grown.add(text);
+  }
+
+  tellText(candidate: number, text: string): void {
+    if (text === "") return;
+    this.grown.add(text);
+    if (this.isTyped) this.add({ kind: { $case: "text", value: { candidate, text } } });
+  }
+
+  tellRefusal(candidate: number, text: string): void {
+    if (text === "") return;
+    this.grown.add(text);
+    if (this.isTyped) this.add({ kind: { $case: "refusal", value: { candidate, text } } });
+  }
+
+  tellThinking(candidate: number, text: string, signature: string | undefined): void {
+    this.grown.add(text);
+    if (this.isTyped) this.add({ kind: { $case: "thinking", value: { candidate, text, signature } } });
+  }
+
+  tellArguments(candidate: number, index: number, fragment: string): void {
+    this.grown.add(fragment);
+    if (this.isTyped) this.add({ kind: { $case: "toolCallDelta", value: { candidate, index, arguments: fragment } } });
+  }
+
+  tellPart(candidate: number, part: Part, tokens: number): void {
+    this.noteContent(tokens);
+    if (this.isTyped) this.add({ kind: { $case: "part", value: { candidate, part } } });
+  }
+
+  tellEnd(candidate: number, reason: FinishReason, stopString: string | undefined): void {
+    if (this.isTyped) this.add({ kind: { $case: "candidateEnd", value: { candidate, reason, stopString } } });
+  }
+
+  noteContent(tokens: number): void {
+    this.hasContent = true;
+    this.wordlessTokens += tokens;
+  }
+
+  noteSealed(tokens: number): void {
+    this.wordlessTokens += tokens;
+  }
+
+  get rounds(): AnswerReport["rounds"] {
+    return this.hostedCalls === 0 ? undefined : { countMax: this.hostedCalls + 1 };
+  }
+
+  /** The upstream ran a tool, and let the model go on with what it gave back. */
+  noteHosted(): void {
+    this.hostedCalls += 1;
+  }
+
+  /** A tool that the upstream ran was called once more. */
+  countCall(name: string): void {
+    const known = this.toolUses?.find((use) => use.name === name);
+    if (known === undefined) this.noteCalls(name, 1);
+    else known.calls += 1n;
+  }
+
+  /** A tool that the upstream ran was called so often in all. */
+  noteCalls(name: string, calls: number): void {
+    const uses = (this.toolUses ??= []);
+    const known = uses.find((use) => use.name === name);
+    if (known !== undefined) known.calls = BigInt(calls);
+    else if (calls > 0) {
+      if (uses.length === TOOLS_MAX || name.length > TOOL_CHARACTERS_MAX)
+        throw upstreamFailed("it reported calls of too many tools");
+      uses.push({ name, calls: BigInt(calls) });
+    }
+  }
+
+  /** The steps since the last time. */
+  takeEvents(): Event[] {
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+}

@@ -1,0 +1,95 @@
+/** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
+import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.js";
+import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
+import { splice } from "../../json/splice.js";
+import { refuseUnsaid } from "../../request/left-out.js";
+import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import { BOUNDED } from "./members.js";
+import { rulesOf } from "../../claude/request/encode-rules.js";
+import { encodePrompt } from "./encode-prompt.js";
+import { type Scan, scanRequest } from "./scan.js";
+import type { MarkedList, Span } from "./scan-messages.js";
+import { WIRE_NAME } from "../facts.js";
+import { MessagesRequest } from "./decode.js";
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof MessagesRequest ? request.scan : scanRequest(source, "generate");
+    return spliceOwned(source.body, scan, owned);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
+  return encodePrompt(
+    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
+    { ...owned, outputTokensMax },
+    {
+      rules: rulesOf(owned.facts),
+      model: owned.model,
+      isForeign,
+      boundsTools: owned.toolOrders !== undefined,
+      drop: (param) => void dropped.push(param),
+    },
+  );
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+  const { facts, members, open, ourThoughts } = scan;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
+    edits.set("max_tokens", String(owned.outputTokensMax));
+  const unbounded = owned.toolOrders?.unbounded.filter(({ name, place }) => BOUNDED.has(name) && place !== undefined);
+  const tools = members.find(({ key }) => key === "tools");
+  if (unbounded !== undefined && unbounded.length > 0 && tools !== undefined)
+    edits.set("tools", withBounds(body, { start: tools.valueStart, end: tools.end }, unbounded));
+  const messages = members.find(({ key }) => key === "messages");
+  if (ourThoughts.length > 0 && messages !== undefined)
+    edits.set("messages", withoutThoughts(body, { start: messages.valueStart, end: messages.end }, ourThoughts));
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/** The tools with a bound of their calls, where the client set none: the hold covers no more. */
+function withBounds(body: Buffer, tools: Span, unbounded: readonly HostedTool[]): Buffer {
+  const pieces: Buffer[] = [];
+  let kept = tools.start;
+  for (const { end } of unbounded) {
+    // It has a type, so a comma must come first.
+    pieces.push(body.subarray(kept, end), Buffer.from(`,"max_uses":${CALLS_MAX_DEFAULT}`));
+    kept = end;
+  }
+  pieces.push(body.subarray(kept, tools.end));
+  return Buffer.concat(pieces);
+}
+
+/** The messages without the thoughts that only stood in for another upstream's, whose proof Anthropic would refuse. */
+function withoutThoughts(body: Buffer, messages: Span, lists: readonly MarkedList[]): Buffer {
+  const pieces: Buffer[] = [];
+  let kept = messages.start;
+  for (const { list, items, marked } of lists) {
+    const left = items.filter((_, place) => !marked.includes(place));
+    const texts = left.map(({ start, end }) => body.subarray(start, end));
+    // A message must say something; one that held such thoughts alone says that it went on.
+    if (texts.length === 0) texts.push(Buffer.from('{"type":"text","text":"..."}'));
+    const joined = texts.flatMap((text, place) => (place === 0 ? [text] : [COMMA, text]));
+    pieces.push(body.subarray(kept, list.start), OPEN, ...joined, CLOSE);
+    kept = list.end;
+  }
+  pieces.push(body.subarray(kept, messages.end));
+  return Buffer.concat(pieces);
+}
+
+const OPEN = Buffer.from("[");
+
+const CLOSE = Buffer.from("]");
+
+const COMMA = Buffer.from(",");

@@ -1,0 +1,32 @@
+/** Requests: written from the typed form, for no client speaks the wire. */
+import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import { rulesOf, UNKNOWN } from "../../claude/request/encode-rules.js";
+import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
+import { refuseUnsaid } from "../../request/left-out.js";
+import { encodePrompt } from "./encode-prompt.js";
+import { WIRE_NAME } from "../facts.js";
+
+/** Many makers' models stand behind the wire: one that nobody knows is not told to think, and left as it is else. */
+const UNKNOWN_MODEL = { ...UNKNOWN, sampling: "both", thinking: "none", forcedTools: true } as const;
+
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = request.source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
+  return encodePrompt(
+    isForeign ? withFittedNames(request.prompt(), PLAIN_NAMES) : request.prompt(),
+    { ...owned, outputTokensMax },
+    {
+      rules: rulesOf(owned.facts, UNKNOWN_MODEL),
+      cacheMarks: owned.facts?.cacheMarks === true,
+      takesTopK: owned.facts?.sampling !== undefined,
+      model: owned.model,
+      drop: (param) => void dropped.push(param),
+    },
+  );
+}

@@ -1,0 +1,46 @@
+/** Takes out of an upstream's words what a client may not read: credentials, places, and pages of HTML. */
+import { withoutSecrets } from "../../redaction.js";
+
+const MESSAGE_CHARACTERS_MAX = 2000;
+
+/** The last part of a host's name, in the world and inside a company. */
+const DOMAINS =
+  "com|ai|net|org|io|dev|cloud|app|co|eu|us|uk|de|fr|cn|jp|in|" +
+  "internal|intranet|local|localdomain|lan|corp|svc|cluster";
+const HOST = new RegExp(`\\b(?:[a-z0-9_-]{1,63}\\.){1,16}(?:${DOMAINS})\\b(?::\\d{1,5})?(?:/[^\\s"'<>)\\]]*)?`, "gi");
+
+/**
+ * Where an upstream stands, and who we are to it: addresses, hosts, paths of files, organisations and projects. What
+ * comes before the sign that tells one is bounded: an upstream may write text that looks like the beginning of one at
+ * every character.
+ */
+const PLACES: readonly RegExp[] = [
+  /\b[a-z][a-z0-9+.-]{0,30}:\/\/(?:\[redacted\]|\[[\d:a-f]+\]|[^\s"'<>)\]])+/gi,
+  /\barn:aws[\w-]*:[^\s"'<>)\]]+/g,
+  /\b(?:org|proj|acct|key|tok)[-_][A-Za-z0-9]{8,}/g,
+  /(?<![\w.:])\[?(?:[0-9a-f]{1,4}:){2,7}:?[0-9a-f]{1,4}\]?(?::\d{2,5})?/gi,
+  /\b\d{1,3}(\.\d{1,3}){3}(:\d{1,5})?\b/g,
+  /\b(?=[a-z0-9.-]{0,99}[a-z])[a-z0-9][a-z0-9.-]{0,99}:\d{2,5}\b/gi,
+  /\blocalhost\b/gi,
+  HOST,
+  /(?<![\w.\]])(?:\/[\w.@%+~-]+){2,}\/?(?::\d+)?/g,
+  /\b[A-Z]:\\[\w.\\ -]+/g,
+];
+
+/** The text, bounded and without secrets; empty where it is HTML. */
+export function redacted(text: string): string {
+  if (/^\s*<(!doctype|html|head|body|\?xml)/i.test(text)) return "";
+  // Cut between two replacements: half a credential at the end would have no shape any more.
+  let clean = withoutSecrets(text.slice(0, 4 * MESSAGE_CHARACTERS_MAX));
+  for (const place of PLACES) clean = clean.replace(place, "[redacted]");
+  return clean.slice(0, MESSAGE_CHARACTERS_MAX).trim();
+}
+
+/**
+ * A name that an upstream told, such as a code, a status or the path of a field; empty where it is anything longer or
+ * stranger, or holds what a client may not read. Whatever an upstream says reaches a client by this or by `redacted`.
+ */
+export function toldName(value: unknown, charactersMax = 100): string {
+  if (typeof value !== "string" || value.length > charactersMax) return "";
+  return /^[\w.[\]$/ -]+$/.test(value) && redacted(value) === value ? value : "";
+}

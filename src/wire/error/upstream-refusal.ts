@@ -1,0 +1,213 @@
+/** What an upstream's refusal means for our client: the same on every wire, once the wire's own words are read. */
+import { type ErrorMetadata, GatewayError, type ReasonName } from "../../errors.js";
+import { toldName } from "./redact.js";
+
+/** What a refusal is about, and so who can do something about it. */
+export type RefusalKind =
+  /** Our account at the upstream has no money left. */
+  | "no_funds"
+  /** The upstream does not take our credential. */
+  | "credential"
+  /** Our account may not use this model. */
+  | "access"
+  /** The upstream does not have the model. */
+  | "model"
+  /** This one request may not be made: nothing says that others may not. */
+  | "forbidden"
+  | "context"
+  | "size"
+  | "request"
+  | "rate"
+  | "timeout"
+  | "unavailable"
+  | "failure";
+
+/**
+ * What a status, a machine-readable code, or both together mean. A code counts only where the wire has its place, never
+ * in a sentence: an upstream may repeat in a sentence what a client wrote.
+ */
+export interface RefusalRow {
+  /** Absent where the code says it whatever 4xx it comes with. */
+  readonly status?: number;
+  /** Absent where the status alone says it. */
+  readonly code?: string;
+  readonly kind: RefusalKind;
+}
+
+/** What the sentence of a refusal seems to say. It decides about its own request and about nothing else. */
+interface RefusalWords {
+  /** That the trouble is between the gateway and its upstream, and so nothing for a client to read. */
+  readonly ours: boolean;
+  readonly contextTooLong: boolean;
+}
+
+/** How a wire says what a refusal is about. */
+export interface RefusalGrammar {
+  /** Its own codes. */
+  readonly rows: readonly RefusalRow[];
+  /** Sentences that are about the gateway and its upstream. */
+  readonly ours: readonly RegExp[];
+  readonly contextTooLong: RegExp;
+}
+
+/** A refusal as an upstream told it. Text is empty where it told none that a client may read. */
+export interface ToldRefusal {
+  readonly kind: RefusalKind;
+  /** 0 where it told none, amid a stream. */
+  readonly status: number;
+  /** For the log, which gets names alone: an upstream's sentence may repeat the prompt, or the credential. */
+  readonly names: readonly string[];
+  readonly message: string;
+  readonly param: string;
+  readonly code: string;
+  /** The field whose content was too long for the model. */
+  readonly contextParam: string;
+  /** How long it asks to wait, in milliseconds. */
+  readonly waitMs: number | undefined;
+}
+
+/** A field may stand deep in a request. */
+const PARAM_CHARACTERS_MAX = 200;
+
+/** Of a longer body the beginning is read. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** The text of an error's body, as far as it is read. */
+export function refusalText(body: Buffer): string {
+  return body.subarray(0, BODY_BYTES_MAX).toString("utf8");
+}
+
+/** By the row that fits, else by the status, else by the words where the status only blames the request. */
+function kindOf(
+  status: number,
+  codes: readonly string[],
+  rows: readonly RefusalRow[],
+  words: RefusalWords,
+): RefusalKind {
+  const row = status >= 400 && status < 500 ? rowOf(status, codes, rows) : undefined;
+  if (row !== undefined) return row.kind;
+  const kind = kindOfStatus(status);
+  if (kind !== "request" && kind !== "size") return kind;
+  if (words.ours) return "forbidden";
+  return words.contextTooLong ? "context" : kind;
+}
+
+/** A code says more than a status alone. */
+function rowOf(status: number, codes: readonly string[], rows: readonly RefusalRow[]): RefusalRow | undefined {
+  const ofStatus = rows.filter((row) => row.status === undefined || row.status === status);
+  const byCode = ofStatus.find(({ code }) => code !== undefined && codes.includes(code));
+  return byCode ?? ofStatus.find(({ code }) => code === undefined);
+}
+
+/** Rows of one kind, by their codes. */
+export function rowsOf(kind: RefusalKind, codes: readonly string[], status?: number): readonly RefusalRow[] {
+  return codes.map((code) => (status === undefined ? { code, kind } : { status, code, kind }));
+}
+
+export function kindOfStatus(status: number): RefusalKind {
+  switch (status) {
+    case 400:
+    case 422:
+      return "request";
+    case 401:
+      return "credential";
+    case 402:
+    case 403:
+      return "forbidden";
+    case 408:
+    case 504:
+      return "timeout";
+    case 413:
+      return "size";
+    case 429:
+      return "rate";
+    case 503:
+    case 529:
+      return "unavailable";
+    default:
+      return "failure";
+  }
+}
+
+/** What an upstream refused with, as the cause of the refusal for our client: for the log, and for the routes. */
+export class UpstreamRefusal extends Error {
+  constructor(
+    readonly kind: RefusalKind,
+    /** 0 where it told none, amid a stream. */
+    readonly status: number,
+    names: readonly string[],
+  ) {
+    const said = [status === 0 ? "" : String(status), ...names].filter((name) => name !== "");
+    super(`the upstream said ${said.join(" ")}`);
+    this.name = "UpstreamRefusal";
+  }
+}
+
+/** The refusal for our client, by what the wire makes of its codes and words. `rows` count before the wire's own. */
+export function toldRefusal(
+  told: Omit<ToldRefusal, "kind">,
+  grammar: RefusalGrammar,
+  rows: readonly RefusalRow[] = [],
+): GatewayError {
+  const { message } = told;
+  const ours = grammar.ours.some((sentence) => sentence.test(message));
+  const words = { ours, contextTooLong: grammar.contextTooLong.test(message) };
+  const kind = kindOf(told.status, told.names, [...rows, ...grammar.rows], words);
+  return upstreamRefusal({ ...told, kind });
+}
+
+/** The refusal for our client. Its cause tells the log what the upstream said, in names. */
+export function upstreamRefusal(told: ToldRefusal): GatewayError {
+  const { kind, status, names } = told;
+  const cause = new UpstreamRefusal(kind, status, names);
+  const refuse = (reason: ReasonName, metadata: ErrorMetadata = {}): GatewayError =>
+    new GatewayError(reason, metadata, { cause });
+  const wait: ErrorMetadata = told.waitMs === undefined ? {} : { retry_after_ms: String(told.waitMs) };
+  switch (kind) {
+    case "no_funds":
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no funds" });
+    case "credential":
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its credential was refused" });
+    case "access":
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: "its account has no access to the model" });
+    case "forbidden":
+      return refuse("ERROR_REASON_UPSTREAM_CREDENTIAL", { problem: `the request was refused with status ${status}` });
+    case "model":
+      // We list the model, so it is not the client's mistake.
+      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem: "it does not have the model" });
+    case "context":
+      return refuse("ERROR_REASON_CONTEXT_TOO_LONG", {
+        ...shown(told),
+        param: toldName(told.contextParam, PARAM_CHARACTERS_MAX),
+      });
+    case "size":
+      return refuse("ERROR_REASON_BODY_TOO_LARGE");
+    case "request":
+      return refuse("ERROR_REASON_UPSTREAM_REJECTED", shown(told));
+    case "rate":
+      return refuse("ERROR_REASON_UPSTREAM_RATE_LIMITED", wait);
+    case "timeout":
+      return refuse("ERROR_REASON_UPSTREAM_TIMEOUT");
+    case "unavailable":
+      return refuse("ERROR_REASON_UPSTREAM_UNAVAILABLE", wait);
+    case "failure": {
+      const problem = status === 0 ? "it failed amid its answer" : `it answered with status ${status}`;
+      return refuse("ERROR_REASON_UPSTREAM_FAILED", { problem });
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+function named(key: "param" | "code", name: string): ErrorMetadata {
+  return name === "" ? {} : { [key]: name };
+}
+
+/** What of it a client may read. */
+function shown({ message, param, code }: ToldRefusal): ErrorMetadata {
+  return {
+    ...(message === "" ? {} : { message }),
+    ...named("param", toldName(param, PARAM_CHARACTERS_MAX)),
+    ...named("code", toldName(code, PARAM_CHARACTERS_MAX)),
+  };
+}

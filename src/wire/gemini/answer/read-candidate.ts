@@ -1,0 +1,176 @@
+/** Reads one candidate of an answer, chunk by chunk or whole. */
+import { createHash } from "node:crypto";
+import type { Part } from "../../../api/index.js";
+import { upstreamFailed } from "../../error/refusals.js";
+import type { Collector } from "../../answer/collector.js";
+import { unwrappedText } from "../../request/free-text.js";
+import { type JsonObject, objectOf, textOf } from "../../json/value.js";
+import { partOf, opaquePart } from "../../request/part.js";
+import { PICTURE_TOKENS, sealedTokens, soundTokens } from "../../answer/wordless.js";
+import { decodeFinish } from "./finish.js";
+import { decodeLogprobs } from "./logprobs.js";
+import { PartialArguments, type ValueBudget } from "./read-arguments.js";
+import { WIRE_NAME } from "../facts.js";
+import { decodeProof } from "./proof.js";
+
+/** Where a reader puts what it finds. */
+export interface CandidateCollector extends Collector {
+  /** What made-up ids of calls are told apart by. */
+  readonly answerId: string;
+  /** The client's tools that take free text, which the wire knows only inside an object. */
+  readonly freeTextTools: ReadonlySet<string>;
+  /** What calls in pieces may still make, of all candidates together. */
+  readonly values: ValueBudget;
+  /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+const CALLS_MAX = 1024;
+
+/** A call whose arguments still come. */
+interface OpenCall {
+  readonly call: JsonObject;
+  readonly signature: string | undefined;
+  readonly args: PartialArguments;
+}
+
+export class CandidateReader {
+  /** Why the upstream said that it ended; empty until it did. */
+  private reason = "";
+  private calls = 0;
+  private hasEnded = false;
+  private isThoughtShown = false;
+  private openCall: OpenCall | undefined;
+
+  constructor(
+    private readonly index: number,
+    private readonly collector: CandidateCollector,
+  ) {}
+
+  get isFinished(): boolean {
+    return this.reason !== "";
+  }
+
+  read(candidate: JsonObject): void {
+    const { parts } = objectOf(candidate["content"]) ?? {};
+    for (const item of Array.isArray(parts) ? parts : [parts]) {
+      const part = objectOf(item);
+      if (part !== undefined) this.readPart(part);
+    }
+    if (this.collector.isTyped) {
+      const logprobs = decodeLogprobs(candidate["logprobsResult"], this.index);
+      if (logprobs !== undefined) this.collector.add({ kind: { $case: "logprobs", value: logprobs } });
+    }
+    const reason = textOf(candidate["finishReason"]);
+    // Older models say STOP with every chunk; the last word counts.
+    if (reason !== "" && reason !== "FINISH_REASON_UNSPECIFIED") this.reason = reason;
+  }
+
+  /** Nothing follows. `isWhole` tells that the answer is, even where no reason was given. */
+  finish(isWhole: boolean): void {
+    this.closeCall();
+    if (!this.collector.isTyped || this.hasEnded || !(this.isFinished || isWhole)) return;
+    this.hasEnded = true;
+    this.collector.tellEnd(this.index, decodeFinish(this.reason, this.calls > 0), undefined);
+  }
+
+  private readPart(part: JsonObject): void {
+    const signature = textOf(part["thoughtSignature"]) || undefined;
+    if (part["thought"] === true) this.isThoughtShown = true;
+    else if (signature !== undefined && !this.isThoughtShown) this.collector.noteSealed(sealedTokens(signature));
+    const call = objectOf(part["functionCall"]);
+    if (call !== undefined) return this.readCall(call, signature);
+    const { text } = part;
+    if (typeof text === "string" && part["thought"] === true) return this.addThought(text, signature);
+    if (typeof text === "string") this.collector.tellText(this.index, text);
+    else if (!this.readMedia(part)) this.addOpaque(part);
+    // Of what is no call and no thought, the proof stands alone behind it.
+    if (signature !== undefined) this.addThought("", signature);
+  }
+
+  /** A call mostly comes whole. In pieces its first has the name, and its last does not say that more will come. */
+  private readCall(call: JsonObject, signature: string | undefined): void {
+    const name = textOf(call["name"]);
+    const mayGoOn = this.openCall !== undefined && (name === "" || name === textOf(this.openCall.call["name"]));
+    const goesOn = mayGoOn && call["args"] === undefined && textOf(call["id"] ?? "") === "";
+    if (!goesOn) this.closeCall();
+    if (name === "" && !goesOn) return;
+    this.openCall ??= { call, signature, args: new PartialArguments(this.collector.values) };
+    this.openCall.args.read(call["partialArgs"]);
+    if (call["willContinue"] !== true) this.closeCall();
+  }
+
+  private closeCall(): void {
+    const open = this.openCall;
+    if (open === undefined) return;
+    this.openCall = undefined;
+    const { call, signature } = open;
+    const args = objectOf(call["args"]);
+    const text = args === undefined ? open.args.json() : JSON.stringify(args);
+    const told = textOf(call["name"]);
+    const name = this.collector.names.get(told) ?? told;
+    const index = this.calls++;
+    if (index === CALLS_MAX) throw upstreamFailed("it called too many tools");
+    this.collector.addText(name + text);
+    if (!this.collector.isTyped) return;
+    const id = textOf(call["id"]) || this.madeId(index);
+    const candidate = this.index;
+    const custom = this.collector.freeTextTools.has(name);
+    const value = { candidate, index, id, name, custom, signature };
+    this.collector.add({ kind: { $case: "toolCallStart", value } });
+    const delta = { candidate, index, arguments: custom ? unwrappedText(text) : text };
+    this.collector.add({ kind: { $case: "toolCallDelta", value: delta } });
+  }
+
+  /** An id for a call that came without one: of the answer and the call, so that two calls of a tool never share it. */
+  private madeId(index: number): string {
+    const hash = createHash("sha256").update(`${this.collector.answerId} ${this.index} ${index}`).digest("hex");
+    return `call_${hash.slice(0, 24)}`;
+  }
+
+  private addThought(text: string, wireSignature: string | undefined): void {
+    if (text === "" && wireSignature === undefined) return;
+    if (!this.collector.isTyped) return this.collector.addText(text);
+    const proof = wireSignature === undefined ? undefined : decodeProof(wireSignature);
+    if (proof?.kind !== "redacted") return this.collector.tellThinking(this.index, text, proof?.signature);
+    this.collector.addText(text);
+    this.addPart(partOf({ $case: "redactedThinking", value: { data: proof.data } }));
+  }
+
+  /** Pictures, sounds and files that the model made. */
+  private readMedia(part: JsonObject): boolean {
+    const data = objectOf(part["inlineData"]);
+    if (data === undefined) return false;
+    const mediaType = textOf(data["mimeType"]);
+    this.collector.noteContent(mediaTokens(mediaType, textOf(data["data"])));
+    if (!this.collector.isTyped) return true;
+    const inline = { mediaType, data: Buffer.from(textOf(data["data"]), "base64") };
+    const source = { $case: "inline" as const, value: inline };
+    if (mediaType.startsWith("audio/"))
+      this.addPart(partOf({ $case: "audio", value: { source, transcript: undefined } }));
+    else if (mediaType.startsWith("image/"))
+      this.addPart(partOf({ $case: "image", value: { source, detail: undefined } }));
+    else this.addPart(partOf({ $case: "file", value: { source, filename: undefined } }));
+    return true;
+  }
+
+  /** What only this wire understands, such as code that Google's servers ran. */
+  private addOpaque(part: JsonObject): void {
+    if (Object.keys(part).every((key) => key === "thoughtSignature" || key === "thought")) return;
+    const json = JSON.stringify(part);
+    // What a server's program printed was not generated.
+    if (part["codeExecutionResult"] === undefined) this.collector.addText(json);
+    else this.collector.noteContent(0);
+    if (this.collector.isTyped) this.addPart(opaquePart(WIRE_NAME, json));
+  }
+
+  private addPart(part: Part): void {
+    this.collector.tellPart(this.index, part, 0);
+  }
+}
+
+/** What made a sound, a picture, or a file, which is as a rule text. */
+function mediaTokens(mediaType: string, base64: string): number {
+  if (mediaType.startsWith("image/")) return PICTURE_TOKENS;
+  return mediaType.startsWith("audio/") ? soundTokens(base64) : sealedTokens(base64);
+}

@@ -1,0 +1,128 @@
+/** Reads the chunks of a stream and whole answers into text and steps. */
+import { FinishReason, type Usage } from "../../../api/index.js";
+import type { GatewayError } from "../../../errors.js";
+import { AnswerCollector } from "../../answer/collector.js";
+import { freeTextTools } from "../../request/free-text.js";
+import { type JsonObject, listOf, objectOf, placeOf, textOf } from "../../json/value.js";
+import type { AnswerReport, WireRequest } from "../../wire.js";
+import { ValueBudget } from "./read-arguments.js";
+import { type CandidateCollector, CandidateReader } from "./read-candidate.js";
+import { decodeToldError } from "../error.js";
+import { changedNames, NO_NAMES } from "../../request/fitted-names.js";
+import { NAMES, WIRE_NAME } from "../facts.js";
+import { decodeUsage, isBrokenUsage } from "./usage.js";
+
+const CANDIDATES_MAX = 128;
+const NO_TOOLS: ReadonlySet<string> = new Set();
+
+/** One answer, as far as it was read. An error is looked for before candidates. */
+export class AnswerReader extends AnswerCollector implements AnswerReport, CandidateCollector {
+  usage: Usage | undefined;
+  usageBroken = false;
+  answerId = "";
+  readonly values = new ValueBudget();
+  readonly freeTextTools: ReadonlySet<string>;
+  readonly names: ReadonlyMap<string, string>;
+  /** True once the upstream refused the prompt: then there are no candidates. */
+  isBlocked = false;
+  private hasStarted = false;
+  /** What every chunk bears. */
+  private head: JsonObject = {};
+  private hasEnded = false;
+  private readonly candidates = new Map<number, CandidateReader>();
+
+  constructor(
+    isTyped: boolean,
+    private readonly candidatesExpected: number,
+    asked?: WireRequest,
+  ) {
+    super(isTyped);
+    const isOthers = isTyped && asked !== undefined && asked.source?.wire !== WIRE_NAME;
+    this.freeTextTools = isOthers ? freeTextTools(asked.prompt()) : NO_TOOLS;
+    this.names = isOthers ? changedNames(asked.prompt(), NAMES) : NO_NAMES;
+  }
+
+  /** There is no word for the end: an answer is whole once each candidate said why it ended. */
+  get complete(): boolean {
+    if (this.candidates.size === 0) return this.isBlocked;
+    if (this.candidates.size < this.candidatesExpected) return false;
+    for (const candidate of this.candidates.values()) if (!candidate.isFinished) return false;
+    return true;
+  }
+
+  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
+  read(chunk: JsonObject): GatewayError | undefined {
+    const error = chunk["error"];
+    if (error !== undefined && error !== null) return decodeToldError(chunk);
+    // The last report counts, never the sum: each tells the whole answer so far.
+    const usage = chunk["usageMetadata"];
+    if (usage !== undefined) {
+      this.usage = decodeUsage(usage) ?? this.usage;
+      this.usageBroken = isBrokenUsage(usage);
+      this.serviceTier = textOf(objectOf(usage)?.["serviceTier"]) || this.serviceTier;
+    }
+    this.start(chunk);
+    const blockReason = textOf(objectOf(chunk["promptFeedback"])?.["blockReason"]);
+    if (blockReason !== "" && blockReason !== "BLOCK_REASON_UNSPECIFIED") this.isBlocked = true;
+    listOf(chunk["candidates"]).forEach((value, place) => {
+      const candidate = objectOf(value);
+      if (candidate === undefined) return;
+      this.readerFor(candidate["index"], place).read(candidate);
+      const grounding = objectOf(candidate["groundingMetadata"]);
+      if (grounding !== undefined) this.noteSearches(grounding);
+    });
+    return undefined;
+  }
+
+  endAtLimit(): readonly JsonObject[] {
+    const candidates: JsonObject[] = [];
+    for (let index = 0; index < this.candidatesExpected; index++) {
+      if (this.candidates.get(index)?.isFinished === true) continue;
+      candidates.push({ index, content: { role: "model", parts: [{ text: "" }] }, finishReason: "MAX_TOKENS" });
+    }
+    return candidates.length === 0 ? [] : [{ candidates, ...this.head }];
+  }
+
+  /** Nothing follows: the ends of the candidates come out. */
+  finish(isWhole: boolean): void {
+    for (const candidate of this.candidates.values()) candidate.finish(isWhole);
+    if (!this.isTyped || !this.isBlocked || this.candidates.size > 0 || this.hasEnded) return;
+    this.hasEnded = true;
+    for (let candidate = 0; candidate < Math.max(1, this.candidatesExpected); candidate++)
+      this.tellEnd(candidate, FinishReason.FINISH_REASON_BLOCKED, undefined);
+  }
+
+  /** Each chunk tells all searches so far. */
+  private noteSearches(grounding: JsonObject): void {
+    const searches = listOf(grounding["webSearchQueries"]).length;
+    if (searches > 0) this.noteCalls("web_search", searches);
+  }
+
+  private start(chunk: JsonObject): void {
+    if (this.hasStarted) return;
+    this.hasStarted = true;
+    this.head = { modelVersion: chunk["modelVersion"], responseId: chunk["responseId"] };
+    // Where an answer has no id, the counts and words of its first chunk still tell it from others.
+    this.answerId = textOf(chunk["responseId"]) || JSON.stringify(chunk);
+    this.toolUses = [];
+    this.servedModel = textOf(chunk["modelVersion"]);
+    if (!this.isTyped) return;
+    const time = Date.parse(textOf(chunk["createTime"]));
+    const value = {
+      id: textOf(chunk["responseId"]),
+      model: this.servedModel,
+      createTime: Number.isNaN(time) ? undefined : new Date(time),
+    };
+    this.add({ kind: { $case: "start", value } });
+  }
+
+  private readerFor(named: unknown, place: number): CandidateReader {
+    const index = placeOf(named, CANDIDATES_MAX) ?? Math.min(place, CANDIDATES_MAX - 1);
+    this.hasBegun = true;
+    const known = this.candidates.get(index);
+    if (known !== undefined) return known;
+    const made = new CandidateReader(index, this);
+    this.candidates.set(index, made);
+    return made;
+  }
+}

@@ -1,0 +1,91 @@
+/** Puts the fragments of tool calls together into steps. */
+import { type JsonObject, objectOf, textOf } from "../../json/value.js";
+import { kept } from "../../answer/kept-text.js";
+import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
+import type { CandidateCollector } from "./read-candidate.js";
+
+interface Call extends CallPlace {
+  id: string;
+  readonly custom: boolean;
+  signature: string | undefined;
+  hasStarted: boolean;
+  /** Arguments that came before the name did. */
+  pending: string;
+}
+
+export class CallsReader {
+  private readonly calls = new CallPlaces<Call>();
+  /** The call in the older form, of which a candidate has one. */
+  private functionCall: Call | undefined;
+  /** True once a call has a name: without one it is none. */
+  hasCalls = false;
+
+  constructor(
+    private readonly candidate: number,
+    private readonly answerId: string,
+    private readonly collector: CandidateCollector,
+  ) {}
+
+  /** Reads one fragment of a call, or a whole one. */
+  read(fragment: JsonObject | undefined): void {
+    if (fragment === undefined) return;
+    const read = readFragment(fragment);
+    const { index, id, custom, called } = read;
+    const name = this.collector.names.get(read.name) ?? read.name;
+    const call = this.calls.find({ index, id, name }) ?? this.open(index, custom);
+    this.calls.name(call, id);
+    const google = objectOf(objectOf(fragment["extra_content"])?.["google"]);
+    call.signature ??= textOf(google?.["thought_signature"]) || undefined;
+    this.goOn(call, name, argumentsText(called["arguments"] ?? called["input"]));
+  }
+
+  readFunctionCall(fragment: JsonObject): void {
+    const name = textOf(fragment["name"]);
+    const text = argumentsText(fragment["arguments"]);
+    if (name === "" && text === "") return;
+    this.functionCall ??= this.open(undefined, false);
+    this.goOn(this.functionCall, name, text);
+  }
+
+  private open(told: unknown, custom: boolean): Call {
+    return this.calls.add({
+      index: this.calls.all.length,
+      told: typeof told === "number" ? told : undefined,
+      custom,
+      id: "",
+      name: "",
+      signature: undefined,
+      hasStarted: false,
+      pending: "",
+    });
+  }
+
+  private goOn(call: Call, name: string, fragment: string): void {
+    if (call.name === "" && name !== "") {
+      call.name = name;
+      this.hasCalls = true;
+      this.collector.addText(name);
+    }
+    this.collector.addText(fragment);
+    if (!this.collector.isTyped) return;
+    if (!call.hasStarted && call.name !== "") this.start(call);
+    if (!call.hasStarted) call.pending = kept(call.pending, fragment);
+    else this.addArguments(call, fragment);
+  }
+
+  private start(call: Call): void {
+    call.hasStarted = true;
+    const { index, custom, name, signature } = call;
+    const id = call.id || madeCallId(this.answerId, this.candidate, index);
+    const value = { candidate: this.candidate, index, id, name, custom, signature };
+    this.collector.add({ kind: { $case: "toolCallStart", value } });
+    this.addArguments(call, call.pending);
+    call.pending = "";
+  }
+
+  private addArguments(call: Call, fragment: string): void {
+    if (fragment === "") return;
+    const value = { candidate: this.candidate, index: call.index, arguments: fragment };
+    this.collector.add({ kind: { $case: "toolCallDelta", value } });
+  }
+}

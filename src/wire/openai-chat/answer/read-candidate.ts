@@ -1,0 +1,188 @@
+/** Reads one candidate of an answer, from its deltas or its whole message. */
+import { FinishReason, type Part } from "../../../api/index.js";
+import type { GatewayError } from "../../../errors.js";
+import { upstreamFailed } from "../../error/refusals.js";
+import type { Collector } from "../../answer/collector.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
+import { decodeLogprobs } from "../../openai/answer/logprobs.js";
+import { TextPrint } from "../../answer/kept-text.js";
+import { partOf, opaquePart } from "../../request/part.js";
+import { jsonTokens, PICTURE_TOKENS, sealedTokens, soundTokens } from "../../answer/wordless.js";
+import { AnswerAudio } from "./read-audio.js";
+import { CallsReader } from "./read-calls.js";
+import { REASONS } from "./finish.js";
+import { thoughtText } from "./read-content.js";
+import { WIRE_NAME } from "../facts.js";
+
+/** Where a reader puts what it finds. */
+export interface CandidateCollector extends Collector {
+  /** The client's own names of tools, by the names that the upstream knows them by, where they differ. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Endings that are failures: the answer before them is cut. */
+const FAILURES: ReadonlySet<string> = new Set(["error", "abort", "insufficient_system_resource"]);
+
+export class CandidateReader {
+  /** True once the upstream said why it ended. */
+  isFinished = false;
+  private reason = FinishReason.FINISH_REASON_UNSPECIFIED;
+  private stopString: string | undefined;
+  private hasEnded = false;
+  /** The thought so far that has no proof yet, and the proofs that came. */
+  private readonly thought = new TextPrint();
+  private proofs: Set<string> | undefined;
+  private readonly calls: CallsReader;
+  private audio: AnswerAudio | undefined;
+
+  constructor(
+    readonly index: number,
+    answerId: string,
+    private readonly collector: CandidateCollector,
+  ) {
+    this.calls = new CallsReader(index, answerId, collector);
+  }
+
+  /** Reads one choice. Returns the failure that it tells. */
+  read(choice: JsonObject): GatewayError | undefined {
+    const delta = objectOf(choice["delta"]) ?? objectOf(choice["message"]);
+    if (delta !== undefined) this.readDelta(delta);
+    if (this.collector.isTyped) this.readLogprobs(choice["logprobs"]);
+    const reason = choice["finish_reason"];
+    if (typeof reason !== "string" || reason === "") return undefined;
+    if (FAILURES.has(reason)) return upstreamFailed(`it ended the answer with '${reason}'`);
+    this.isFinished = true;
+    this.reason = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
+    // Of vLLM: the stop string that occurred, or the id of a stop token.
+    const stopReason = choice["stop_reason"];
+    if (typeof stopReason === "string" && stopReason !== "") this.stopString = stopReason;
+    return undefined;
+  }
+
+  /** Nothing follows. Ends are held back until here: some servers say that they stop with every chunk. */
+  finish(isDone: boolean): void {
+    const audio = this.audio?.part();
+    if (audio !== undefined) this.addPart(audio, 0);
+    this.audio = undefined;
+    if (this.hasEnded || (!this.isFinished && !isDone)) return;
+    this.hasEnded = true;
+    this.collector.tellEnd(this.index, this.trueReason(), this.stopString);
+  }
+
+  /** The reason that fits what came: servers mix up stops and calls. */
+  private trueReason(): FinishReason {
+    const { reason } = this;
+    const isStop = reason === FinishReason.FINISH_REASON_END;
+    const isCalls = reason === FinishReason.FINISH_REASON_TOOL_CALLS;
+    if (isStop && this.calls.hasCalls) return FinishReason.FINISH_REASON_TOOL_CALLS;
+    if (isCalls && !this.calls.hasCalls) return FinishReason.FINISH_REASON_END;
+    return isStop && this.stopString !== undefined ? FinishReason.FINISH_REASON_STOP_STRING : reason;
+  }
+
+  private readDelta(delta: JsonObject): void {
+    this.readThinking(delta);
+    const { content } = delta;
+    if (typeof content === "string") this.readText(content, delta["annotations"]);
+    else if (Array.isArray(content)) for (const piece of content) this.readPiece(piece);
+    const { refusal } = delta;
+    if (typeof refusal === "string") this.collector.tellRefusal(this.index, refusal);
+    const calls = delta["tool_calls"];
+    if (calls !== undefined && calls !== null) for (const call of listOf(calls)) this.calls.read(objectOf(call));
+    const call = objectOf(delta["function_call"]);
+    if (call !== undefined) this.calls.readFunctionCall(call);
+    const audio = objectOf(delta["audio"]);
+    if (audio !== undefined) {
+      this.audio ??= new AnswerAudio(this.collector.isTyped);
+      this.collector.noteContent(soundTokens(textOf(audio["data"])));
+      this.collector.addText(this.audio.read(audio));
+    }
+    const { images } = delta;
+    if (Array.isArray(images)) for (const image of images) this.readPiece(image);
+  }
+
+  private readText(text: string, annotations: unknown): void {
+    if (Array.isArray(annotations) && annotations.length > 0) {
+      // Citations have a place in a part alone, so the text that has them comes as one.
+      this.collector.addText(text);
+      this.addPart(partOf({ $case: "text", value: { text, citationsJson: JSON.stringify(annotations) } }), 0);
+    } else this.addText(text);
+  }
+
+  /** Thinking, in the first of its spellings that says something. */
+  private readThinking(delta: JsonObject): void {
+    const plain = textOf(delta["reasoning_content"]) || textOf(delta["reasoning"]);
+    const details = delta["reasoning_details"];
+    if (!Array.isArray(details)) {
+      if (plain !== "") this.addThinking(plain, undefined);
+      return;
+    }
+    // Some tell all thoughts anew each time one ends: what was told is not told again.
+    const fresh = details.map(objectOf).filter((detail) => this.proofs?.has(proofOf(detail)) !== true);
+    const isTold = fresh.some((detail) => textOf(detail?.["text"]) !== "" || textOf(detail?.["summary"]) !== "");
+    if (!isTold && plain !== "") this.addThinking(plain, undefined);
+    for (const detail of fresh) {
+      const proof = proofOf(detail);
+      if (proof !== "") (this.proofs ??= new Set()).add(proof);
+      if (detail?.["type"] === "reasoning.encrypted") {
+        const part = partOf({ $case: "redactedThinking", value: { data: proof } });
+        if (proof !== "") this.addPart(part, sealedTokens(proof));
+        continue;
+      }
+      const text = textOf(detail?.["text"]) || textOf(detail?.["summary"]);
+      const isWhole = proof !== "" && this.thought.equals(text);
+      this.addThinking(isWhole ? "" : text, proof || undefined);
+    }
+  }
+
+  /** One piece of a content that is a list, as Mistral's. */
+  private readPiece(value: unknown): void {
+    const piece = objectOf(value);
+    if (piece === undefined) return;
+    const type = textOf(piece["type"]);
+    if (type === "text" || type === "output_text") this.addText(textOf(piece["text"]));
+    else if (type === "refusal") this.collector.tellRefusal(this.index, textOf(piece["refusal"]));
+    else if (type === "thinking") {
+      this.addThinking(thoughtText(piece["thinking"]), textOf(piece["signature"]) || undefined);
+    } else if (type === "image_url") {
+      const url = textOf(objectOf(piece["image_url"])?.["url"]) || textOf(piece["image_url"]);
+      this.addPart(partOf({ $case: "image", value: { source: imageSource(url), detail: undefined } }), PICTURE_TOKENS);
+    } else {
+      const part = opaquePart(WIRE_NAME, JSON.stringify(piece));
+      this.addPart(part, jsonTokens(piece));
+    }
+  }
+
+  private readLogprobs(value: unknown): void {
+    const logprobs = decodeLogprobs(value, this.index);
+    if (logprobs !== undefined) this.collector.add({ kind: { $case: "logprobs", value: logprobs } });
+  }
+
+  addText(text: string): void {
+    this.collector.tellText(this.index, text);
+  }
+
+  private addThinking(text: string, signature: string | undefined): void {
+    if (text === "" && signature === undefined) return;
+    if (signature === undefined) this.thought.add(text);
+    else this.thought.clear();
+    this.collector.tellThinking(this.index, text, signature);
+  }
+
+  private addPart(part: Part, tokens: number): void {
+    this.collector.tellPart(this.index, part, tokens);
+  }
+}
+
+/** What a thought bears that must come back: its proof, or itself where only the upstream can read it. */
+function proofOf(detail: JsonObject | undefined): string {
+  return textOf(detail?.["type"] === "reasoning.encrypted" ? detail["data"] : detail?.["signature"]);
+}
+
+type ImageSource = { $case: "url"; value: string } | { $case: "inline"; value: { mediaType: string; data: Buffer } };
+
+function imageSource(url: string): ImageSource {
+  const match = /^data:([^,]*);base64,/.exec(url);
+  if (match === null) return { $case: "url", value: url };
+  const data = Buffer.from(url.slice(match[0].length), "base64");
+  return { $case: "inline", value: { mediaType: match[1] ?? "", data } };
+}

@@ -1,0 +1,190 @@
+/**
+ * Answers of upstreams that are not quite what clients of the wire are promised: read, and written anew where they
+ * differ. What fits is left alone, and what the dialect adds stands in members of its own.
+ */
+import { upstreamFailed } from "../../error/refusals.js";
+import { type JsonObject, listOf, objectOf, textOf } from "../../json/value.js";
+import { kept } from "../../answer/kept-text.js";
+import { argumentsText, type CallPlace, CallPlaces, madeCallId, readFragment } from "./read-call-places.js";
+import { FINISH_NAMES, REASONS } from "./finish.js";
+import { contentMembers } from "./read-content.js";
+
+const CANDIDATES_MAX = 128;
+
+interface Call extends CallPlace {
+  id: string;
+  isTold: boolean;
+  /** Arguments that came before the name did. */
+  pending: string;
+}
+
+/** What is known of a candidate whose chunks come one by one. */
+interface Candidate {
+  readonly index: number;
+  readonly calls: CallPlaces<Call>;
+  hasRole: boolean;
+  /** True where a call in the older form was told. */
+  hasFunctionCall: boolean;
+}
+
+const ENDS: ReadonlySet<unknown> = new Set(["stop", "length", "tool_calls", "content_filter", "function_call"]);
+
+/** Fits one answer: its chunks in their order, or all of it at once. */
+export class AnswerFitter {
+  private readonly candidates = new Map<unknown, Candidate>();
+  private answerId = "";
+
+  /** The chunk as clients are promised it; the same object where it is so already. */
+  chunk(chunk: JsonObject): JsonObject {
+    return this.fit(chunk, "delta");
+  }
+
+  /** The same of a whole answer. */
+  whole(answer: JsonObject): JsonObject {
+    return this.fit(answer, "message");
+  }
+
+  private fit(told: JsonObject, key: "delta" | "message"): JsonObject {
+    const choices = told["choices"];
+    if (!Array.isArray(choices)) return key === "delta" ? { ...told, choices: [] } : told;
+    if (this.answerId === "" && choices.length > 0) this.answerId = `${textOf(told["id"])} ${String(told["created"])}`;
+    let fitted: unknown[] | undefined;
+    for (let place = 0; place < choices.length; place++) {
+      const choice = objectOf(choices[place]);
+      if (choice === undefined) continue;
+      const fit = this.choice(choice, place, key);
+      if (fit === choice) continue;
+      fitted ??= [...choices];
+      fitted[place] = fit;
+    }
+    return fitted === undefined ? told : { ...told, choices: fitted };
+  }
+
+  private choice(choice: JsonObject, place: number, key: "delta" | "message"): JsonObject {
+    const told = choice["index"];
+    if (key === "delta" && isPlain(choice) && this.candidates.has(told)) return choice;
+    const index = typeof told === "number" ? told : place;
+    const candidate = this.candidateOf(index);
+    const edits: Record<string, unknown> = {};
+    if (told !== index) edits["index"] = index;
+    const message = objectOf(choice[key]);
+    const fitted = this.message(message ?? {}, candidate, key);
+    if (fitted !== message) edits[key] = fitted;
+    const reason = choice["finish_reason"];
+    const end = endOf(reason, candidate);
+    if (end !== reason) edits["finish_reason"] = end;
+    if (key === "message" && choice["logprobs"] === undefined) edits["logprobs"] = null;
+    return Object.keys(edits).length === 0 ? choice : { ...choice, ...edits };
+  }
+
+  private candidateOf(index: number): Candidate {
+    const known = this.candidates.get(index);
+    if (known !== undefined) return known;
+    if (this.candidates.size === CANDIDATES_MAX) throw upstreamFailed("its answer has too many candidates");
+    const made = { index, calls: new CallPlaces<Call>(), hasRole: false, hasFunctionCall: false };
+    this.candidates.set(index, made);
+    return made;
+  }
+
+  private message(message: JsonObject, candidate: Candidate, key: "delta" | "message"): JsonObject {
+    const edits: Record<string, unknown> = {};
+    if (!candidate.hasRole) {
+      candidate.hasRole = true;
+      if (typeof message["role"] !== "string") edits["role"] = "assistant";
+    }
+    const { content } = message;
+    if (Array.isArray(content)) Object.assign(edits, contentMembers(message, content, key === "message"));
+    else if (key === "message" && content === undefined) edits["content"] = null;
+    if (key === "message" && message["refusal"] === undefined) edits["refusal"] ??= null;
+    const older = objectOf(message["function_call"]);
+    if (older !== undefined) {
+      if (textOf(older["name"]) === "" && argumentsText(older["arguments"]) === "") edits["function_call"] = undefined;
+      else candidate.hasFunctionCall = true;
+    }
+    const calls = message["tool_calls"];
+    if (Array.isArray(calls)) {
+      const fitted = this.calls(calls, candidate, key === "delta");
+      if (fitted !== calls) edits["tool_calls"] = fitted.length === 0 ? undefined : fitted;
+    }
+    return withEdits(message, edits);
+  }
+
+  private calls(calls: readonly unknown[], candidate: Candidate, isDelta: boolean): readonly unknown[] {
+    const fitted = listOf(calls).flatMap((call) => {
+      const fragment = objectOf(call);
+      const fit = fragment && this.call(fragment, candidate, isDelta);
+      return fit === undefined ? [] : [fit];
+    });
+    const isSame = fitted.length === calls.length && fitted.every((call, place) => call === calls[place]);
+    return isSame && calls.length > 0 ? calls : fitted;
+  }
+
+  /** A fragment as it fits; undefined where it says nothing yet. Without a name it is no call. */
+  private call(fragment: JsonObject, candidate: Candidate, isDelta: boolean): JsonObject | undefined {
+    const { index, id, name, custom, called } = readFragment(fragment);
+    const { calls } = candidate;
+    const place = calls.all.length;
+    const told = typeof index === "number" ? index : undefined;
+    const call =
+      calls.find({ index, id, name }) ??
+      calls.add({ index: place, told, id: "", name: "", isTold: false, pending: "" });
+    calls.name(call, id);
+    call.name ||= name;
+    const key = custom ? "input" : "arguments";
+    const text = argumentsText(called[key]);
+    if (call.name === "") {
+      call.pending = kept(call.pending, text);
+      return undefined;
+    }
+    const kind = custom ? "custom" : "function";
+    const edits: Record<string, unknown> = { [custom ? "function" : "custom"]: undefined };
+    if (isDelta && index !== call.index) edits["index"] = call.index;
+    const isOpening = !call.isTold;
+    call.isTold = true;
+    if (isOpening) {
+      calls.name(call, madeCallId(this.answerId, candidate.index, call.index));
+      Object.assign(edits, { id: call.id, type: kind });
+      edits[kind] = withEdits(called, { name: call.name, [key]: call.pending + text });
+      call.pending = "";
+    } else {
+      // What an opening told is told once: a client's helper takes anything else for another call.
+      if (fragment["id"] !== call.id) edits["id"] = undefined;
+      if (fragment["type"] !== kind) edits["type"] = undefined;
+      const told = called[key] === undefined ? undefined : text;
+      edits[kind] = withEdits(called, { name: name === call.name ? name : undefined, [key]: told });
+    }
+    return withEdits(fragment, edits);
+  }
+}
+
+/** True of a chunk that says no more than a text: nearly all are such. */
+function isPlain(choice: JsonObject): boolean {
+  const delta = objectOf(choice["delta"]);
+  if (delta === undefined || choice["finish_reason"] !== null || Array.isArray(delta["content"])) return false;
+  return delta["tool_calls"] === undefined && delta["function_call"] === undefined;
+}
+
+/** Why it ended, in a word that clients know and that fits what came. */
+function endOf(reason: unknown, { calls, hasFunctionCall }: Candidate): unknown {
+  if (typeof reason !== "string" || reason === "") return null;
+  const hasCalls = calls.all.some(({ isTold }) => isTold);
+  if (reason === "stop" && hasCalls) return "tool_calls";
+  if (reason === "tool_calls" && !hasCalls) return hasFunctionCall ? "function_call" : "stop";
+  if (ENDS.has(reason)) return reason;
+  const known = REASONS.get(reason);
+  return (known === undefined ? undefined : FINISH_NAMES.get(known)) ?? "stop";
+}
+
+/** The object with the edits made; undefined takes a member away. The same object where nothing differs. */
+function withEdits(object: JsonObject, edits: Readonly<Record<string, unknown>>): JsonObject {
+  const differing = Object.entries(edits).filter(
+    ([key, value]) => object[key] !== value || (value === undefined && key in object),
+  );
+  if (differing.length === 0) return object;
+  const made: Record<string, unknown> = { ...object };
+  for (const [key, value] of differing) {
+    if (value === undefined) delete made[key];
+    else made[key] = value;
+  }
+  return made;
+}

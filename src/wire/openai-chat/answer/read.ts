@@ -1,0 +1,16 @@
+/** Reads whole answers. */
+import { type JsonObject } from "../../json/value.js";
+import type { AnswerForm, DecodedAnswer, WireRequest } from "../../wire.js";
+import { decodeWhole } from "../../openai/answer/read-whole.js";
+import { AnswerFitter } from "./read-fitted.js";
+import { AnswerReader } from "./read-steps.js";
+
+/** Reads a whole answer. Throws as `decodeWhole`. */
+export function decodeAnswer(body: Buffer, asked?: WireRequest, form?: AnswerForm): DecodedAnswer {
+  const readerOf = (isTyped: boolean): AnswerReader => new AnswerReader(isTyped, 0, asked);
+  return decodeWhole(body, readerOf, form === "fitted" ? fitWhole : undefined);
+}
+
+function fitWhole(answer: JsonObject): JsonObject {
+  return new AnswerFitter().whole(answer);
+}

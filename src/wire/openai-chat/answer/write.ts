@@ -1,0 +1,71 @@
+/** Writes whole answers for a client. */
+import type { Answer, Candidate, Part, ToolCall } from "../../../api/index.js";
+import { type JsonObject, listOf, objectOf, parsed } from "../../json/value.js";
+import { encodeLogprobs } from "../../openai/answer/logprobs.js";
+import { encodeWhole } from "../../openai/answer/write-whole.js";
+import { encodeDeltaPart } from "./write-parts.js";
+import { FINISH_NAMES } from "./finish.js";
+
+/** Writes a whole answer for a client. */
+export function encodeAnswer(answer: Answer): Buffer {
+  return encodeWhole(answer, "chat.completion", encodeCandidate);
+}
+
+function encodeCandidate(candidate: Candidate): JsonObject {
+  const { index, message, finishReason, stopString, logprobs } = candidate;
+  return {
+    index,
+    message: encodeMessage(message?.parts ?? []),
+    logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
+    finish_reason: FINISH_NAMES.get(finishReason) ?? "stop",
+    ...(stopString === undefined ? {} : { stop_reason: stopString }),
+  };
+}
+
+/** An assistant's message: its texts run together, as the deltas of a stream would. */
+function encodeMessage(parts: readonly Part[]): JsonObject {
+  const message: Record<string, unknown> = { role: "assistant", content: null, refusal: null };
+  let thinking = "";
+  const details: unknown[] = [];
+  const calls: JsonObject[] = [];
+  // A proof belongs to its own thought, so where there is one every thought is told apart.
+  const isSigned = parts.some(({ kind }) => kind?.$case === "thinking" && kind.value.signature !== undefined);
+  for (const part of parts) {
+    const { kind } = part;
+    if (kind?.$case === "text") {
+      message["content"] = `${textSoFar(message["content"])}${kind.value.text}`;
+      if (kind.value.citationsJson !== undefined)
+        message["annotations"] = [...listOf(message["annotations"]), ...listOf(parsed(kind.value.citationsJson))];
+    } else if (kind?.$case === "refusal") message["refusal"] = `${textSoFar(message["refusal"])}${kind.value.text}`;
+    else if (kind?.$case === "thinking") {
+      thinking += kind.value.text;
+      const { text, signature } = kind.value;
+      if (isSigned) details.push({ type: "reasoning.text", text, signature });
+    } else if (kind?.$case === "redactedThinking") details.push({ type: "reasoning.encrypted", data: kind.value.data });
+    else if (kind?.$case === "toolCall") calls.push(encodeCall(kind.value));
+    else addWhole(message, part);
+  }
+  if (thinking !== "") message["reasoning_content"] = thinking;
+  if (details.length > 0) message["reasoning_details"] = details;
+  if (calls.length > 0) message["tool_calls"] = calls;
+  return message;
+}
+
+function textSoFar(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** What is no text, in the members where its dialect has it. */
+function addWhole(message: Record<string, unknown>, part: Part): void {
+  const members = encodeDeltaPart(part);
+  if (members === undefined) return;
+  const told = objectOf(parsed(`{${members}}`)) ?? {};
+  for (const [key, value] of Object.entries(told))
+    message[key] = Array.isArray(value) ? [...listOf(message[key]), ...value] : value;
+}
+
+function encodeCall({ id, name, arguments: text, custom, signature }: ToolCall): JsonObject {
+  const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+  if (custom) return { id, type: "custom", custom: { name, input: text }, ...state };
+  return { id, type: "function", function: { name, arguments: text }, ...state };
+}

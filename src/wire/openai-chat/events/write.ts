@@ -1,0 +1,150 @@
+/** From typed steps to the events of a client. */
+import type { LogprobsDelta, Part } from "../../../api/index.js";
+import type { StreamEncoder } from "../../events/writer.js";
+import type { RequestFacts } from "../../wire.js";
+import { type CandidateKind, ChunkStreamEncoder } from "../../openai/events/write-chunks.js";
+import { encodeLogprobs } from "../../openai/answer/logprobs.js";
+import { encodeDeltaPart } from "../answer/write-parts.js";
+import { FINISH_NAMES } from "../answer/finish.js";
+
+export function encodeStream(request: RequestFacts): StreamEncoder {
+  return new ChatStreamEncoder(request);
+}
+
+/** A call as it was told. */
+interface ToldCall {
+  /** Its number on the wire: dense, in order of appearance. */
+  readonly index: number;
+  readonly custom: boolean;
+}
+
+/** What a candidate thought. */
+interface Thoughts {
+  /** The thoughts that have a proof, or that only their upstream can read. */
+  readonly told: object[];
+  /** The text of the one that goes on. */
+  open: string;
+}
+
+export class ChatStreamEncoder extends ChunkStreamEncoder {
+  /** What was told of each candidate: its calls, by their number in the steps. */
+  private readonly told = new Map<number, Map<number, ToldCall>>();
+  private readonly thinkers = new Map<number, Thoughts>();
+
+  constructor(request: RequestFacts) {
+    super("chat.completion.chunk", request);
+  }
+
+  protected override encode(kind: CandidateKind, logprobs?: LogprobsDelta): void {
+    switch (kind.$case) {
+      case "text":
+        return this.delta(kind.value.candidate, `"content":${JSON.stringify(kind.value.text)}`, logprobs);
+      case "thinking":
+        return this.thinking(kind.value.candidate, kind.value.text, kind.value.signature);
+      case "refusal":
+        return this.delta(kind.value.candidate, `"refusal":${JSON.stringify(kind.value.text)}`, logprobs);
+      case "toolCallStart": {
+        const { candidate, index, id, name, custom, signature } = kind.value;
+        this.role(candidate, true);
+        const calls = this.told.get(candidate);
+        const place = calls?.size ?? 0;
+        calls?.set(index, { index: place, custom });
+        const called = custom ? { name, input: "" } : { name, arguments: "" };
+        const type = custom ? "custom" : "function";
+        const state = signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+        const call = { index: place, id, type, [type]: called, ...state };
+        return this.delta(candidate, `"tool_calls":[${JSON.stringify(call)}]`);
+      }
+      case "toolCallDelta":
+        return this.argumentsDelta(kind.value.candidate, kind.value.index, kind.value.arguments);
+      case "logprobs":
+        return this.delta(kind.value.candidate, "", kind.value);
+      case "part":
+        return this.part(kind.value.candidate, kind.value.part);
+      case "candidateEnd": {
+        const { candidate, reason, stopString } = kind.value;
+        const stop = stopString === undefined ? "" : `,"stop_reason":${JSON.stringify(stopString)}`;
+        this.role(candidate, false);
+        return this.choice(candidate, "", "null", `"${FINISH_NAMES.get(reason) ?? "stop"}"${stop}`);
+      }
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  /** A thought goes on, or ends with its proof. */
+  private thinking(candidate: number, text: string, signature: string | undefined): void {
+    const thoughts = this.thoughtsOf(candidate);
+    thoughts.open += text;
+    this.kept += text.length + (signature?.length ?? 0);
+    if (text !== "") this.delta(candidate, `"reasoning_content":${JSON.stringify(text)}`);
+    if (signature === undefined) return;
+    thoughts.told.push({ type: "reasoning.text", text: thoughts.open, signature });
+    thoughts.open = "";
+    this.thoughts(candidate, thoughts);
+  }
+
+  /**
+   * All thoughts so far that must come back as they are. Each time whole: of a member that it does not know, the
+   * official client's helper keeps what came last.
+   */
+  private thoughts(candidate: number, { told }: Thoughts): void {
+    this.delta(candidate, `"reasoning_details":${JSON.stringify(told)}`);
+  }
+
+  private thoughtsOf(candidate: number): Thoughts {
+    const known = this.thinkers.get(candidate);
+    if (known !== undefined) return known;
+    const made: Thoughts = { told: [], open: "" };
+    this.thinkers.set(candidate, made);
+    return made;
+  }
+
+  private part(candidate: number, part: Part | undefined): void {
+    if (part?.kind?.$case === "thinking")
+      return this.thinking(candidate, part.kind.value.text, part.kind.value.signature);
+    if (part?.kind?.$case === "redactedThinking") {
+      const thoughts = this.thoughtsOf(candidate);
+      const { data } = part.kind.value;
+      thoughts.told.push({ type: "reasoning.encrypted", data });
+      this.kept += data.length;
+      return this.thoughts(candidate, thoughts);
+    }
+    if (part?.kind?.$case !== "toolCall") {
+      const members = encodeDeltaPart(part);
+      if (members !== undefined) this.delta(candidate, members);
+      return;
+    }
+    const { value } = part.kind;
+    const index = this.told.get(candidate)?.size ?? 0;
+    const start = { candidate, index, ...value };
+    this.encode({ $case: "toolCallStart", value: start });
+    this.argumentsDelta(candidate, index, value.arguments);
+  }
+
+  private argumentsDelta(candidate: number, index: number, fragment: string): void {
+    const call = this.told.get(candidate)?.get(index);
+    if (call === undefined) return;
+    const called = call.custom ? `"custom":{"input":` : `"function":{"arguments":`;
+    this.delta(candidate, `"tool_calls":[{"index":${call.index},${called}${JSON.stringify(fragment)}}}]`);
+  }
+
+  /** One chunk of a candidate, behind the one that opens it. */
+  private delta(candidate: number, members: string, logprobs?: LogprobsDelta): void {
+    const told = logprobs === undefined ? "null" : JSON.stringify(encodeLogprobs(logprobs));
+    this.role(candidate, false);
+    this.choice(candidate, members, told, "null");
+  }
+
+  /** The chunk that opens a candidate, once. */
+  private role(candidate: number, isCall: boolean): void {
+    if (this.told.has(candidate)) return;
+    this.told.set(candidate, new Map());
+    const content = isCall ? "null" : '""';
+    this.choice(candidate, `"role":"assistant","content":${content},"refusal":null`, "null", "null");
+  }
+
+  private choice(candidate: number, members: string, logprobs: string, reason: string): void {
+    this.chunk(`{"index":${candidate},"delta":{${members}},"logprobs":${logprobs},"finish_reason":${reason}}`);
+  }
+}

@@ -1,0 +1,22 @@
+/** From a client's body to a request: its facts now, and its typed prompt where somebody asks for it. */
+import type { Prompt } from "../../../api/index.js";
+import { ScannedRequest } from "../../request/scanned-request.js";
+import type { SourceBody, WireRequest } from "../../wire.js";
+import { checkForeign } from "./decode-foreign.js";
+import { decodePrompt } from "./decode-prompt.js";
+import { type Scan, scanRequest } from "./scan.js";
+
+export class ChatRequest extends ScannedRequest<Scan> {
+  protected override decode(): Prompt {
+    return decodePrompt(this.source.body);
+  }
+
+  checkForeign(model: string): void {
+    checkForeign(this.prompt(), model);
+  }
+}
+
+/** Reads a client's body in one pass. Throws BODY_INVALID, PARAMETER_INVALID or PARAMETER_MISSING. */
+export function readRequest(source: SourceBody): WireRequest {
+  return new ChatRequest(source, scanRequest(source.body));
+}

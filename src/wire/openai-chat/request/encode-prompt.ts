@@ -1,0 +1,187 @@
+/** From the typed prompt to a body for an upstream of this wire. */
+import { unsupported } from "../../error/refusals.js";
+import {
+  type OutputFormat,
+  type Prompt,
+  type Reasoning,
+  type Tool,
+  type ToolChoice,
+  ToolChoice_Mode,
+} from "../../../api/index.js";
+import { encodeExtra } from "../../request/extra.js";
+import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
+import { leftOut } from "../../request/left-out.js";
+import { encodeMap, encodeParameters, encodeUser } from "../../openai/request/encode-fields.js";
+import { effortOf } from "../../openai/request/encode-efforts.js";
+import type { OwnedFields } from "../../wire.js";
+import type { OpenAiChatDialect } from "../facts-dialect.js";
+import { mustReportDropped } from "./encode-lacking.js";
+import { encodeMessages, type MessageContext } from "./encode-messages.js";
+import { WIRE_NAME } from "../facts.js";
+import { thinkingMembers } from "./encode-thinking.js";
+
+/** Throws PARAMETER_INVALID or PARAMETER_UNSUPPORTED for what the wire cannot say. */
+export function encodePrompt(prompt: Prompt, owned: OwnedFields, context: MessageContext): Buffer {
+  const { dialect } = context;
+  const count = owned.candidateCount > 1 || prompt.candidateCount !== undefined ? owned.candidateCount : undefined;
+  const isUnforced = prompt.tools.length > 0 && mustBeAsked(prompt.toolChoice, context);
+  const nudge = isUnforced ? [`{"role":"system","content":"You must answer by calling one of the tools."}`] : [];
+  if (isUnforced) context.drop("tool_choice");
+  const tools = encodeTools(offeredTools(prompt, context), context);
+  // A choice among no tools is refused, and so is what is said of their calls.
+  const hasLostTools = tools === undefined && context.isForeign;
+  if (hasLostTools && saysOfTools(prompt)) context.drop("tool_choice");
+  const choice = isUnforced ? '"auto"' : encodeToolChoice(prompt.toolChoice, dialect);
+  const members: MemberTexts = [
+    ["model", jsonOf(owned.model)],
+    ["messages", arrayText([...nudge, ...encodeMessages(prompt.messages, context)])],
+    ["tools", tools],
+    ["tool_choice", hasLostTools ? undefined : choice],
+    ["parallel_tool_calls", hasLostTools ? undefined : jsonOf(prompt.parallelToolCalls)],
+    ["response_format", encodeOutputFormat(prompt.outputFormat)],
+    ...encodeReasoning(prompt.reasoning, context),
+    ["temperature", jsonOf(prompt.temperature)],
+    ["top_p", jsonOf(prompt.topP)],
+    ["top_k", dialect.topK ? jsonOf(prompt.topK) : undefined],
+    ["presence_penalty", jsonOf(prompt.presencePenalty)],
+    ["frequency_penalty", jsonOf(prompt.frequencyPenalty)],
+    [dialect.seedField, jsonOf(prompt.seed)],
+    ["stop", prompt.stop.length === 0 ? undefined : JSON.stringify(prompt.stop)],
+    ["n", jsonOf(count)],
+    ["logprobs", jsonOf(prompt.logprobs)],
+    ["top_logprobs", jsonOf(prompt.topLogprobs)],
+    ["logit_bias", encodeMap(prompt.logitBias)],
+    ["user", encodeUser(prompt.user)],
+    ["metadata", encodeMap(prompt.metadata)],
+    ["service_tier", jsonOf(prompt.serviceTier)],
+    ["verbosity", jsonOf(prompt.verbosity)],
+    ["prompt_cache_key", jsonOf(prompt.promptCacheKey)],
+    [dialect.outputTokensField, jsonOf(owned.outputTokensMax)],
+    ["stream", owned.stream ? "true" : undefined],
+    ["stream_options", owned.stream && dialect.streamUsage ? '{"include_usage":true}' : undefined],
+  ];
+  if (prompt.topK !== undefined && !dialect.topK) context.drop("top_k");
+  if (context.isForeign) {
+    const places = { wire: WIRE_NAME, cacheMarks: dialect.cacheMarks, names: dialect.messageNames };
+    for (const name of leftOut(prompt, places)) context.drop(name);
+  }
+  const all = [...members, ...encodeExtra(prompt, WIRE_NAME, members, OWNED)];
+  return Buffer.from(objectText(dialect.lacks.length === 0 ? all : withoutLacking(all, context)));
+}
+
+/** Without what the upstream lacks. Throws PARAMETER_UNSUPPORTED for what cannot be left out. */
+function withoutLacking(members: MemberTexts, { dialect, model, drop }: MessageContext): MemberTexts {
+  return members.filter(([key, json]) => {
+    if (json === undefined || !dialect.lacks.includes(key)) return true;
+    if (mustReportDropped(key, json, model)) drop(key);
+    return false;
+  });
+}
+
+/** A caller of the typed form names the upstream's own effort; one of another wire, the effort that it means. */
+function encodeReasoning(reasoning: Reasoning | undefined, context: MessageContext): MemberTexts {
+  const { dialect, facts, isForeign, drop } = context;
+  if (reasoning === undefined) return [];
+  if (!isForeign && dialect.thinkingControl === "reasoning_effort")
+    return [["reasoning_effort", jsonOf(reasoning.effort)]];
+  const members = thinkingMembers(reasoning, facts, dialect);
+  if (members === undefined && effortOf(reasoning) !== undefined) drop("thinking");
+  return members ?? [];
+}
+
+/** True where a call must come, and the model cannot be made to: then it is asked to in words. */
+function mustBeAsked(choice: ToolChoice | undefined, { facts, isForeign }: MessageContext): boolean {
+  return isForeign && facts.forcedTools === false && choice?.mode === ToolChoice_Mode.MODE_REQUIRED;
+}
+
+/** True where a choice means more than that there is one. */
+function saysOfTools({ toolChoice }: Prompt): boolean {
+  return toolChoice !== undefined && (toolChoice.names.length > 0 || toolChoice.mode === ToolChoice_Mode.MODE_REQUIRED);
+}
+
+/** The tools that the model may call: where a choice cannot name several, the others are not offered. */
+function offeredTools({ tools, toolChoice }: Prompt, context: MessageContext): readonly Tool[] {
+  const names = new Set(toolChoice?.names);
+  if (names.size === 0 || (context.dialect.allowedTools && !mustBeAsked(toolChoice, context))) return tools;
+  return tools.filter(({ kind }) => kind?.$case === "opaque" || names.has(kind?.value.name ?? ""));
+}
+
+/** Members that the gateway owns and no one else may write. */
+const OWNED = ["model", "messages", "n", "stream", "stream_options", "max_tokens", "max_completion_tokens"];
+
+function encodeTools(tools: readonly Tool[], context: MessageContext): string | undefined {
+  const texts = tools.flatMap((tool, place) => encodeTool(tool, `tools[${place}]`, context));
+  return texts.length === 0 ? undefined : arrayText(texts);
+}
+
+function encodeTool({ kind }: Tool, path: string, context: MessageContext): string[] {
+  switch (kind?.$case) {
+    case "function": {
+      const { name, description, parametersJson, strict } = kind.value;
+      const called = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["parameters", encodeParameters(parametersJson, `${path}.parameters`, context.isForeign, context.drop)],
+        ["strict", jsonOf(strict)],
+      ]);
+      return [`{"type":"function","function":${called}}`];
+    }
+    case "custom": {
+      const { name, description, formatJson } = kind.value;
+      if (!context.dialect.customTools) throw unsupported(path, "it knows no tools that take free text", context);
+      const called = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["format", checkedJson(formatJson, `${path}.format`)],
+      ]);
+      return [`{"type":"custom","custom":${called}}`];
+    }
+    case "opaque":
+      // A tool that only another wire understands cannot be offered here.
+      if (kind.value.wire === WIRE_NAME) return [checkedJson(kind.value.json, path) ?? "{}"];
+      context.drop(path);
+      return [];
+    case undefined:
+      return [];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined, dialect: OpenAiChatDialect): string | undefined {
+  if (choice === undefined || choice.mode === ToolChoice_Mode.MODE_UNSPECIFIED) return undefined;
+  if (choice.mode === ToolChoice_Mode.MODE_NONE) return '"none"';
+  const isRequired = choice.mode === ToolChoice_Mode.MODE_REQUIRED;
+  const isOneOfMany = choice.names.length > 0 && !(isRequired && choice.names.length === 1);
+  if (choice.names.length === 0 || (isOneOfMany && !dialect.allowedTools))
+    return isRequired ? JSON.stringify(dialect.requiredChoice) : '"auto"';
+  const type = choice.custom ? "custom" : "function";
+  const tools = choice.names.map((name) => `{"type":"${type}","${type}":{"name":${JSON.stringify(name)}}}`);
+  if (isRequired && tools.length === 1) return tools[0];
+  const mode = isRequired ? "required" : "auto";
+  return `{"type":"allowed_tools","allowed_tools":{"mode":"${mode}","tools":${arrayText(tools)}}}`;
+}
+
+function encodeOutputFormat(format: OutputFormat | undefined): string | undefined {
+  const kind = format?.kind;
+  switch (kind?.$case) {
+    case "text":
+      return '{"type":"text"}';
+    case "jsonObject":
+      return '{"type":"json_object"}';
+    case "jsonSchema": {
+      const { name, description, schemaJson, strict } = kind.value;
+      const schema = objectText([
+        ["name", jsonOf(name)],
+        ["description", jsonOf(description)],
+        ["schema", checkedJson(schemaJson, "output_format.schema")],
+        ["strict", jsonOf(strict)],
+      ]);
+      return `{"type":"json_schema","json_schema":${schema}}`;
+    }
+    case undefined:
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}

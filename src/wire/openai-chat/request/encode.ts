@@ -1,0 +1,95 @@
+/** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
+import { JsonCursor } from "../../json/cursor.js";
+import { type Member, readMembers, splice } from "../../json/splice.js";
+import { refuseUnsaid } from "../../request/left-out.js";
+import { fittedPrompt } from "../../openai/request/encode-foreign.js";
+import { LIMIT_NAMES } from "../../openai/request/members.js";
+import type { Dialect, ModelFacts, OwnedFields, WireRequest } from "../../wire.js";
+import { dialectOf, type OpenAiChatDialect } from "../facts-dialect.js";
+import { type FitContext, fitSource } from "./encode-fitted.js";
+import { encodePrompt } from "./encode-prompt.js";
+import { type Scan, scanRequest } from "./scan.js";
+import { WIRE_NAME } from "../facts.js";
+import { ChatRequest } from "./decode.js";
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const known = dialectOf(dialect);
+  const { source } = request;
+  const { model, facts = NO_FACTS } = owned;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof ChatRequest ? request.scan : scanRequest(source.body);
+    return spliceOwned(source.body, scan, owned, { dialect: known, facts, model, dropped });
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, model);
+  const prompt = isForeign ? fittedPrompt(request.prompt(), facts, dropped) : request.prompt();
+  const context = { dialect: known, model, facts, isForeign, drop: (param: string): void => void dropped.push(param) };
+  return encodePrompt(prompt, { ...owned, outputTokensMax }, context);
+}
+
+const NO_FACTS: ModelFacts = {};
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields, context: FitContext): Buffer {
+  const { facts, members, open } = scan;
+  const { dialect } = context;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.candidateCount !== facts.candidateCount) edits.set("n", String(owned.candidateCount));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined) limitOutput(body, members, owned.outputTokensMax, dialect, edits);
+  const options = members.find((member) => member.key === "stream_options");
+  // Options of a stream are refused where there is none.
+  if (!owned.stream && options !== undefined && facts.stream) edits.set(options.key, undefined);
+  else if (owned.stream && dialect.streamUsage && !facts.includeUsage)
+    edits.set("stream_options", withUsage(body, options));
+  if (!dialect.isOpenAis && !dialect.keepsBodies) fitSource(body, members, context, edits);
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}
+
+/**
+ * Writes the limit over each field that the client sent, whatever its name; where it sent none, into the upstream's.
+ */
+function limitOutput(
+  body: Buffer,
+  members: readonly Member[],
+  limit: number,
+  dialect: OpenAiChatDialect,
+  edits: Map<string, Buffer | string | undefined>,
+): void {
+  let isSent = false;
+  for (const member of members) {
+    if (member.key !== "max_completion_tokens" && member.key !== "max_tokens") {
+      // Another upstream's name for it would stand beside ours, and whoever knows both may prefer it.
+      if (LIMIT_NAMES.includes(member.key)) edits.set(member.key, undefined);
+      continue;
+    }
+    const text = valueText(body, member);
+    if (text === "null") continue;
+    isSent = true;
+    // An upstream that does not heed the newer name would have no limit at all.
+    if (member.key === "max_completion_tokens" && !dialect.newLimit) {
+      edits.set(member.key, undefined);
+      edits.set("max_tokens", String(limit));
+    } else if (Number(text) !== limit) edits.set(member.key, String(limit));
+  }
+  if (!isSent) edits.set(dialect.outputTokensField, String(limit));
+}
+
+/** The stream options with the usage asked for, and every other option kept. */
+function withUsage(body: Buffer, options: Member | undefined): Buffer | string {
+  if (options === undefined || valueText(body, options) === "null") return '{"include_usage":true}';
+  const value = body.subarray(options.valueStart, options.end);
+  return splice(value, 0, readMembers(new JsonCursor(value)), new Map([["include_usage", "true"]]));
+}
+
+function valueText(body: Buffer, member: Member): string {
+  return body.toString("latin1", member.valueStart, member.end);
+}

@@ -1,0 +1,60 @@
+/** Reads the choices of chunks and of whole answers into text and steps. */
+import { FinishReason } from "../../../api/index.js";
+import type { GatewayError } from "../../../errors.js";
+import { upstreamFailed } from "../../error/refusals.js";
+import { type JsonObject, placeOf, textOf } from "../../json/value.js";
+import { ChunkAnswerReader } from "../../openai/answer/read-steps.js";
+import { decodeLogprobs } from "./logprobs.js";
+
+const CHOICES_MAX = 128 * 2_048;
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", FinishReason.FINISH_REASON_END],
+  ["length", FinishReason.FINISH_REASON_LENGTH],
+  ["content_filter", FinishReason.FINISH_REASON_BLOCKED],
+]);
+
+/** Endings that are failures: the answer before them is cut. */
+const FAILURES: ReadonlySet<string> = new Set(["error", "abort"]);
+
+export class CompletionReader extends ChunkAnswerReader {
+  /** The choices that began, each with whether it ended. */
+  private readonly choices = new Map<number, boolean>();
+
+  override finish(): void {}
+
+  protected override get choiceCount(): number {
+    return this.choices.size;
+  }
+
+  protected override areFinished(): boolean {
+    for (const hasEnded of this.choices.values()) if (!hasEnded) return false;
+    return true;
+  }
+
+  protected override isFinished(index: number): boolean {
+    return this.choices.get(index) === true;
+  }
+
+  protected override cutChoice(index: number): JsonObject {
+    return { index, text: "", logprobs: null, finish_reason: "length" };
+  }
+
+  protected override readChoice(choice: JsonObject, place: number): GatewayError | undefined {
+    const candidate = placeOf(choice["index"], CHOICES_MAX) ?? place;
+    const text = textOf(choice["text"]);
+    const reason = textOf(choice["finish_reason"]);
+    this.choices.set(candidate, this.choices.get(candidate) === true || reason !== "");
+    this.tellText(candidate, text);
+    const logprobs = decodeLogprobs(choice["logprobs"], candidate);
+    if (logprobs !== undefined) this.add({ kind: { $case: "logprobs", value: logprobs } });
+    if (reason === "") return undefined;
+    if (FAILURES.has(reason)) return upstreamFailed(`it ended the answer with '${reason}'`);
+    // Of vLLM: the stop string that occurred, or the id of a stop token.
+    const stopString = textOf(choice["stop_reason"]) || undefined;
+    const known = REASONS.get(reason) ?? FinishReason.FINISH_REASON_END;
+    const isStop = known === FinishReason.FINISH_REASON_END && stopString !== undefined;
+    this.tellEnd(candidate, isStop ? FinishReason.FINISH_REASON_STOP_STRING : known, stopString);
+    return undefined;
+  }
+}

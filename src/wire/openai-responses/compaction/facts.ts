@@ -1,0 +1,3 @@
+/** The name that the wire goes by. */
+
+export const WIRE_NAME = "openai-compaction";

@@ -1,0 +1,15 @@
+/** The body for an upstream that compacts: the client's own. */
+import { ResponsesRequest } from "../../request/decode.js";
+import { spliceOwned } from "../../request/encode.js";
+import { scanRequest } from "../../request/scan.js";
+import type { Dialect, OwnedFields, WireRequest } from "../../../wire.js";
+import { WIRE_NAME } from "../facts.js";
+
+/** The client's own body, with what the gateway owns: such an upstream takes no limit, and runs no tool. */
+export function encodeRequest(request: WireRequest, owned: OwnedFields, _dialect: Dialect): Buffer {
+  const { source } = request;
+  if (source?.wire !== WIRE_NAME) throw new Error("only a body of the wire goes to an upstream of it");
+  const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
+  const toolOrders = owned.toolOrders && { ...owned.toolOrders, unbounded: [] };
+  return spliceOwned(source.body, scan, { ...owned, outputTokensMax: undefined, toolOrders });
+}

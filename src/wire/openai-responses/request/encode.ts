@@ -1,0 +1,62 @@
+/** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
+import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
+import { splice } from "../../json/splice.js";
+import { refuseUnsaid } from "../../request/left-out.js";
+import { fittedPrompt } from "../../openai/request/encode-foreign.js";
+import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
+import { encodePrompt } from "./encode-prompt.js";
+import { type Scan, scanRequest } from "./scan.js";
+import { WIRE_NAME } from "../facts.js";
+import { ResponsesRequest } from "./decode.js";
+
+/** The body for an upstream: the client's own bytes where they came in this wire, else written from the prompt. */
+export function encodeRequest(
+  request: WireRequest,
+  owned: OwnedFields,
+  _dialect: Dialect,
+  dropped: string[] = [],
+): Buffer {
+  const { source } = request;
+  if (source?.wire === WIRE_NAME) {
+    const scan = request instanceof ResponsesRequest ? request.scan : scanRequest(source.body);
+    return spliceOwned(source.body, scan, owned);
+  }
+  const outputTokensMax = owned.outputTokensMax ?? request.facts.outputTokensMax;
+  const isForeign = source !== undefined;
+  if (isForeign) refuseUnsaid(request.prompt(), WIRE_NAME, owned.model);
+  const prompt = isForeign ? fittedPrompt(request.prompt(), owned.facts ?? {}, dropped) : request.prompt();
+  return encodePrompt(prompt, { ...owned, outputTokensMax }, isForeign, dropped);
+}
+
+/** Where no tool is left, what is said of their calls goes too: a choice among none is refused. */
+function leaveOutTools(left: string | undefined, edits: Map<string, Buffer | string | undefined>): void {
+  edits.set("tools", left);
+  if (left !== undefined) return;
+  edits.set("tool_choice", undefined);
+  edits.set("parallel_tool_calls", undefined);
+}
+
+/** The client's body with what the gateway owns; the very same buffer where nothing differs. */
+export function spliceOwned(body: Buffer, scan: Scan, owned: OwnedFields): Buffer {
+  const { facts, members, open, found } = scan;
+  const edits = new Map<string, Buffer | string | undefined>();
+  if (owned.model !== facts.model) edits.set("model", JSON.stringify(owned.model));
+  if (owned.stream !== facts.stream) edits.set("stream", String(owned.stream));
+  if (owned.outputTokensMax !== undefined && owned.outputTokensMax !== facts.outputTokensMax)
+    edits.set("max_output_tokens", String(owned.outputTokensMax));
+  const { toolOrders } = owned;
+  if (toolOrders !== undefined) {
+    if (toolOrders.unbounded.length > 0 && !members.some(({ key }) => key === "max_tool_calls"))
+      edits.set("max_tool_calls", String(CALLS_MAX_DEFAULT));
+    const tools = members.find(({ key }) => key === "tools");
+    if (toolOrders.leftOut.size > 0 && tools !== undefined)
+      leaveOutTools(withoutTools(body.subarray(tools.valueStart, tools.end), toolOrders.leftOut), edits);
+  }
+  if (found.ours.size > 0) {
+    // Thoughts that only stood in for another upstream's, which OpenAI would refuse.
+    const left = found.items.filter((_, place) => !found.ours.has(place));
+    const texts = left.map(({ start, end }) => body.toString("utf8", start, end));
+    edits.set("input", `[${texts.join(",")}]`);
+  }
+  return edits.size === 0 ? body : splice(body, open, members, edits);
+}

@@ -1,0 +1,92 @@
+/** Reads the chunks of OpenAI's wires, and whole answers, which are one chunk each, into text and steps. */
+import type { Usage } from "../../../api/index.js";
+import type { GatewayError } from "../../../errors.js";
+import { AnswerCollector } from "../../answer/collector.js";
+import { type JsonObject, listOf, objectOf, textOf, timeOf } from "../../json/value.js";
+import { decodeToldError } from "../error.js";
+import { chunkHead, type ChunkReader } from "../events/read-chunks.js";
+import { decodeUsage, isBrokenUsage } from "./usage.js";
+
+/** One answer, as far as it was read. Errors are looked for before choices: some servers send both. */
+export abstract class ChunkAnswerReader extends AnswerCollector implements ChunkReader {
+  usage: Usage | undefined;
+  usageBroken = false;
+  /** True once the upstream said in so many words that nothing follows. */
+  isDone = false;
+  /** True once the upstream closed. */
+  isClosed = false;
+  /** What every chunk begins with. */
+  private head: JsonObject = {};
+
+  constructor(
+    isTyped: boolean,
+    private readonly choicesExpected: number,
+  ) {
+    super(isTyped);
+  }
+
+  get complete(): boolean {
+    if (this.isDone) return true;
+    const { choiceCount } = this;
+    if (choiceCount === 0 || (!this.isClosed && choiceCount < this.choicesExpected)) return false;
+    return this.areFinished();
+  }
+
+  /** Reads one chunk, or one whole answer. Returns the error that it tells. */
+  read(chunk: JsonObject): GatewayError | undefined {
+    const error = chunk["error"];
+    if (error !== undefined && error !== null && error !== false && error !== "") return decodeToldError(error);
+    if (chunk["object"] === "error") return decodeToldError(chunk);
+    this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
+    const tier = chunk["service_tier"];
+    if (typeof tier === "string") this.serviceTier = tier;
+    const choices = listOf(chunk["choices"]);
+    if (choices.length > 0) this.start(chunk);
+    for (let place = 0; place < choices.length; place++) {
+      const choice = objectOf(choices[place]);
+      const told = choice === undefined ? undefined : this.readChoice(choice, place);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  }
+
+  endAtLimit(): readonly JsonObject[] {
+    const choices: JsonObject[] = [];
+    for (let index = 0; index < this.choicesExpected; index++)
+      if (!this.isFinished(index)) choices.push(this.cutChoice(index));
+    return choices.length === 0 ? [] : [{ ...this.head, choices }];
+  }
+
+  abstract finish(): void;
+  /** How many choices began. */
+  protected abstract get choiceCount(): number;
+  /** True where all that began also ended. */
+  protected abstract areFinished(): boolean;
+  protected abstract isFinished(index: number): boolean;
+  /** Reads one choice. Returns the error that it tells. */
+  protected abstract readChoice(choice: JsonObject, place: number): GatewayError | undefined;
+  /** The choice that says of one that it reached its limit. */
+  protected abstract cutChoice(index: number): JsonObject;
+
+  protected noteUsage(value: unknown): void {
+    if (value === undefined || value === null) return;
+    // The last report counts, never the sum: each tells the whole answer so far.
+    this.usage = decodeUsage(value) ?? this.usage;
+    this.usageBroken = isBrokenUsage(value);
+  }
+
+  /** Called for the first chunk that holds a choice. */
+  protected begin(_chunk: JsonObject): void {}
+
+  private start(chunk: JsonObject): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.head = chunkHead(chunk);
+    this.servedModel = textOf(chunk["model"]);
+    this.begin(chunk);
+    if (!this.isTyped) return;
+    const createTime = timeOf(chunk["created"]);
+    const value = { id: textOf(chunk["id"]), model: this.servedModel, createTime, inputTokens: undefined };
+    this.add({ kind: { $case: "start", value } });
+  }
+}

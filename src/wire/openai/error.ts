@@ -1,0 +1,125 @@
+/** Errors, both directions: what an upstream's refusal means for our client, and our own in the wire's envelope. */
+import type { GatewayError } from "../../errors.js";
+import { listOf, objectOf, parsed, textOf } from "../json/value.js";
+import type { WireError } from "../wire.js";
+import { redacted, toldName } from "../error/redact.js";
+import { retryAfterMs } from "../error/retry-after.js";
+import { type RefusalGrammar, type RefusalRow, refusalText, rowsOf, toldRefusal } from "../error/upstream-refusal.js";
+
+/** What an upstream said, whichever of the known shapes it used; empty where it said nothing that can be shown. */
+interface Said {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string;
+  readonly code: string;
+  /** The status inside the error, where it names one. */
+  readonly status: number | undefined;
+}
+
+const NAME_CHARACTERS_MAX = 200;
+const NOTHING_SAID: Said = { message: "", type: "", param: "", code: "", status: undefined };
+
+const CONTEXT_TOO_LONG = /maximum context length|context[_ ]length[_ ]exceeded|prompt is too long|context window/i;
+const OUR_MONEY = /insufficient[_ ](quota|balance|funds|credits)|credit balance|billing[_ ]hard[_ ]limit/i;
+const OUR_KEY = /api[_ ]key[_ ](not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]key/i;
+
+/**
+ * Codes of OpenAI's, and of the many that took over its wire. Sources: platform.openai.com/docs/guides/error-codes,
+ * console.groq.com/docs/errors, and the servers' own sources for Ollama and vLLM.
+ */
+const ROWS: readonly RefusalRow[] = [
+  ...rowsOf("no_funds", ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"]),
+  ...rowsOf("credential", [
+    "invalid_api_key",
+    "account_deactivated",
+    "organization_restricted",
+    "unsupported_country_region_territory",
+  ]),
+  ...rowsOf("model", ["model_not_found", "model_not_exist", "not_found_model", "unknown_model", "invalid_model"]),
+  ...rowsOf("model", ["model_decommissioned"]),
+  ...rowsOf("model", ["not_found_error", "NotFoundError"], 404),
+  ...rowsOf("context", ["context_length_exceeded"]),
+];
+
+const GRAMMAR: RefusalGrammar = { rows: ROWS, ours: [OUR_MONEY, OUR_KEY], contextTooLong: CONTEXT_TOO_LONG };
+
+/** What an upstream's error answer means. Never tells the upstream's key, address or HTML. */
+export function decodeError(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  rows?: readonly RefusalRow[],
+): GatewayError {
+  const text = refusalText(body);
+  return refusalOf(status, saidIn(parsed(text)), retryAfterMs(headers, text), rows);
+}
+
+/** What an error inside a stream, or inside an answer that says 200, means. */
+export function decodeToldError(told: unknown): GatewayError {
+  const said = saidIn({ error: told });
+  return refusalOf(said.status ?? statusOf(said), said, retryAfterMs({}, said.message));
+}
+
+/** Our refusal in the client's envelope: four keys always. */
+export function encodeError(error: GatewayError): WireError {
+  return { status: error.http, body: Buffer.from(errorText(error)) };
+}
+
+export function errorText(error: GatewayError): string {
+  const { message, type, param, code } = error;
+  return JSON.stringify({ error: { message, type, param, code } });
+}
+
+function refusalOf(
+  status: number,
+  { message, type, code, param }: Said,
+  waitMs: number | undefined,
+  rows?: readonly RefusalRow[],
+): GatewayError {
+  const told = { status, names: [code, type], message, param, code, contextParam: param || "messages", waitMs };
+  return toldRefusal(told, GRAMMAR, rows);
+}
+
+/** Reads OpenAI's envelope, its flat form, Gemini's list of one, FastAPI's `detail`, and a bare string. */
+function saidIn(value: unknown): Said {
+  const body = objectOf(Array.isArray(value) ? value[0] : value);
+  if (body === undefined) return NOTHING_SAID;
+  const error = body["error"] ?? body;
+  const fields = objectOf(error);
+  if (fields === undefined) return { ...NOTHING_SAID, message: redacted(textOf(error)) };
+  const nested = objectOf(fields["error"]) ?? fields;
+  const code = nested["code"];
+  const number = Number(typeof code === "number" || /^\d{3}$/.test(textOf(code)) ? code : nested["status"]);
+  return {
+    // Mistral says where a parameter is wrong inside the message.
+    message: redacted(
+      textOf(nested["message"]) || detailOf(objectOf(nested["message"])?.["detail"] ?? nested["detail"]),
+    ),
+    type: toldName(nested["type"], NAME_CHARACTERS_MAX),
+    param: toldName(nested["param"], NAME_CHARACTERS_MAX),
+    code: /^\d+$/.test(textOf(code)) ? "" : toldName(code, NAME_CHARACTERS_MAX),
+    status: number >= 400 && number <= 599 ? number : undefined,
+  };
+}
+
+function detailOf(detail: unknown): string {
+  if (typeof detail === "string") return detail;
+  return listOf(detail)
+    .slice(0, 8)
+    .map((item) => {
+      const fields = objectOf(item);
+      return `${listOf(fields?.["loc"]).join(".")}: ${textOf(fields?.["msg"])}`;
+    })
+    .join("; ");
+}
+
+/** The status that an error inside a stream would have had. */
+function statusOf({ type, code, message }: Said): number {
+  const named = `${type} ${code}`;
+  if (ROWS.some((row) => row.status === undefined && (row.code === code || row.code === type))) return 400;
+  if (/rate_limit|too_many_requests/i.test(named)) return 429;
+  if (/overloaded|unavailable/i.test(named)) return 503;
+  if (/timeout/i.test(named)) return 504;
+  if (/invalid_request|bad_request|invalid_value|content_policy/i.test(named)) return 400;
+  return CONTEXT_TOO_LONG.test(message) ? 400 : 500;
+}

@@ -1,0 +1,25 @@
+/** The words in which OpenAI's wires say how much a model shall think. */
+import type { Reasoning } from "../../../api/index.js";
+
+/** Budgets of thinking, in tokens, up to which an effort is meant. Our own steps: no upstream says where they lie. */
+const LOW_TOKENS = 2_048n;
+const MEDIUM_TOKENS = 8_192n;
+
+/** Every effort of any wire, from the lowest. */
+const ORDER = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** The effort that is meant; undefined where none is. */
+export function effortOf({ effort, budgetTokens }: Reasoning): string | undefined {
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  if (budgetTokens === 0n) return "none";
+  // A budget below zero leaves it to the model, as Gemini's clients say it.
+  if (budgetTokens < 0n) return undefined;
+  return budgetTokens <= LOW_TOKENS ? "low" : budgetTokens <= MEDIUM_TOKENS ? "medium" : "high";
+}
+
+/** The effort, or the one next to it that the model knows; undefined where it knows none. */
+export function nearestEffort(effort: string, efforts: readonly string[]): string | undefined {
+  const wanted = ORDER.indexOf(effort);
+  if (wanted === -1 || efforts.includes(effort)) return efforts.length === 0 ? undefined : effort;
+  return efforts.find((known) => ORDER.indexOf(known) > wanted) ?? efforts.at(-1);
+}

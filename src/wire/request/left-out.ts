@@ -1,0 +1,89 @@
+/** What a prompt holds that another wire than its own has no place for, by the names that its client gave it. */
+import { type Prompt, Role } from "../../api/index.js";
+import { unsupported } from "../error/refusals.js";
+import { objectOf, parsed, textOf } from "../json/value.js";
+
+const TYPE_CHARACTERS_MAX = 64;
+
+/** What the wire that a prompt is written for has a place for. */
+export interface Places {
+  readonly wire: string;
+  /** True where parts may ask that the prompt be cached up to them. */
+  readonly cacheMarks: boolean;
+  /** True where a message may name its speaker. */
+  readonly names: boolean;
+}
+
+/**
+ * The names of what is left out. Thoughts are none of it: that only their own upstream takes them back is the rule.
+ * Media's finer settings are none either.
+ */
+export function leftOut(prompt: Prompt, places: Places): string[] {
+  const names: string[] = [];
+  const { extra } = prompt;
+  if (extra !== undefined && extra.wire !== places.wire) names.push(...membersOf(extra.json, ""));
+  if (!places.cacheMarks && hasCacheMarks(prompt)) names.push("cache_control");
+  prompt.messages.forEach(({ name, parts }, place) => {
+    if (name !== undefined && !places.names) names.push(`messages[${place}].name`);
+    parts.forEach(({ kind }, at) => {
+      if (kind?.$case === "opaque" && kind.value.wire !== places.wire) names.push(`messages[${place}].content[${at}]`);
+    });
+  });
+  return names;
+}
+
+/** The members by their paths; those that say nothing, such as `false`, are not missed. */
+function membersOf(json: string, path: string): string[] {
+  return Object.entries(objectOf(parsed(json)) ?? {}).flatMap(([key, value]) => {
+    if (saysNothing(value)) return [];
+    // Gemini keeps half of its parameters in an object of their own.
+    if (key === "generationConfig") return membersOf(JSON.stringify(value), `${key}.`);
+    return [path + key];
+  });
+}
+
+/** True for a value that says no more than to leave the member out. */
+export function saysNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  const object = objectOf(value);
+  if (object !== undefined) return Object.keys(object).length === 0;
+  return value === null || value === false || value === 0 || value === "" || value === "auto";
+}
+
+function hasCacheMarks({ messages, tools }: Prompt): boolean {
+  return (
+    tools.some(({ cacheMark }) => cacheMark !== undefined) ||
+    messages.some(({ parts }) => parts.some(({ cacheMark }) => cacheMark !== undefined))
+  );
+}
+
+/** Where the parts of a message stand, by the wire that they came in. */
+const PART_PLACES: Readonly<Record<string, readonly [messages: string, parts: string]>> = {
+  gemini: ["contents", "parts"],
+  "openai-responses": ["input", "content"],
+};
+const USUAL_PLACE = ["messages", "content"] as const;
+
+/**
+ * Throws PARAMETER_UNSUPPORTED for a part that somebody said to the model and that only its own wire understands: what
+ * the answer is about must not vanish. What a model did itself may be left out.
+ */
+export function refuseUnsaid(prompt: Prompt, wire: string, model: string): void {
+  // Some wires have the instructions apart from the conversation.
+  const [first] = prompt.messages;
+  prompt.messages.forEach(({ role, parts }, place) => {
+    if (role === Role.ROLE_ASSISTANT) return;
+    parts.forEach((part, at) => {
+      const inner = part.kind?.$case === "toolResult" ? part.kind.value.parts : [part];
+      for (const { kind } of inner) {
+        if (kind?.$case !== "opaque" || kind.value.wire === wire) continue;
+        const [messages, content] = PART_PLACES[kind.value.wire] ?? USUAL_PLACE;
+        const hasApart = kind.value.wire !== "openai-chat" && first?.role === Role.ROLE_SYSTEM;
+        const param = `${messages}[${hasApart ? place - 1 : place}].${content}[${at}]`;
+        const type = textOf(objectOf(parsed(kind.value.json))?.["type"]).slice(0, TYPE_CHARACTERS_MAX);
+        const problem = `it has no place for a part of the type '${type}'; send it as text, a picture or a file`;
+        throw unsupported(param, problem, { model });
+      }
+    });
+  });
+}

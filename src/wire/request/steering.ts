@@ -1,0 +1,56 @@
+/** What of a body asks for a service tier or for tools of the upstream's, noted in the one pass over it. */
+import { serviceTierOf } from "../../api/service-tier.js";
+import { containerIn } from "./containers.js";
+import type { Held } from "./held-objects.js";
+import { callsMaxOf, type FoundTools, type HostedTool, roundsMaxOf } from "./hosted-tools.js";
+import type { JsonCursor } from "../json/cursor.js";
+import { parsed, textOf } from "../json/value.js";
+import type { MemberTable } from "./members.js";
+import type { RequestFacts } from "../wire.js";
+
+const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
+/** Members that let an upstream sum up what it read, and then read the sum. */
+const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
+const NOWHERE = { place: undefined, callsMax: undefined, isOfferedUnasked: false, end: 0 };
+
+export class Steering implements FoundTools {
+  readonly hosted: HostedTool[] = [];
+  held: Held | undefined;
+  private tier: string | undefined;
+  private container: string | undefined;
+  private mayBeSummedUp = false;
+
+  constructor(private readonly table: MemberTable) {}
+
+  /** Looks at a top-level member that was read: its value lies between `start` and where the cursor is. */
+  note(name: string, cursor: JsonCursor, start: number): void {
+    if (SUMMING_UP.has(name)) this.mayBeSummedUp = true;
+    const rule = this.table.rules.get(name);
+    if (rule === undefined || !NOTED.has(rule.kind)) return;
+    const value = parsed(cursor.bytes.toString("utf8", start, cursor.at));
+    if (value === null || value === false) return;
+    if (rule.kind === "container") this.container = containerIn(value);
+    if (rule.kind === "tool")
+      this.hosted.push({ name: rule.tool, kind: "priced", param: name, isMember: true, ...NOWHERE });
+    else if (rule.kind === "tier" && this.tier === undefined) {
+      const tier = textOf(value);
+      if (serviceTierOf(tier) !== "" && !rule.ordinary.includes(tier.toLowerCase())) this.tier = tier;
+    }
+  }
+
+  /** How many files' worth of reading the tools may bring: what they find no one knows before. */
+  get fileCount(): number {
+    return this.hosted.length === 0 ? 0 : 1;
+  }
+
+  /** `callsMax` is what the client bounds all tools to together, where the wire lets it. */
+  facts(callsMax?: number): Pick<RequestFacts, "serviceTier" | "container" | "toolCallsMax" | "roundsMax"> {
+    const rounds = roundsMaxOf(this.hosted, callsMax);
+    return {
+      container: this.container,
+      serviceTier: this.tier,
+      toolCallsMax: callsMaxOf(this.hosted, callsMax),
+      roundsMax: this.mayBeSummedUp ? (rounds ?? 1) + 1 : rounds,
+    };
+  }
+}

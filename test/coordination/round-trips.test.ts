@@ -1,0 +1,77 @@
+/** How often a request asks Redis: once before its upstream is asked, and what it tells afterwards nobody waits for. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type Client } from "../../src/coordination/redis-client.js";
+import { REDIS_MISSING, sharedRedis } from "../support/redis-server.js";
+import { type NodeCores, openNodeCores } from "./node-cores.js";
+
+type Command = (string | number)[];
+
+interface Noted {
+  readonly acts: unknown[];
+  /** True while what only tells gets no answer. */
+  isSilent: boolean;
+}
+
+/** A client that notes each script's first act. */
+function noting(url: string, noted: Noted): Client {
+  const { hostname, port } = new URL(url);
+  const hosts = [{ host: hostname, port: Number(port) }];
+  const real = createClient({ kind: "single", hosts, database: 0, commandMs: 20_000 }, "test notes");
+  const call = (name: string, ...rest: Command): Promise<unknown> => {
+    const act = rest[3 + Number(rest[1])];
+    noted.acts.push(act);
+    const answer = real.call(name, ...rest);
+    return noted.isSilent && (act === "C" || act === "R") ? answer.then(() => new Promise(() => undefined)) : answer;
+  };
+  return new Proxy(real, {
+    get: (target, name) => {
+      if (name === "call") return call;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+describe.skipIf(REDIS_MISSING !== undefined)(`round trips ${REDIS_MISSING ?? ""}`, () => {
+  let server: Awaited<ReturnType<typeof sharedRedis>>;
+  const opened: NodeCores[] = [];
+  beforeAll(async () => {
+    server = await sharedRedis();
+  });
+  afterEach(async () => {
+    for (const cores of opened.splice(0)) await cores.close();
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    { limits: {}, told: [] },
+    { limits: { requestsPerMinute: 100n }, told: [] },
+    // The words of what it tells go in one command.
+    { limits: { tokensPerMinute: 100_000n }, told: ["C"] },
+    { limits: { requestsPerMinute: 100n, concurrency: 10n }, told: ["R"] },
+    { limits: { requestsPerMinute: 100n, tokensPerMinute: 100_000n, concurrency: 10n }, told: ["C"] },
+  ])("with the limits $limits it asks once, and tells $told without waiting", async ({ limits, told }) => {
+    const noted: Noted = { acts: [], isSilent: true };
+    const { acts } = noted;
+    const cores = await openNodeCores([server.url], { client: noting(server.url, noted) });
+    opened.push(cores);
+    const [node] = cores.nodes;
+    const { secret } = await cores.makeKey(limits);
+    // The first one is read from the store, with the words that stand for it; so is one that comes with first news.
+    const firstAct = async (): Promise<unknown> => {
+      acts.length = 0;
+      expect(await node?.generate(secret)).toHaveProperty("head");
+      await expect.poll(() => told.every((act) => acts.includes(act))).toBe(true);
+      return acts[0];
+    };
+    await expect.poll(firstAct, { timeout: 20_000 }).toBe("A");
+    acts.length = 0;
+    for (let count = 1; count <= 3; count += 1) {
+      expect(await node?.generate(secret)).toHaveProperty("head");
+      await expect.poll(() => acts).toHaveLength(count * (1 + told.length));
+    }
+    noted.isSilent = false;
+    const each = ["A", ...told];
+    expect(acts).toEqual([...each, ...each, ...each]);
+  });
+});

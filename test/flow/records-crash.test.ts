@@ -1,0 +1,67 @@
+/** A gateway that is killed loses records and no money: what the ledger charged has records again. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { chat, postChat, readAll } from "../support/chat-call.js";
+import { startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+
+const SETTINGS = `upstreams: { sim: { family: sim } }
+models:
+  sim-2:
+    targets: [{ upstream: sim, model: sim-1 }]
+    context_tokens: 8000
+    output_tokens_max: 100
+    price: { input: "1", output: "2" }
+`;
+const REQUESTS = 1_200;
+const CALLERS = 24;
+/** What ended just now may still be on its way here. */
+const SETTLED_MS = 5_500;
+
+test("a thousand requests whose records a kill took have records again, and sums are the ledger's", async () => {
+  const first = await startGateway({ settings: SETTINGS });
+  const { dataDirectory } = first;
+  onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+  await new Management(first).account("acme", 10_000_000_000n);
+  const { secret } = await new Management(first).makeKey("acme");
+  let left = REQUESTS;
+  const work = async (): Promise<void> => {
+    while (left-- > 0) {
+      const response = await postChat(first, secret, chat("Hi", { model: "sim-2", max_tokens: 4 }));
+      expect(response.status, await readAll(response)).toBe(200);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, work));
+  await first.kill();
+  // A crash takes the last second of records; this one takes all of them.
+  for (const ending of ["", "-wal", "-shm"]) rmSync(join(dataDirectory, `records.db${ending}`), { force: true });
+
+  const second = await startGateway({ settings: SETTINGS, dataDirectory });
+  onTestFinished(async () => void (await second.stop()));
+  const management = new Management(second);
+  // What was not settled when it died is settled or freed by recovery.
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  const { body } = await management.call("GET", "/usage");
+  const { total } = body as unknown as { total: { cost_nanos: string; request_count: string } };
+  const charged = Number(total.request_count);
+  expect(charged).toBeGreaterThan(1_000);
+  const cost = async (by: string): Promise<string> => {
+    const answer = await management.call("GET", `/usage:query?group_by=${by}&start_time=2020-01-01T00:00:00Z`);
+    const sums = answer.body["sums"] as { cost_nanos: string }[];
+    return String(sums.reduce((sum, one) => sum + BigInt(one.cost_nanos), 0n));
+  };
+  for (const by of ["day", "user", "key", "reason"]) expect([by, await cost(by)]).toEqual([by, total.cost_nanos]);
+  // And those that were freed, which cost nothing.
+  const adopted = async (): Promise<number> => {
+    let count = 0;
+    for (let token = ""; ;) {
+      const page = await management.call("GET", `/requests?reason=unknown&page_size=1000&page_token=${token}`);
+      count += (page.body["requests"] as unknown[]).length;
+      if ((token = String(page.body["next_page_token"])) === "") return count;
+    }
+  };
+  await expect.poll(adopted, { timeout: 60_000, interval: 250 }).toBeGreaterThanOrEqual(charged);
+  for (const by of ["day", "user", "model"]) expect([by, await cost(by)]).toEqual([by, total.cost_nanos]);
+  await management.verify();
+});

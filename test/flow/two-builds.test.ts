@@ -1,0 +1,123 @@
+/** Two versions of the program on one database: both serve while one follows the other, and one too old is refused. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chat, postChat } from "../support/chat-call.js";
+import { tollgate } from "../support/command.js";
+import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { Management } from "../support/management.js";
+import { type OtherBuild, otherBuild, type SchemaStep } from "../support/other-build.js";
+import { administer, createDatabase, postgresMissing } from "../support/postgres.js";
+import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
+import { settingsFor } from "../support/world.js";
+
+const missing = postgresMissing ?? OWN_REDIS_MISSING;
+/** A step that an older program need not know of, and one that it cannot live with. */
+const ADDITION: SchemaStep = {
+  version: 2,
+  sql: "CREATE TABLE later_thing (id bigint PRIMARY KEY);",
+  serves: { version: 1, program: "0.1.0" },
+};
+const BREAK: SchemaStep = {
+  version: 3,
+  sql: "ALTER TABLE later_thing ADD COLUMN name text;",
+  serves: { version: 2, program: "0.8.0" },
+};
+
+describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing ?? ""}`, () => {
+  let upstream: FakeUpstream;
+  let redis: RedisServer;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let url: string;
+  let env: Record<string, string>;
+  const builds: OtherBuild[] = [];
+  const running: GatewayProcess[] = [];
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream();
+    redis = await startRedis();
+    database = await createDatabase();
+    ({ url } = database);
+    env = {
+      TOLLGATE_DATABASE_URL: url,
+      TOLLGATE_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+      TOLLGATE_SECRET: "a root secret of this test, long enough",
+    };
+  }, 120_000);
+  afterAll(async () => {
+    for (const gateway of running) await gateway.kill();
+    for (const build of builds) build.remove();
+    await database.drop();
+    await upstream.close();
+    await redis.close();
+  });
+
+  function build(version: string, steps: readonly SchemaStep[] = []): string {
+    const made = otherBuild(version, steps);
+    builds.push(made);
+    return made.directory;
+  }
+
+  async function start(directory: string): Promise<GatewayProcess> {
+    const gateway = await startGateway({ settings: settingsFor(upstream.url), env, build: directory });
+    running.push(gateway);
+    return gateway;
+  }
+
+  test("serve together, without a refused request while one follows the other, until one is too old", async () => {
+    const older = build("0.1.7");
+    const newer = build("0.7.0", [ADDITION]);
+    const first = await start(older);
+    const management = new Management(first);
+    await management.account("acme", 100_000_000_000n);
+    const { secret } = await management.makeKey("acme");
+
+    // While the older one serves, the newer one brings the database on and begins.
+    const statuses: number[] = [];
+    const load = new AbortController();
+    const caller = (async () => {
+      while (!load.signal.aborted) {
+        statuses.push((await postChat(first, secret, chat("Is it so?"))).status);
+        await sleep(10);
+      }
+    })();
+    const second = await start(newer);
+    const version = async (): Promise<unknown> => (await administer("SELECT version FROM tollgate_schema", url))[0];
+    expect(await version()).toEqual({ version: "2" });
+    const { secret: made } = await new Management(second).makeKey("acme");
+    for (const gateway of [first, second])
+      for (const key of [secret, made]) expect((await postChat(gateway, key, chat("Hello"))).status).toBe(200);
+    load.abort();
+    await caller;
+    expect(statuses.length).toBeGreaterThan(3);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const listed = (await new Management(second).call("GET", "/nodes")).body["nodes"] as { version: string }[];
+    expect(listed.map((node) => node.version).toSorted()).toEqual(["0.1.7", "0.7.0"]);
+
+    // Back to the older one, as a roll-back does: the schema still serves it.
+    expect(await first.stop()).toBe(0);
+    const again = await start(older);
+    expect((await postChat(again, made, chat("Hello"))).status).toBe(200);
+    expect(await again.stop()).toBe(0);
+
+    // The next version ends that: who runs goes on, and who is too old says so and does not begin.
+    const third = await start(build("0.9.0", [ADDITION, BREAK]));
+    expect(await version()).toEqual({ version: "3" });
+    for (const gateway of [second, third]) expect((await postChat(gateway, made, chat("Hello"))).status).toBe(200);
+    const refused = await tollgate(
+      ["serve"],
+      { ...env, TOLLGATE_OPERATOR_KEY: OPERATOR_KEY },
+      undefined,
+      60_000,
+      older,
+    );
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr.trim().split("\n")).toHaveLength(1);
+    expect(refused.stderr).toContain(
+      "has schema version 3, which serves Tollgate 0.8.0 and later: this program is older",
+    );
+    expect(await second.stop()).toBe(0);
+    await new Management(third).verify();
+    expect(await third.stop()).toBe(0);
+  }, 180_000);
+});
