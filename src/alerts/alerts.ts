@@ -13,7 +13,7 @@ import { NO_SOURCES, type NodeSources, NodeWatch } from "./node-watch.js";
 import { post, type Posted } from "./post.js";
 import { type AlertRow, type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
 import { Rules } from "./rules.js";
-import { SecretSeal } from "./seal.js";
+import { type SealKeys, SecretSeal } from "./seal.js";
 import { Sender } from "./sender.js";
 import { signedHeaders } from "./signature.js";
 import { Webhooks } from "./webhooks.js";
@@ -22,10 +22,8 @@ export interface AlertsOptions {
   readonly store: Pick<Store, "alertSteps">;
   readonly nodeId: string;
   readonly log: Log;
-  /** Keys of 32 bytes for webhooks' secrets, the one in force first. */
-  readonly sealKeys: readonly Buffer[];
-  /** That of them which comes from the root secret before. */
-  readonly previousSealKey?: Buffer | undefined;
+  /** For webhooks' secrets. */
+  readonly sealKeys: SealKeys;
   /** Networks that are not public and that webhooks may lead to. */
   readonly networks: readonly string[];
   /** 32 characters that never come again. */
@@ -70,7 +68,7 @@ export class Alerts {
     const { store, nodeId, log, makeId, nowMs } = options;
     this.#networks = new WebhookNetworks(options.networks);
     this.#mail = options.mail && new Mail(options.mail);
-    const seal = new SecretSeal(options.sealKeys, options.previousSealKey);
+    const seal = new SecretSeal(options.sealKeys);
     this.events = new Events(store);
     this.webhooks = new Webhooks({ store, networks: this.#networks, seal, makeId, nowMs });
     this.#sender = new Sender({

@@ -5,15 +5,19 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export class SecretSeal {
-  readonly #keys: readonly Buffer[];
-  readonly #previous: Buffer | undefined;
+/** Keys of 32 bytes for one purpose, each derived from a root secret. */
+export interface SealKeys {
+  /** The one in force, and after it those that may have sealed what is there. */
+  readonly keys: readonly Uint8Array[];
+  /** That of them which will be gone; one that comes next is in no hurry. */
+  readonly previous?: Uint8Array | undefined;
+}
 
-  /**
-   * Keys of 32 bytes: the one in force, and after it those that may have sealed what is there. `previous` is that of
-   * them which will be gone; one that comes next is in no hurry.
-   */
-  constructor(keys: readonly Buffer[], previous?: Buffer) {
+export class SecretSeal {
+  readonly #keys: readonly Uint8Array[];
+  readonly #previous: Uint8Array | undefined;
+
+  constructor({ keys, previous }: SealKeys) {
     this.#keys = keys;
     this.#previous = previous;
   }
@@ -48,7 +52,7 @@ export class SecretSeal {
   }
 }
 
-function openWith(key: Buffer, ownerId: string, bytes: Uint8Array): string | undefined {
+function openWith(key: Uint8Array, ownerId: string, bytes: Uint8Array): string | undefined {
   try {
     const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(ownerId)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -14,6 +14,8 @@ export interface Seal {
   seal(ownerId: string, text: string): Uint8Array;
   /** Undefined where it cannot be read. */
   open(ownerId: string, bytes: Uint8Array): string | undefined;
+  /** Sealed with the key in force; undefined where it needs no key that will be gone. */
+  sealAnew(ownerId: string, bytes: Uint8Array): Uint8Array | undefined;
 }
 
 export interface SecondFactorsOptions {
@@ -34,6 +36,7 @@ const RECOVERY_CODES = 10;
 /** 80 bits: nobody guesses them, whatever the rate. */
 const RECOVERY_BYTES = 10;
 const TEXT_MAX = 64;
+const SEALED_ANEW_AT_ONCE = 500;
 
 export class SecondFactors {
   constructor(
@@ -114,6 +117,22 @@ export class SecondFactors {
     await this.options.keys.publishUser(user.id);
   }
 
+  /** Seals anew what only the root secret before opens, while both are there. Returns how many it was. */
+  async sealAnew(): Promise<number> {
+    const { store, seal } = this.options;
+    let count = 0;
+    for (let afterId = ""; ;) {
+      const factors = await store.sealedFactors(afterId, SEALED_ANEW_AT_ONCE);
+      for (const { userId, sealed } of factors) {
+        const anew = seal.sealAnew(ownerOf({ id: userId }), sealed);
+        if (anew !== undefined && (await store.resealFactor(userId, anew, sealed))) count += 1;
+      }
+      const last = factors.at(-1);
+      if (last === undefined || factors.length < SEALED_ANEW_AT_ONCE) return count;
+      afterId = last.userId;
+    }
+  }
+
   #failed(user: UserRow): GatewayError {
     this.guesses.failed(nameOf(user));
     return new GatewayError("ERROR_REASON_SIGN_IN_REFUSED");
@@ -151,7 +170,7 @@ function plain(code: string): string {
   return code.toLowerCase().replaceAll(/[\s-]/g, "");
 }
 
-function ownerOf({ id }: UserRow): string {
+function ownerOf({ id }: Pick<UserRow, "id">): string {
   return `second factor of ${id}`;
 }
 

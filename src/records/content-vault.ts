@@ -31,7 +31,7 @@ export class ContentVault {
   ) {}
 
   /** Seals anew what needs a root secret that will be gone. */
-  async start(): Promise<void> {
+  async sealAnew(): Promise<void> {
     if (!this.root.hasPrevious) return;
     for (const key of await this.store.keys()) {
       const sealed = this.root.sealAnew(ownerOf(key.accountId), key.sealed);
@@ -105,7 +105,7 @@ export class ContentVault {
     // Another node's may have been first.
     const secret = this.root.open(owner, (await this.store.key(accountId)) ?? new Uint8Array());
     if (secret === undefined) throw new Error("an account's key of content was sealed under another root secret");
-    const seal = new SecretSeal([Buffer.from(secret, "base64")]);
+    const seal = new SecretSeal({ keys: [Buffer.from(secret, "base64")] });
     if (this.#seals.size >= KEYS_MAX) this.#seals.clear();
     this.#seals.set(accountId, seal);
     return seal;

@@ -1,4 +1,5 @@
 /** What the main thread asks of the thread that stores records, and what that answers. */
+import type { SealKeys } from "../alerts/seal.js";
 import type { RecordRow } from "./columns.js";
 import type { GatheredContent } from "./content-tap.js";
 import type { KeptContent } from "./content-vault.js";
@@ -55,14 +56,9 @@ export interface Erased {
 /** Where the thread keeps its chunks. */
 export type RecordPlace = { readonly directory: string } | { readonly url: string };
 
-/** What seals the accounts' keys of content: the one in force first, and that which will be gone. */
-export interface ContentKeys {
-  readonly keys: readonly Uint8Array[];
-  readonly previous: Uint8Array | undefined;
-}
-
 /** What the thread starts with. */
 export interface RecordStart {
   readonly place: RecordPlace;
-  readonly contentKeys: ContentKeys;
+  /** What seals the accounts' keys of content. */
+  readonly contentKeys: SealKeys;
 }

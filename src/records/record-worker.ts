@@ -27,8 +27,8 @@ const port = parentPort;
 const { place, contentKeys } = workerData as RecordStart;
 const { chunks, contents } = await open(place);
 const engine = new Engine(chunks);
-const vault = new ContentVault(contents, sealOf(contentKeys));
-await vault.start();
+const vault = new ContentVault(contents, new SecretSeal(contentKeys));
+await vault.sealAnew();
 const handlers: Handlers = {
   append: (batch) => engine.append(batch),
   list: async (filter, count, after) => batchOf(await engine.list(filter, count, after)),
@@ -52,7 +52,11 @@ const handlers: Handlers = {
     return vault.keep(contents);
   },
   content: (id) => vault.find(id),
-  sweepContent: (beforeMs) => vault.sweepOne(beforeMs),
+  async sweepContent(beforeMs) {
+    // A node that was not restarted yet may have sealed with the root secret before.
+    await vault.sealAnew();
+    return vault.sweepOne(beforeMs);
+  },
 };
 
 let turn: Promise<void> = Promise.resolve();
@@ -87,11 +91,6 @@ function buffersOf(result: unknown): ArrayBuffer[] {
 async function open(at: RecordPlace): Promise<{ readonly chunks: ChunkStore; readonly contents: ContentStore }> {
   if ("url" in at) return openPostgresRecords(at.url);
   return { chunks: openSqliteChunks(at.directory), contents: openSqliteContents(at.directory) };
-}
-
-/** Buffers are plain bytes on this side. */
-function sealOf({ keys, previous }: RecordStart["contentKeys"]): SecretSeal {
-  return new SecretSeal(keys.map(Buffer.from), previous && Buffer.from(previous));
 }
 
 async function end(): Promise<void> {

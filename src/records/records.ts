@@ -2,6 +2,7 @@
  * Records of requests: written behind, in batches, so that no request waits for them, and asked for by those who want
  * to know what happened.
  */
+import type { SealKeys } from "../alerts/seal.js";
 import { GatewayError } from "../errors.js";
 import { protectedSecrets } from "../redaction.js";
 import type { RecordRow } from "./columns.js";
@@ -9,7 +10,7 @@ import { ContentQueue } from "./content-queue.js";
 import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
-import type { ContentKeys, Erased, RecordCaller, RecordPlace } from "./record-calls.js";
+import type { Erased, RecordCaller, RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
 import type { EndedRequest } from "./request-record.js";
@@ -35,7 +36,7 @@ export interface RecordsOptions {
   readonly caller?: RecordCaller | undefined;
   readonly retention: Retention;
   /** How long content is kept, and what seals it. */
-  readonly content: ContentKeys & { readonly keptMs: number };
+  readonly content: SealKeys & { readonly keptMs: number };
   readonly nowMs: () => number;
   /** Called with how many records were dropped: too many came, or they could not be stored. */
   readonly onDropped: (count: number) => void;

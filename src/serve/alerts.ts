@@ -14,7 +14,7 @@ import type { ThisNode } from "./this-node.js";
 export interface AlertParts {
   readonly store: Store;
   readonly nodeId: string;
-  readonly derived: Pick<Derived, "webhookKeys" | "previousWebhookKey">;
+  readonly derived: Pick<Derived, "seals">;
   readonly routing: Routing;
   readonly node: ThisNode;
   readonly requests: RequestFeed;
@@ -32,8 +32,7 @@ export function startAlerts(
     store,
     nodeId,
     log,
-    sealKeys: derived.webhookKeys,
-    previousSealKey: derived.previousWebhookKey,
+    sealKeys: derived.seals.webhooks,
     networks: environment.webhookNetworks,
     mail: environment.mail,
     makeId: makeRequestId,

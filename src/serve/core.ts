@@ -124,7 +124,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
   const alerts = startAlerts({ store, nodeId, derived, routing, node, requests, settings }, options);
   const nightly = startNightlyExport({ store, ledger, nodeId, nowMs }, settings, log);
-  const endRotationWatch = watchRotation(keys, derived, log);
+  const endRotationWatch = watchRotation({ keys, secondFactors: people.identity.secondFactors }, derived, log);
   const { frontTokens } = derived;
   const dispatcher = createDispatcher({
     keys,

@@ -44,7 +44,7 @@ export async function own({ acceptLoss, demo, onServing, untilStopped }: OwnOpti
   };
   const path = ownerPath(environment.dataDirectory);
   const { thread, derived } = await openDirectoryThread({ environment, log, demo, acceptLoss, onFatal });
-  const start = { place: { directory: environment.dataDirectory }, contentKeys: derived.contentKeys };
+  const start = { place: { directory: environment.dataDirectory }, contentKeys: derived.seals.content };
   const owner = await Owner.open(path, thread, start, log);
   onServing();
   await untilStopped();

@@ -20,12 +20,12 @@ interface Parts {
 /** Top-up codes that a node had claimed and not credited when it died are credited from now on. */
 export function createPeople(
   { store, coordination, keys, ledger }: Parts,
-  { factorKeys }: Derived,
+  { seals }: Derived,
   { environment, log }: CoreOptions,
 ): { readonly identity: Identity; readonly topUpCodes: TopUpCodes } {
   const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const { secondFactorFor } = environment;
-  const seal = new SecretSeal(factorKeys);
+  const seal = new SecretSeal(seals.secondFactors);
   const shared = { store: store.people, coordination, nowMs: Date.now, randomBytes };
   const identity = new Identity({ ...shared, keys, seal, accountExists, secondFactorFor });
   const onError = (err: unknown): void => log.warn({ err }, "redeemed top-up codes could not be credited yet");

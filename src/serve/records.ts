@@ -18,7 +18,7 @@ const TELL_MS = 10_000;
 /** Rejects with an Error of one line where they cannot be opened. */
 export async function openRecords(
   { environment, log, metrics }: Pick<CoreOptions, "environment" | "log" | "metrics">,
-  { contentKeys }: Pick<Derived, "contentKeys">,
+  { seals }: Pick<Derived, "seals">,
   tracing: Tracing | undefined,
   owner: OwnerLink | undefined,
 ): Promise<{
@@ -41,7 +41,7 @@ export async function openRecords(
     place: databaseUrl === undefined ? { directory: dataDirectory } : { url: databaseUrl },
     caller: owner && recordsOf(owner),
     retention: { recordsMs: recordDays * DAY_MS, refusalsMs: refusalRecordDays * DAY_MS },
-    content: { ...contentKeys, keptMs: contentDays * DAY_MS },
+    content: { ...seals.content, keptMs: contentDays * DAY_MS },
     nowMs: Date.now,
     onDropped: (count) => metrics.recordsDropped.inc(count),
     onContentDropped: (count) => metrics.contentDropped.inc(count),

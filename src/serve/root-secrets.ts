@@ -1,6 +1,8 @@
 /** What the parts of a core derive from the root secret, and from the other one while it is rotated. */
+import type { SealKeys } from "../alerts/seal.js";
 import type { Environment } from "../config/environment.js";
 import { deriveKey, readRootSecrets, rootSecretsOf, type RootSecretSet } from "../config/secret.js";
+import type { SecondFactors } from "../identity/second-factors.js";
 import type { Keys } from "../keys/keys.js";
 import type { Log } from "../observe/log.js";
 
@@ -11,20 +13,20 @@ export interface Derived {
   readonly keyChecks: readonly string[];
   /** The roots of the seals of stored answers. */
   readonly answerRoots: readonly Buffer[];
-  /** Of the secrets of webhooks. */
-  readonly webhookKeys: readonly Buffer[];
-  /** That of them which will be gone. */
-  readonly previousWebhookKey: Buffer | undefined;
-  /** Of the keys of accounts' content, and that of them which will be gone. */
-  readonly contentKeys: { readonly keys: readonly Buffer[]; readonly previous: Buffer | undefined };
-  /** Of the secrets of second factors. */
-  readonly factorKeys: readonly Buffer[];
+  /** Of what the database keeps sealed. Each is sealed anew while both secrets are in force. */
+  readonly seals: Readonly<Record<Sealed, SealKeys>>;
   /** What front ends show. */
   readonly frontTokens: readonly string[];
 }
 
-const WEBHOOK_SECRETS = "webhook secrets";
-const CONTENT_KEYS = "content keys";
+/** What is kept sealed by a key of the root secret, and the purpose by which the key is derived. */
+export const SEALED = {
+  webhooks: "webhook secrets",
+  content: "content keys",
+  secondFactors: "second factors",
+} as const;
+export type Sealed = keyof typeof SEALED;
+
 const COUNT_EVERY_MS = 10 * 60_000;
 
 /** Throws a ConfigError where there is no root secret. */
@@ -32,32 +34,43 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
   const secrets = readRootSecrets(environment, mayMake);
   const all = rootSecretsOf(secrets);
   const { previousSecret } = secrets;
+  const sealKeys = (purpose: string): SealKeys => ({
+    keys: all.map((secret) => deriveKey(secret, purpose)),
+    previous: previousSecret && deriveKey(previousSecret, purpose),
+  });
   const texts = (purpose: string): string[] => all.map((secret) => deriveKey(secret, purpose).toString("hex"));
   return {
     secrets,
     keyChecks: texts("key check"),
     answerRoots: all.map((secret) => deriveKey(secret, "answers")),
-    webhookKeys: all.map((secret) => deriveKey(secret, WEBHOOK_SECRETS)),
-    previousWebhookKey: previousSecret && deriveKey(previousSecret, WEBHOOK_SECRETS),
-    contentKeys: {
-      keys: all.map((secret) => deriveKey(secret, CONTENT_KEYS)),
-      previous: previousSecret && deriveKey(previousSecret, CONTENT_KEYS),
+    seals: {
+      webhooks: sealKeys(SEALED.webhooks),
+      content: sealKeys(SEALED.content),
+      secondFactors: sealKeys(SEALED.secondFactors),
     },
-    factorKeys: all.map((secret) => deriveKey(secret, "second factors")),
     frontTokens: texts("front token"),
   };
 }
 
-/** Says, now and every ten minutes, how many keys still need the root secret before. Returns how it is stopped. */
-export function watchRotation(keys: Keys, { secrets }: Derived, log: Log): () => void {
+/**
+ * While there is a root secret before: seals anew, now and every ten minutes, what only that one opens, and says how
+ * many keys still need it. Another node may go on sealing with it until it is restarted too. Returns how it is stopped.
+ */
+export function watchRotation(
+  { keys, secondFactors }: { readonly keys: Keys; readonly secondFactors: SecondFactors },
+  { secrets }: Derived,
+  log: Log,
+): () => void {
   if (secrets.previousSecret === undefined) return () => undefined;
   const count = async (): Promise<void> => {
     try {
+      const factors = await secondFactors.sealAnew();
+      if (factors > 0) log.info({ factors }, "secrets of second factors are sealed with the new root secret");
       const left = await keys.countPrevious();
       if (left === 0) log.info({ keys: left }, "no key needs TOLLGATE_SECRET_PREVIOUS any more: unset it after a day");
       else log.info({ keys: left }, "so many keys were not used yet since TOLLGATE_SECRET changed");
     } catch (err) {
-      log.warn({ err }, "the keys that need TOLLGATE_SECRET_PREVIOUS could not be counted");
+      log.warn({ err }, "what needs TOLLGATE_SECRET_PREVIOUS could not be sealed anew or counted");
     }
   };
   void count();

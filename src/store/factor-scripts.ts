@@ -22,6 +22,9 @@ const CONFIRM = `UPDATE second_factor SET confirm_time_ms = ?, last_step = ?
 /** Of two that show the same code one is taken, on whatever node. */
 const USE_STEP = `UPDATE second_factor SET last_step = ?
   WHERE user_id = ? AND confirm_time_ms IS NOT NULL AND last_step < ? RETURNING user_id`;
+const AFTER = "SELECT user_id, sealed FROM second_factor WHERE user_id > ? ORDER BY user_id LIMIT ?";
+/** What was enrolled anew meanwhile stays as it is. */
+const RESEAL = "UPDATE second_factor SET sealed = ? WHERE user_id = ? AND sealed = ? RETURNING user_id";
 const DROP = "DELETE FROM second_factor WHERE user_id = ? AND confirm_time_ms IS NOT NULL RETURNING user_id";
 const DROP_CODES = "DELETE FROM recovery_code WHERE user_id = ?";
 const USE_CODE = "DELETE FROM recovery_code WHERE user_id = ? AND digest = ? RETURNING user_id";
@@ -60,6 +63,17 @@ export const FACTOR_SCRIPTS = {
     yield* rows("DELETE FROM session WHERE user_id = ? AND id <> ?", userId, sessionId);
     yield* audit(event);
     return true;
+  },
+
+  /** In the order of their people's ids; confirmed or not. */
+  *sealedFactors(afterUserId: string, count: number): Script<readonly SealedFactor[]> {
+    const found = yield* rows<Pick<FactorColumns, "user_id" | "sealed">>(AFTER, afterUserId, count);
+    return found.map(({ user_id, sealed }) => ({ userId: user_id, sealed }));
+  },
+
+  /** False where it changed since it was read. It is no change that a person makes: nothing is recorded. */
+  *resealFactor(userId: string, sealed: Uint8Array, before: Uint8Array): Script<boolean> {
+    return (yield* row(RESEAL, sealed, userId, before)) !== undefined;
   },
 
   *useStep(userId: string, step: number): Script<boolean> {
@@ -112,6 +126,8 @@ export const FACTOR_SCRIPTS = {
     yield* audit(event);
   },
 };
+
+export type SealedFactor = Pick<SecondFactorRow, "userId" | "sealed">;
 
 /** Who confirms a second factor by the code of which step, in which session. */
 export interface ConfirmedFactor {

@@ -178,7 +178,7 @@ onEachStore((driver) => {
     const ids = Array.from({ length: 20 }, (_, index) => `account_${index}`);
     for (const id of ids) await first.accounts.create({ id, name: id, createTimeMs: nowMs }, TEST_ACT);
     await first.ledger.commit(ids.map((accountId) => creditOf(900n, { accountId, creditId: accountId })));
-    const sealKeys = [randomBytes(32)];
+    const sealKeys = { keys: [randomBytes(32)] };
     // A turn ends at once, so that both look.
     const nodes = stores.map((store) => alertsOf(store, { nowMs: Date.now, sealKeys, everyMs: 5 }));
     const [one] = nodes;
@@ -206,20 +206,20 @@ onEachStore((driver) => {
   test("a secret is sealed anew while the root secret is rotated, and opens without the one before", async () => {
     const store = await openStore(driver);
     const [before, after] = [randomBytes(32), randomBytes(32)];
-    const old = alertsOf(store, { sealKeys: [before] });
+    const old = alertsOf(store, { sealKeys: { keys: [before] } });
     const { webhook, secret } = await old.webhooks.create("", WEBHOOK, TEST_ACT);
     const rotated = await old.webhooks.rotate(webhook, 3_600, TEST_ACT);
     // The next step begins on another node: this one knows what comes, and leaves it as it is.
-    const next = alertsOf(store, { sealKeys: [before, after] });
+    const next = alertsOf(store, { sealKeys: { keys: [before, after] } });
     expect(await next.webhooks.sealAnew()).toBe(0);
-    const both = alertsOf(store, { sealKeys: [after, before], previousSealKey: before });
+    const both = alertsOf(store, { sealKeys: { keys: [after, before], previous: before } });
     await both.evaluator.round();
     expect(await both.webhooks.sealAnew()).toBe(0);
     const found = await both.webhooks.find(webhook.id);
     if (found === undefined) throw new Error("the webhook is gone");
     const secrets = [rotated.secret, secret];
     expect(next.webhooks.secretsOf(found)).toEqual(secrets);
-    expect(alertsOf(store, { sealKeys: [after] }).webhooks.secretsOf(found)).toEqual(secrets);
+    expect(alertsOf(store, { sealKeys: { keys: [after] } }).webhooks.secretsOf(found)).toEqual(secrets);
     expect(old.webhooks.secretsOf(found)).toEqual([]);
     // Whoever read it before may still change it.
     expect(found.revision).toBe(rotated.webhook.revision);

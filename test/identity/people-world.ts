@@ -19,7 +19,7 @@ export interface PeopleWorld {
   readonly store: Store;
   readonly clock: { nowMs: number };
   /** Another node over the same store, without what this one remembers. */
-  node(): Identity;
+  node(options?: Partial<IdentityOptions>): Identity;
   /** A new person with a role in the account `acme`, who signs in from HOME. */
   person(name: string, role?: "owner" | "admin" | "member" | "viewer"): Promise<SignedIn>;
   signIn(email: string, password?: string, code?: string, address?: string): Promise<SignedIn>;
@@ -34,8 +34,9 @@ export async function openPeople(store: Store, options: Partial<IdentityOptions>
   const nowMs = (): number => clock.nowMs;
   const coordination = createInProcessCoordination({ nowMs, heartbeatMs: 0 });
   const keys = { publishUser: () => Promise.resolve() };
-  const seal = new SecretSeal([Buffer.alloc(32, 7)]);
-  const node = (): Identity => identityOver(store, { coordination, keys, nowMs, seal, ...options });
+  const seal = new SecretSeal({ keys: [Buffer.alloc(32, 7)] });
+  const node = (more: Partial<IdentityOptions> = {}): Identity =>
+    identityOver(store, { coordination, keys, nowMs, seal, ...options, ...more });
   const identity = node();
   await store.accounts.create({ id: "acme", name: "acme", createTimeMs: START_MS }, TEST_ACT);
   const operator = { user: undefined, hasScope: () => true } as never;

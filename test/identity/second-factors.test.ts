@@ -1,9 +1,10 @@
 /** A second factor: enrolled, confirmed, asked for, used once, lost and taken away; on each database. */
 import { describe, expect, test } from "vitest";
+import { type SealKeys, SecretSeal } from "../../src/alerts/seal.js";
 import type { Identity, SignedIn } from "../../src/identity/identity.js";
 import { codeOf, stepAt } from "../../src/identity/totp.js";
 import { onEachStore, openStore, SQLITE } from "../support/stores.js";
-import { act, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
+import { act, HOME, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";
 
 const STEP_MS = 30_000;
 
@@ -62,6 +63,21 @@ onEachStore((driver) => {
     }
     world.clock.nowMs += STEP_MS;
     await world.signIn("ada@example.com", PASSWORD, code());
+  });
+
+  test("a rotation of the root secret seals it anew, and the authenticator goes on after it", async () => {
+    const [before, after] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
+    const { world, code } = await open();
+    const unconfirmed = await world.person("bob");
+    await world.identity.secondFactors.enrol(unconfirmed.user, act());
+    const nodeOf = (keys: SealKeys): Identity => world.node({ seal: new SecretSeal(keys) });
+    expect(await nodeOf({ keys: [before, after] }).secondFactors.sealAnew()).toBe(0);
+    const both = nodeOf({ keys: [after, before], previous: before });
+    expect(await both.secondFactors.sealAnew()).toBe(2);
+    expect(await both.secondFactors.sealAnew()).toBe(0);
+    const shown = { email: "ada@example.com", password: PASSWORD, code: code() };
+    const { user } = await nodeOf({ keys: [after] }).signIn(shown, HOME, act());
+    expect(user.email).toBe("ada@example.com");
   });
 
   test("of two who show the same code at once one signs in", async () => {

@@ -130,7 +130,7 @@ async function openDatabase(): Promise<{ store: ContentStore; bytes: () => Buffe
 describe.each(PLACES)("on $name", ({ missing, open }) => {
   test.skipIf(missing !== undefined)("content is found as it was, sealed, and once", async () => {
     const { store, bytes } = await open();
-    const vault = new ContentVault(store, new SecretSeal([ROOT]));
+    const vault = new ContentVault(store, new SecretSeal({ keys: [ROOT] }));
     await vault.keep([content(), content({ id: "req_2", accountId: "other", request: "typed \u{1F600}" })]);
     await vault.keep([content({ answer: "said again" })]);
     const { id, accountId, endTimeMs } = content();
@@ -145,7 +145,7 @@ describe.each(PLACES)("on $name", ({ missing, open }) => {
 
   test.skipIf(missing !== undefined)("an account keeps no more than it may: its oldest goes first", async () => {
     const { store } = await open();
-    const vault = new ContentVault(store, new SecretSeal([ROOT]));
+    const vault = new ContentVault(store, new SecretSeal({ keys: [ROOT] }));
     const settings = { ...KEPT, totalBytesMax: 4_000n };
     const request = "x".repeat(900);
     await vault.keep([content({ id: "req_other", accountId: "other", request })]);
@@ -158,7 +158,7 @@ describe.each(PLACES)("on $name", ({ missing, open }) => {
 
   test.skipIf(missing !== undefined)("content of a person is erased, and what is old is swept", async () => {
     const { store } = await open();
-    const vault = new ContentVault(store, new SecretSeal([ROOT]));
+    const vault = new ContentVault(store, new SecretSeal({ keys: [ROOT] }));
     const ids = ["req_1", "req_2", "req_3", "req_4"];
     const of = [{}, { accountId: "other" }, { endUser: "" }, { endUser: "ben", endTimeMs: 9_000 }];
     await vault.keep(of.map((more, at) => content({ ...more, id: ids[at]! })));
@@ -177,12 +177,14 @@ describe.each(PLACES)("on $name", ({ missing, open }) => {
 
   test.skipIf(missing !== undefined)("a rotation seals the accounts' keys anew, and nothing is lost", async () => {
     const { store } = await open();
-    await new ContentVault(store, new SecretSeal([ROOT])).keep([content()]);
-    const rotating = new ContentVault(store, new SecretSeal([NEXT_ROOT, ROOT], ROOT));
-    await rotating.start();
+    await new ContentVault(store, new SecretSeal({ keys: [ROOT] })).keep([content()]);
+    const rotating = new ContentVault(store, new SecretSeal({ keys: [NEXT_ROOT, ROOT], previous: ROOT }));
+    await rotating.sealAnew();
     expect(await rotating.find("req_1")).toMatchObject({ request: "what is asked" });
-    const after = new ContentVault(store, new SecretSeal([NEXT_ROOT]));
+    const after = new ContentVault(store, new SecretSeal({ keys: [NEXT_ROOT] }));
     expect(await after.find("req_1")).toMatchObject({ request: "what is asked" });
-    await expect(new ContentVault(store, new SecretSeal([ROOT])).find("req_1")).rejects.toThrow("another root secret");
+    await expect(new ContentVault(store, new SecretSeal({ keys: [ROOT] })).find("req_1")).rejects.toThrow(
+      "another root secret",
+    );
   });
 });

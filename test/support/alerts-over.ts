@@ -10,7 +10,7 @@ export function alertsOver(store: Pick<Store, "alertSteps">, options: Partial<Al
     store,
     nodeId: randomUUID(),
     log: SILENT,
-    sealKeys: [randomBytes(32)],
+    sealKeys: { keys: [randomBytes(32)] },
     networks: [],
     makeId: () => randomUUID().replaceAll("-", ""),
     nowMs: Date.now,

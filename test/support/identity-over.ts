@@ -11,7 +11,7 @@ export function identityOver({ people, accounts }: Pick<Store, "people" | "accou
     store: people,
     randomBytes,
     accountExists: async (id) => (await accounts.get(id)) !== undefined,
-    seal: new SecretSeal([randomBytes(32)]),
+    seal: new SecretSeal({ keys: [randomBytes(32)] }),
     secondFactorFor: "nobody",
     ...parts,
   });
