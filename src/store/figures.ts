@@ -6,7 +6,7 @@ export interface Spent {
   readonly dayNanos: bigint;
   readonly monthNanos: bigint;
   readonly totalNanos: bigint;
-  /** Set aside for requests that run, of this day. */
+  /** Set aside for requests that run. */
   readonly heldNanos: bigint;
 }
 
@@ -56,17 +56,32 @@ export interface SpentColumns {
 /** The counters of one owner. */
 export const SPENT = `SELECT owner_id, period, spent_nanos, pending_nanos FROM budget WHERE owner = ? AND owner_id = ?
   AND (period, bucket) IN (VALUES ('day', ?), ('month', ?), ('total', ''))`;
+/**
+ * What leases of the keys' accounts have left, for each key and each that made it: its counters have that as pending,
+ * and nobody's request does. `ids` is how a driver takes the ids of the keys.
+ */
+export const leasedByKey = (ids: string): string => `WITH RECURSIVE leased (key_id, nanos) AS (
+  SELECT key_id, rest_nanos FROM lease WHERE account_id IN (SELECT account_id FROM key WHERE id ${ids})
+  UNION ALL SELECT key.maker_id, leased.nanos FROM leased JOIN key ON key.id = leased.key_id
+  WHERE key.maker_id IS NOT NULL)
+  SELECT key_id, SUM(nanos) AS nanos FROM leased GROUP BY key_id`;
+export interface LeasedColumns {
+  readonly key_id: string;
+  readonly nanos: bigint;
+}
+
 export const LAST_USE = "SELECT last_use_time_ms FROM key_use WHERE key_id = ?";
 export const NOTE_USE = `INSERT INTO key_use (key_id, last_use_time_ms) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE
   SET last_use_time_ms = excluded.last_use_time_ms WHERE excluded.last_use_time_ms > key_use.last_use_time_ms`;
 
-export function toSpent(rows: readonly SpentColumns[]): Spent {
+/** `leasedNanos` is what leases have left: pending, and held by no request. */
+export function toSpent(rows: readonly SpentColumns[], leasedNanos = 0n): Spent {
   const of = (period: string): SpentColumns | undefined => rows.find((row) => row.period === period);
   return {
     dayNanos: of("day")?.spent_nanos ?? 0n,
     monthNanos: of("month")?.spent_nanos ?? 0n,
     totalNanos: of("total")?.spent_nanos ?? 0n,
-    heldNanos: of("total")?.pending_nanos ?? 0n,
+    heldNanos: (of("total")?.pending_nanos ?? 0n) - leasedNanos,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Lists of accounts and keys in each database: order, filters, balances, spending and last uses. */
 import { expect, test } from "vitest";
+import type { LeaseOperation } from "../../src/ledger/operation.js";
 import type { AccountFilter, KeyRow, Store } from "../../src/store/store.js";
 import { creditOf, holdOf, NOON_MS, settleOf } from "../ledger/operations.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
@@ -75,6 +76,37 @@ onEachStore((driver) => {
     const spent = { dayNanos: 4n, monthNanos: 4n, totalNanos: 4n, heldNanos: 3n };
     expect(key).toEqual({ id: "key_1", lastUseTimeMs: undefined, spent });
     expect(unused?.spent).toEqual({ dayNanos: 0n, monthNanos: 0n, totalNanos: 0n, heldNanos: 0n });
+  });
+
+  test("what nodes lease is nobody's: a key holds what its requests do, with those that it made", async () => {
+    const store = await opened(await openStore(driver));
+    await store.keys.create(keyOf("key_maker"), TEST_EVENT);
+    await store.keys.create({ ...keyOf("key_made"), makerId: "key_maker" }, TEST_EVENT);
+    const leaseOf = (leaseId: string, keyId: string): LeaseOperation => ({
+      kind: "lease",
+      leaseId,
+      nodeId: "node",
+      accountId: "a0",
+      keyId,
+      budgets: [],
+      amountNanos: 8n,
+      requestNanos: 1n,
+      nowMs: NOON_MS,
+    });
+    const [, ...results] = await store.ledger.commit([
+      { kind: "beat", nodeId: "node", nowMs: NOON_MS, isLast: false },
+      leaseOf("l1", "key_maker"),
+      leaseOf("l2", "key_made"),
+      holdOf({ requestId: "r3", accountId: "a0", keyId: "key_made", amountNanos: 3n, leaseId: "l2", nodeId: "node" }),
+    ]);
+    expect(results.map(({ kind }) => kind)).toEqual(["leased", "leased", "held"]);
+    const held = async (): Promise<bigint[]> =>
+      (await store.figures.ofKeys(["key_maker", "key_made"], BUCKETS)).map(({ spent }) => spent.heldNanos);
+    expect(await held()).toEqual([3n, 3n]);
+    await store.ledger.commit([settleOf({ requestId: "r3", costNanos: 2n })]);
+    expect(await held()).toEqual([0n, 0n]);
+    const [made] = await store.figures.ofKeys(["key_maker"], BUCKETS);
+    expect(made?.spent.totalNanos).toBe(2n);
   });
 
   test("of a key's uses the latest is kept, and none is a change", async () => {

@@ -73,6 +73,7 @@ export const keyWords = {
   fullness: "Limits now",
   noLimits: "It has no limits. Budgets and limits of the account hold all the same.",
   used: (used: string, limit: string) => `${used} of ${limit}`,
+  heldNow: (held: string) => `${held} more is held now, for requests that run`,
   limitNames: {
     day: "Budget of today",
     month: "Budget of this month",

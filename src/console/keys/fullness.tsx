@@ -1,4 +1,4 @@
-/** How full each limit of a key is now. Budgets count what is set aside for running requests, too. */
+/** How full each limit of a key is now. What running requests have set aside of a budget is shown apart. */
 import type { ReactNode } from "react";
 import type { Key } from "../../../gen/console/key_service.js";
 import { keyWords } from "../copy/en-keys.ts";
@@ -11,6 +11,8 @@ const THOUSANDTHS = 1_000n;
 interface Fullness {
   readonly name: string;
   readonly used: bigint;
+  /** Set aside for requests that run: not spent, and not free either. */
+  readonly held: bigint;
   readonly limit: bigint;
   readonly write: (value: bigint) => string;
 }
@@ -20,18 +22,27 @@ function fullnessOf({ settings, figures }: Key): readonly Fullness[] {
   if (settings === undefined || figures === undefined) return [];
   const { heldNanos } = figures;
   const names = keyWords.limitNames;
-  const all: readonly Fullness[] = [
-    { name: names.day, used: figures.spentDayNanos + heldNanos, limit: settings.budgetDayNanos, write: money },
-    { name: names.month, used: figures.spentMonthNanos + heldNanos, limit: settings.budgetMonthNanos, write: money },
-    { name: names.total, used: figures.spentTotalNanos + heldNanos, limit: settings.budgetTotalNanos, write: money },
-    { name: names.requests, used: figures.requestsUsed, limit: settings.requestsPerMinute, write: count },
-    { name: names.tokens, used: figures.tokensUsed, limit: settings.tokensPerMinute, write: count },
+  const budget = (name: string, used: bigint, limit: bigint): Fullness => ({
+    name,
+    used,
+    limit,
+    held: heldNanos,
+    write: money,
+  });
+  const rate = (name: string, used: bigint, limit: bigint): Fullness => ({ name, used, limit, held: 0n, write: count });
+  const all = [
+    budget(names.day, figures.spentDayNanos, settings.budgetDayNanos),
+    budget(names.month, figures.spentMonthNanos, settings.budgetMonthNanos),
+    budget(names.total, figures.spentTotalNanos, settings.budgetTotalNanos),
+    rate(names.requests, figures.requestsUsed, settings.requestsPerMinute),
+    rate(names.tokens, figures.tokensUsed, settings.tokensPerMinute),
   ];
   return all.filter(({ limit }) => limit > 0n);
 }
 
-function shareOf({ used, limit }: Fullness): number {
-  return Number((used * THOUSANDTHS) / limit) / Number(THOUSANDTHS);
+/** How much of the limit an amount is, at most all of it. */
+function shareOf({ used, limit }: Fullness, amount = used): number {
+  return Math.min(Number((amount * THOUSANDTHS) / limit) / Number(THOUSANDTHS), 1);
 }
 
 /** The limit that is nearest, for a table. */
@@ -43,7 +54,7 @@ export function Fullest({ shownKey }: { readonly shownKey: Key }): ReactNode {
       <small>
         {percent(shareOf(fullest))} <span className="soft">{fullest.name}</span>
       </small>
-      <Bar share={shareOf(fullest)} />
+      <Bar of={fullest} />
     </span>
   );
 }
@@ -62,8 +73,9 @@ export function Fullnesses({ shownKey }: { readonly shownKey: Key }): ReactNode 
             <div key={one.name} className="meter">
               <dt className="soft">{one.name}</dt>
               <dd className="figures-line">{keyWords.used(one.write(one.used), one.write(one.limit))}</dd>
+              {one.held > 0n && <dd className="soft">{keyWords.heldNow(one.write(one.held))}</dd>}
               <dd>
-                <Bar share={shareOf(one)} />
+                <Bar of={one} />
               </dd>
             </div>
           ))}
@@ -73,12 +85,15 @@ export function Fullnesses({ shownKey }: { readonly shownKey: Key }): ReactNode 
   );
 }
 
-function Bar({ share }: { readonly share: number }): ReactNode {
-  const width = Math.min(share, 1) * 100;
+function Bar({ of }: { readonly of: Fullness }): ReactNode {
+  const share = shareOf(of);
+  const withHeld = shareOf(of, of.used + of.held);
+  const series = withHeld > NEARLY ? "series-3" : "series-1";
   return (
     <svg className="budget" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
       <rect className="budget-all" width="100" height="1" />
-      <rect className={share > NEARLY ? "series-3" : "series-1"} width={width} height="1" fill="currentColor" />
+      <rect className={`${series} budget-held`} width={withHeld * 100} height="1" fill="currentColor" />
+      <rect className={series} width={share * 100} height="1" fill="currentColor" />
     </svg>
   );
 }

@@ -8,14 +8,13 @@ import { words } from "../copy/en.ts";
 import { requestWords } from "../copy/en-requests.ts";
 import { clockTime, count, milliseconds } from "../format.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { saveText } from "../parts/download.ts";
 import { Page } from "../parts/page.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { FilterForm } from "./filter-form.tsx";
 import { askedOf, countOf } from "./request-filters.ts";
@@ -31,7 +30,7 @@ export function Requests(): ReactNode {
   const [isLive, setLive] = useState(false);
   const { page } = search;
   const asked = { ...askedOf(search), accountId: account, pageSize: PAGE_SIZE, pageToken: page ?? "" };
-  const { data, error, refetch } = useQuery({
+  const list = useQuery({
     ...ask(listRequests, asked, account),
     placeholderData: keepPreviousData,
     refetchInterval: isLive && page === undefined ? LIVE_MS : false,
@@ -46,28 +45,26 @@ export function Requests(): ReactNode {
     <Page title={words.pages.requests} about={requestWords.about} actions={live}>
       <OpenById />
       <FilterForm />
-      {error !== null ? (
-        <Problem error={error} what={words.errors.load(words.pages.requests)} onAgain={() => void refetch()} />
-      ) : data === undefined ? (
-        <Waiting height={480} />
-      ) : (
-        <>
-          <Found requests={data.requests} isFiltered={countOf(search) > 0 || page !== undefined} />
-          <Pager page={page} next={data.nextPageToken} first={requestWords.newest} more={requestWords.older} />
-          {data.requests.length > 0 && (
-            <span className="row">
-              <button
-                className="button"
-                type="button"
-                onClick={() => saveText(requestsCsv(data.requests), "requests.csv", "text/csv")}
-              >
-                {requestWords.csv}
-              </button>
-              <span className="soft">{requestWords.csvNote(count(data.requests.length))}</span>
-            </span>
-          )}
-        </>
-      )}
+      <Loaded of={list} what={words.pages.requests} height={480}>
+        {({ requests, nextPageToken }) => (
+          <>
+            <Found requests={requests} isFiltered={countOf(search) > 0 || page !== undefined} />
+            <Pager page={page} next={nextPageToken} first={requestWords.newest} more={requestWords.older} />
+            {requests.length > 0 && (
+              <span className="row">
+                <button
+                  className="button"
+                  type="button"
+                  onClick={() => saveText(requestsCsv(requests), "requests.csv", "text/csv")}
+                >
+                  {requestWords.csv}
+                </button>
+                <span className="soft">{requestWords.csvNote(count(requests.length))}</span>
+              </span>
+            )}
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -6,6 +6,8 @@ import {
   type KeyFigureRow,
   type KeyUse,
   LAST_USE,
+  leasedByKey,
+  type LeasedColumns,
   NOTE_USE,
   SPENT,
   type Spent,
@@ -18,12 +20,14 @@ import type { Sqlite } from "./binding.js";
 export class SqliteFigures {
   readonly #balance;
   readonly #spent;
+  readonly #leased;
   readonly #lastUse;
   readonly #note;
 
   constructor(database: Sqlite) {
     this.#balance = database.prepare<[string], BalanceColumns>(BALANCE);
     this.#spent = database.prepare<[string, string, string, string], SpentColumns>(SPENT);
+    this.#leased = database.prepare<[string], LeasedColumns>(leasedByKey("IN (SELECT value FROM json_each(?))"));
     this.#lastUse = database.prepare<[string], bigint>(LAST_USE).pluck();
     const note = database.prepare(NOTE_USE);
     this.#note = database.transaction((uses: readonly KeyUse[]) => {
@@ -39,10 +43,11 @@ export class SqliteFigures {
   }
 
   ofKeys(ids: readonly string[], buckets: Buckets): KeyFigureRow[] {
+    const leased = new Map(this.#leased.all(JSON.stringify(ids)).map(({ key_id, nanos }) => [key_id, nanos]));
     return ids.map((id) => {
       const last = this.#lastUse.get(id);
       const lastUseTimeMs = last === undefined ? undefined : Number(last);
-      return { id, lastUseTimeMs, spent: this.#spentOf("key", id, buckets) };
+      return { id, lastUseTimeMs, spent: this.#spentOf("key", id, buckets, leased.get(id)) };
     });
   }
 
@@ -50,7 +55,7 @@ export class SqliteFigures {
     this.#note(uses);
   }
 
-  #spentOf(owner: "account" | "key", id: string, { day, month }: Buckets): Spent {
-    return toSpent(this.#spent.all(owner, id, day, month));
+  #spentOf(owner: "account" | "key", id: string, { day, month }: Buckets, leasedNanos = 0n): Spent {
+    return toSpent(this.#spent.all(owner, id, day, month), leasedNanos);
   }
 }

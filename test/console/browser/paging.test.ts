@@ -1,0 +1,65 @@
+/** A list whose next page is on its way: the page before stays in sight, and nothing of it can be used. */
+import type { Page, Route } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { generate, joinWorld, type World } from "./world.js";
+
+/** More than a page of the log of requests, and of that of changes. */
+const REQUESTS = 201;
+const KEYS = 101;
+const AT_ONCE = 10;
+let world: World;
+beforeAll(async () => {
+  world = await joinWorld("paging", 0);
+  const { secret = "" } = world.keys[0] ?? {};
+  let left = REQUESTS;
+  const send = async (): Promise<void> => {
+    while (left-- > 0) await (await generate(world.url, secret, "sim-free", "Hello.")).text();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, send));
+  const make = (): Promise<unknown> => world.api("/api/v1/keys", { account_id: "paging", settings: {} });
+  for (let made = 0; made < KEYS; made += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, make));
+  for (const { asks, size } of LISTS) await vi.waitFor(() => hasMore(asks, size), { timeout: 60_000, interval: 500 });
+});
+afterAll(() => world.close());
+
+const LISTS = [
+  { path: "/requests", asks: "/api/v1/requests", size: 200 },
+  { path: "/audit", asks: "/api/v1/audit_events", size: 100 },
+] as const;
+
+test.each(LISTS)("of $path", async ({ path, asks }) => {
+  const page = await world.open(path);
+  const list = page.locator(".loaded");
+  const older = page.getByRole("link", { name: "Older" });
+  await older.waitFor();
+  const file = page.getByRole("button", { name: "Download CSV" });
+  const waiting: Route[] = [];
+  await page.route(
+    (url) => url.pathname === asks && url.searchParams.get("page_token") !== null,
+    (route) => void waiting.push(route),
+  );
+  const before = await firstRow(page);
+  await older.focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => waiting.length).toBe(1);
+  await expect.poll(() => list.getAttribute("aria-busy")).toBe("true");
+  expect(await firstRow(page)).toBe(before);
+  // Neither a click nor the keyboard reaches what belongs to the page before.
+  expect(await older.evaluate((link) => link.closest("[inert]") !== null)).toBe(true);
+  if (path === "/requests") expect(await file.evaluate((button) => button.closest("[inert]") !== null)).toBe(true);
+  await waiting[0]?.continue();
+  await expect.poll(() => list.getAttribute("aria-busy")).toBe("false");
+  expect(await firstRow(page)).not.toBe(before);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("role"))).toBe("region");
+  await page.context().close();
+});
+
+/** Records of requests come a moment after their answers. */
+async function hasMore(path: string, size: number): Promise<void> {
+  const answer = await world.api<{ next_page_token: string }>(`${path}?account_id=paging&page_size=${size}`);
+  expect(answer.next_page_token).not.toBe("");
+}
+
+async function firstRow(page: Page): Promise<string | null> {
+  return page.locator("tbody tr:not([aria-hidden])").first().textContent();
+}
