@@ -6,7 +6,8 @@ import { NO_USAGE, USAGE_FIELDS } from "./usage.js";
 /** The proto's names of the fields of a usage, as they begin in JSON. */
 const TOKENS = USAGE_FIELDS.map((field) => {
   const name = field.replaceAll(/[A-Z]|\d/g, (part) => `_${part.toLowerCase()}`);
-  return { field, begin: `"${name}":"` };
+  const begin = `,"${name}":"`;
+  return { field, begin, none: `${begin}0"` };
 });
 
 /** The same text as that of any message. */
@@ -22,15 +23,18 @@ export function usageJson(sum: UsageSum): string {
 
 function errorsJson(errors: UsageSum["errors"]): string {
   let text = "";
-  for (const [reason, count] of Object.entries(errors))
-    text += `${text === "" ? "" : ","}${JSON.stringify(reason)}:"${count}"`;
+  for (const reason in errors) text += `${text === "" ? "" : ","}${JSON.stringify(reason)}:"${errors[reason]}"`;
   return `{${text}}`;
 }
 
 function tokensJson(usage: Usage): string {
   let text = "";
-  for (const { field, begin } of TOKENS) text += `${text === "" ? "{" : ","}${begin}${usage[field]}"`;
-  return `${text}}`;
+  for (const { field, begin, none } of TOKENS) {
+    const tokens = usage[field];
+    // Most kinds of tokens occur in few sums.
+    text += tokens === 0n ? none : `${begin}${tokens}"`;
+  }
+  return `{${text.slice(1)}}`;
 }
 
 function moneyJson(name: string, nanos: bigint | undefined): string {

@@ -1,10 +1,11 @@
 /** A page of requests over HTTP: a long one is written piece by piece, for each request has some fifty fields. */
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { Readable } from "node:stream";
 import { UsageServiceService } from "../api/index.js";
 import type { ListRequestsResponse, RequestRecord } from "../api/index.js";
+import { writerOf } from "../api/message-json.js";
 import { goneSignal } from "./front.js";
-import { requestBytes, responseJson } from "./json-map.js";
+import { requestBytes } from "./json-map.js";
 import { type ManagementAnswer, orRefuseCaller } from "./management-route.js";
 import { pieces } from "./pieces.js";
 import { isOfSession } from "./session-cookie.js";
@@ -26,16 +27,20 @@ export const answerRequestList: ManagementAnswer = async (request, reply, input,
 };
 
 /** The JSON text of a page, or its pieces. */
-export function listJson(desc: DescMethod, page: ListRequestsResponse): string | AsyncGenerator<string> {
-  const json = (requests: RequestRecord[], nextPageToken: string): string =>
-    responseJson(desc, listRequests.responseSerialize({ requests, nextPageToken }));
-  if (page.requests.length <= PIECE_REQUESTS) return json(page.requests, page.nextPageToken);
-  // What stands before and behind the requests of a page that has none.
-  const empty = json([], page.nextPageToken);
-  const at = empty.indexOf("[]") + 1;
-  const write = (requests: RequestRecord[], isFirst: boolean): string => {
-    const text = json(requests, "");
-    return (isFirst ? "" : ",") + text.slice(text.indexOf("[") + 1, text.lastIndexOf("]"));
-  };
-  return pieces(page.requests, PIECE_REQUESTS, { begin: empty.slice(0, at), write, end: empty.slice(at) });
+export function listJson(
+  desc: DescMethod,
+  { requests, nextPageToken }: ListRequestsResponse,
+): string | AsyncGenerator<string> {
+  const writeRequest = writerOf(requestDesc(desc));
+  const [begin, end] = ['{"requests":[', `],"next_page_token":${JSON.stringify(nextPageToken)}}`];
+  const write = (some: readonly RequestRecord[], isFirst: boolean): string =>
+    (isFirst ? "" : ",") + some.map(writeRequest).join(",");
+  if (requests.length <= PIECE_REQUESTS) return begin + write(requests, true) + end;
+  return pieces(requests, PIECE_REQUESTS, { begin, write, end });
+}
+
+function requestDesc({ output }: DescMethod): DescMessage {
+  const desc = output.fields.find(({ name }) => name === "requests")?.message;
+  if (desc === undefined) throw new Error(`${output.typeName} has no requests`);
+  return desc;
 }

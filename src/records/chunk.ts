@@ -2,7 +2,17 @@
  * Some thousand records, column by column: each column has the narrowest numbers that hold it, so that a question about
  * a million requests reads a few bytes of each.
  */
-import { type ColumnName, COLUMNS, NAMES, type NameColumn, NUMBERS, type RecordRow, TEXTS } from "./columns.js";
+import {
+  type ColumnName,
+  COLUMNS,
+  emptyRow,
+  NAMES,
+  type NameColumn,
+  NUMBERS,
+  type RecordRow,
+  TEXTS,
+} from "./columns.js";
+import { ListedTexts, PackedTexts, type TextList } from "./text-list.js";
 import type { RowBatch } from "./row-batch.js";
 
 type Cells = Uint8Array | Uint16Array | Uint32Array | Float64Array;
@@ -16,7 +26,7 @@ export interface Column {
 /** A part of a chunk: some of its columns, and the list that their names or texts stand in. */
 export interface Part {
   readonly columns: ReadonlyMap<ColumnName, Column>;
-  readonly texts: readonly string[];
+  readonly texts: TextList;
 }
 
 export interface Chunk {
@@ -59,7 +69,7 @@ export function mostOf({ base, cells }: Column): number {
 
 /** The name or text of a row. */
 export function textAt(part: Part, name: ColumnName, row: number): string {
-  return part.texts[valueAt(columnOf(part, name), row)] ?? "";
+  return part.texts.at(valueAt(columnOf(part, name), row));
 }
 
 /** Makes a chunk of at most so many rows, taken column by column. */
@@ -74,7 +84,8 @@ export class ChunkBuilder {
   }
 
   pushBatch({ count, cells, texts }: RowBatch): void {
-    const [names, ownTexts] = [new Places(texts, this.#names), new Places(texts, this.#texts)];
+    const listed = new ListedTexts(texts);
+    const [names, ownTexts] = [new Places(listed, this.#names), new Places(listed, this.#texts)];
     const width = COLUMNS.length;
     for (const [place, name] of COLUMNS.entries()) {
       const own = this.#cellsOf(name);
@@ -117,7 +128,7 @@ export class ChunkBuilder {
     }
     const part = (names: readonly ColumnName[], dictionary: Dictionary): Part => ({
       columns: new Map(names.map((name) => [name, narrowed(this.#valuesOf(name))])),
-      texts: dictionary.texts,
+      texts: new ListedTexts(dictionary.texts),
     });
     return { count: this.#count, fromMs, toMs, facts: part(FACTS, this.#names), texts: part(TEXTS, this.#texts) };
   }
@@ -154,10 +165,10 @@ class Places {
   readonly #known: Int32Array;
 
   constructor(
-    private readonly texts: readonly string[],
+    private readonly texts: TextList,
     private readonly dictionary: Dictionary,
   ) {
-    this.#known = new Int32Array(texts.length).fill(NO_PLACE);
+    this.#known = new Int32Array(texts.count).fill(NO_PLACE);
   }
 
   /** The place of the text that stands there in the list, or of another one instead. */
@@ -165,7 +176,7 @@ class Places {
     if (instead !== undefined) return this.dictionary.placeOf(instead);
     const known = this.#known[place] ?? NO_PLACE;
     if (known !== NO_PLACE) return known;
-    return (this.#known[place] = this.dictionary.placeOf(this.texts[place] ?? ""));
+    return (this.#known[place] = this.dictionary.placeOf(this.texts.at(place)));
   }
 }
 
@@ -195,26 +206,42 @@ function narrowed(values: Float64Array): Column {
   return { base: least, cells };
 }
 
+/** What a part's bytes begin with. */
+interface Head {
+  readonly columns: readonly (readonly [ColumnName, number, Kind | "", number, number])[];
+  /** Names. Of texts it is how many there are and where they begin. */
+  readonly texts: readonly string[] | { readonly count: number; readonly offset: number; readonly bytes: number };
+}
+
 /** A part as bytes: the length of its head, the head in JSON, and the cells of each column, eight bytes apart. */
-export function encodePart(part: Part): Uint8Array {
+function encodePart({ columns, texts }: Part): Uint8Array {
   let at = 0;
-  const columns: [string, number, Kind | "", number, number][] = [];
-  for (const [name, { base, cells }] of part.columns) {
-    const length = cells?.length ?? 0;
-    columns.push([name, base, cells === undefined ? "" : kindOf(cells), at, length]);
-    at += aligned(cells?.byteLength ?? 0);
-  }
-  const head = Buffer.from(JSON.stringify({ columns, texts: part.texts }));
+  const pieces: (readonly [number, NodeJS.ArrayBufferView])[] = [];
+  const place = (piece: NodeJS.ArrayBufferView): number => {
+    pieces.push([at, piece]);
+    const offset = at;
+    at += aligned(piece.byteLength);
+    return offset;
+  };
+  const placed = [...columns].map(([name, { base, cells }]): Head["columns"][number] =>
+    cells === undefined ? [name, base, "", 0, 0] : [name, base, kindOf(cells), place(cells), cells.length],
+  );
+  const head = Buffer.from(JSON.stringify({ columns: placed, texts: placeTexts(texts, place) } satisfies Head));
   const start = aligned(4 + head.length);
   const bytes = new Uint8Array(start + at);
   new DataView(bytes.buffer).setUint32(0, head.length, true);
   bytes.set(head, 4);
-  for (const [place, { cells }] of [...part.columns.values()].entries()) {
-    const offset = columns[place]?.[3] ?? 0;
-    if (cells !== undefined)
-      bytes.set(new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength), start + offset);
-  }
+  for (const [offset, { buffer, byteOffset, byteLength }] of pieces)
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), start + offset);
   return bytes;
+}
+
+function placeTexts(texts: TextList, place: (piece: NodeJS.ArrayBufferView) => number): Head["texts"] {
+  if (texts instanceof ListedTexts) return texts.texts;
+  const { ends, bytes } = PackedTexts.of(texts);
+  const offset = place(ends);
+  place(bytes);
+  return { count: ends.length, offset, bytes: bytes.length };
 }
 
 export function decodePart(given: Uint8Array): Part {
@@ -223,30 +250,33 @@ export function decodePart(given: Uint8Array): Part {
   const { buffer } = bytes;
   if (!(buffer instanceof ArrayBuffer)) throw new Error("a part of a chunk is in memory that threads share");
   const headBytes = new DataView(buffer, bytes.byteOffset).getUint32(0, true);
-  const head = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, headBytes).toString()) as {
-    readonly columns: readonly [ColumnName, number, Kind | "", number, number][];
-    readonly texts: readonly string[];
-  };
+  const head = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + 4, headBytes).toString()) as Head;
   const start = bytes.byteOffset + aligned(4 + headBytes);
   const columns = head.columns.map(([name, base, kind, offset, length]): [ColumnName, Column] => [
     name,
     { base, cells: kind === "" ? undefined : new KINDS[kind](buffer, start + offset, length) },
   ]);
-  return { columns: new Map(columns), texts: head.texts };
+  return { columns: new Map(columns), texts: textsIn(head.texts, buffer, start) };
+}
+
+function textsIn(texts: Head["texts"], buffer: ArrayBuffer, start: number): TextList {
+  if (!("offset" in texts)) return new ListedTexts(texts);
+  const from = start + texts.offset;
+  const ends = new Uint32Array(buffer, from, texts.count);
+  return new PackedTexts(ends, Buffer.from(buffer, from + aligned(ends.byteLength), texts.bytes));
 }
 
 export function encodeChunk({ count, fromMs, toMs, facts, texts }: Chunk): ChunkBytes {
-  return { count, fromMs, toMs, facts: encodePart(facts), texts: encodePart(texts) };
+  return { count, fromMs, toMs, facts: encodePart(facts), texts: encodePart(packed(texts)) };
 }
 
 /** One row, as it was pushed. */
-export function rowOf(chunk: Chunk, row: number): RecordRow {
-  const cells = COLUMNS.map((name) => {
-    const part = isText(name) ? chunk.texts : chunk.facts;
-    const value = valueAt(columnOf(part, name), row);
-    return [name, isText(name) || isName(name) ? (part.texts[value] ?? "") : value];
-  });
-  return Object.fromEntries(cells) as RecordRow;
+export function rowOf({ facts, texts }: Chunk, row: number): RecordRow {
+  const read = emptyRow();
+  for (const name of NUMBERS) read[name] = valueAt(columnOf(facts, name), row);
+  for (const name of NAMES) read[name] = textAt(facts, name, row);
+  for (const name of TEXTS) read[name] = textAt(texts, name, row);
+  return read;
 }
 
 function kindOf(cells: Cells): Kind {
@@ -257,4 +287,9 @@ function kindOf(cells: Cells): Kind {
 
 function aligned(bytes: number): number {
   return (bytes + 7) & ~7;
+}
+
+/** Of ids and the like a question reads a few. */
+function packed({ columns, texts }: Part): Part {
+  return { columns, texts: PackedTexts.of(texts) };
 }

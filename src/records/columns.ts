@@ -55,6 +55,11 @@ export interface RecordRow extends Readonly<Record<NumberColumn, number>>, Reado
   readonly detail: string;
 }
 
+/** A row without a value, to be filled: of many rows each new one with all columns at once is quicker than by name. */
+export function emptyRow(): Record<NumberColumn, number> & Record<Exclude<ColumnName, NumberColumn>, string> {
+  return { ...EMPTY };
+}
+
 /** A time in milliseconds as it is stored. */
 export function storedTime(timeMs: number | undefined): number {
   return timeMs === undefined ? 0 : Math.round(timeMs * 10) + 1;
@@ -64,3 +69,9 @@ export function storedTime(timeMs: number | undefined): number {
 export function timeIn(stored: number): number | undefined {
   return stored === 0 ? undefined : (stored - 1) / 10;
 }
+
+// Each column has its kind's value of nothing.
+const EMPTY = Object.fromEntries([
+  ...NUMBERS.map((name) => [name, 0]),
+  ...[...NAMES, ...TEXTS].map((name) => [name, ""]),
+]) as RecordRow;

@@ -12,9 +12,10 @@ import {
 } from "./chunk.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { FLAG, type RecordRow } from "./columns.js";
-import { type RecordFilter, isRefused, testOf } from "./filter.js";
+import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
 import { PartCache } from "./part-cache.js";
 import { BatchBuilder, type RowBatch } from "./row-batch.js";
+import { ListedTexts } from "./text-list.js";
 import type { Dimension } from "./usage-codes.js";
 import { UsageScan, type UsageTable } from "./usage-scan.js";
 
@@ -27,7 +28,7 @@ const REQUEST_MS_MAX = 700_000;
 const EVER_MS = Number.MAX_SAFE_INTEGER;
 const ID_TIME = /^req_([0-9a-f]{12})[0-9a-f]{20}$/;
 type ReadMark = Pick<ChunkMark, "id" | "count" | "fromMs" | "toMs">;
-const NO_PART: Part = { columns: new Map(), texts: [] };
+const NO_PART: Part = { columns: new Map(), texts: new ListedTexts([]) };
 /** Whom a request was for, and what may tell it. */
 const PERSONAL: ReadonlySet<string> = new Set(["endUser", "tags", "session", "clientRequestId", "address"]);
 
@@ -75,25 +76,22 @@ export class Engine {
       // All that is left is older than what a page needs.
       const last = found[count - 1];
       if (last !== undefined && last.timeMs > mark.toMs) break;
-      if (filter.id !== undefined && !(await this.#mayHold(mark.id, filter.id))) continue;
       const chunk = await this.#chunk(mark, filter.id !== undefined);
       const passes = chunk && testOf(chunk, filter);
       if (chunk === undefined || passes === undefined) continue;
-      const times = columnOf(chunk.facts, "endTimeMs");
-      const rows: { readonly timeMs: number; readonly row: number }[] = [];
-      for (let row = 0; row < chunk.count; row++) {
-        const timeMs = valueAt(times, row);
-        if ((after === undefined || timeMs <= after.timeMs) && passes(row)) rows.push({ timeMs, row });
-      }
-      if (rows.length === 0) continue;
-      rows.sort((a, b) => b.timeMs - a.timeMs);
-      // More than a page of one chunk is not looked at, but for those of the same moment.
-      const bound = rows[count + 1_000]?.timeMs ?? -Infinity;
+      const keys = keysByTime(chunk, passes, after);
+      if (keys.length === 0) continue;
       const whole = await this.#withTexts(mark, chunk);
-      for (const { timeMs, row } of rows) {
-        if (timeMs < bound) break;
+      // More than a page of one chunk is not read, but for those of the moment at which it ends.
+      let [taken, boundMs] = [0, -Infinity];
+      for (let at = keys.length - 1; at >= 0; at--) {
+        const key = keys[at] ?? 0;
+        const row = key % chunk.count;
+        const timeMs = chunk.fromMs + (key - row) / chunk.count;
+        if (timeMs < boundMs) break;
         if (after !== undefined && timeMs === after.timeMs && textAt(whole.texts, "id", row) >= after.id) continue;
         found.push({ timeMs, row: rowOf(whole, row) });
+        if (++taken === count) boundMs = timeMs;
       }
       found = found.sort((a, b) => b.timeMs - a.timeMs || (a.row.id < b.row.id ? 1 : -1)).slice(0, count);
     }
@@ -120,9 +118,8 @@ export class Engine {
     const began = beganMs(id);
     const toMs = began === undefined ? EVER_MS : began + REQUEST_MS_MAX;
     for (const mark of await this.store.within(began ?? 0, toMs)) {
-      if (!(await this.#mayHold(mark.id, id))) continue;
       const chunk = await this.#chunk(mark, true);
-      const place = chunk?.texts.texts.indexOf(id) ?? -1;
+      const place = chunk?.texts.texts.placeOf(id) ?? -1;
       if (chunk === undefined || place < 0) continue;
       const ids = columnOf(chunk.texts, "id");
       for (let row = 0; row < chunk.count; row++) if (valueAt(ids, row) === place) return rowOf(chunk, row);
@@ -136,7 +133,8 @@ export class Engine {
       const known = new Set<string>();
       for (const mark of await this.store.within(fromMs - REQUEST_MS_MAX, toMs + REQUEST_MS_MAX)) {
         const chunk = await this.#chunk(mark, true);
-        for (const text of chunk?.texts.texts ?? []) known.add(text);
+        if (chunk === undefined) continue;
+        for (let row = 0; row < chunk.count; row++) known.add(textAt(chunk.texts, "id", row));
       }
       const builder = new BatchBuilder();
       for (const row of rows) if (!known.has(row.id)) builder.push(row);
@@ -251,13 +249,6 @@ export class Engine {
     return made;
   }
 
-  /** False where no text of the chunk has this in it, which its bytes tell sooner than its texts. */
-  async #mayHold(id: number, text: string): Promise<boolean> {
-    if (this.#cache.get(id, "texts") !== undefined) return true;
-    const bytes = await this.store.texts(id);
-    return bytes !== undefined && holds(bytes, JSON.stringify(text).slice(1, -1));
-  }
-
   /** Undefined where it is gone: another one took its place, or it was over its time. */
   async #chunk(mark: ReadMark, needsTexts: boolean): Promise<Chunk | undefined> {
     const facts = await this.#part(mark.id, "facts");
@@ -283,14 +274,22 @@ export class Engine {
   }
 }
 
+/** One number for each row that passes, in the order of their times: the time since the chunk's first, and the row. */
+function keysByTime({ facts, count, fromMs }: Chunk, passes: Test, after: ListCursor | undefined): Float64Array {
+  const times = columnOf(facts, "endTimeMs");
+  const keys = new Float64Array(count);
+  let found = 0;
+  for (let row = 0; row < count; row++) {
+    const timeMs = valueAt(times, row);
+    if ((after === undefined || timeMs <= after.timeMs) && passes(row)) keys[found++] = (timeMs - fromMs) * count + row;
+  }
+  return keys.subarray(0, found).sort();
+}
+
 /** When the request with this id began; undefined where the text is no whole id. */
 function beganMs(id: string | undefined): number | undefined {
   const time = ID_TIME.exec(id ?? "")?.[1];
   return time === undefined ? undefined : Number.parseInt(time, 16);
-}
-
-function holds({ buffer, byteOffset, byteLength }: Uint8Array, text: string): boolean {
-  return Buffer.from(buffer, byteOffset, byteLength).includes(text);
 }
 
 function asNew(chunk: Chunk, sealed: boolean, stripped: boolean): NewChunk {

@@ -1,6 +1,6 @@
 /** Which records a question is about. */
 import { UsageSource } from "../api/index.js";
-import { type Chunk, columnOf, type Part, textAt, valueAt } from "./chunk.js";
+import { type Chunk, columnOf, type Part, valueAt } from "./chunk.js";
 import { FLAG, type NameColumn, type RecordRow, storedTime } from "./columns.js";
 
 /** How the ledger ended a request; uncharged is one that no money was set aside for. */
@@ -39,13 +39,14 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
   };
   if (chunk.fromMs < filter.fromMs || chunk.toMs > filter.toMs) range("endTimeMs", filter.fromMs, filter.toMs);
   for (const [name, wanted] of Object.entries(filter.names) as [NameColumn, string][]) {
-    const place = facts.texts.indexOf(wanted);
+    const place = facts.texts.placeOf(wanted);
     if (place < 0) return undefined;
     range(name, place, place);
   }
   if (filter.tag !== undefined) {
     const { tag } = filter;
-    const having = new Set(facts.texts.flatMap((text, place) => (text.split("\n").includes(tag) ? [place] : [])));
+    const isTagged = (place: number): boolean => facts.texts.at(place).split("\n").includes(tag);
+    const having = new Set([...facts.texts.placesWith(tag)].filter(isTagged));
     if (having.size === 0) return undefined;
     const tags = columnOf(facts, "tags");
     tests.push((row) => having.has(valueAt(tags, row)));
@@ -61,9 +62,10 @@ export function testOf(chunk: Chunk, filter: RecordFilter): Test | undefined {
     tests.push((row) => mayBe(charge, valueAt(flags, row), valueAt(source, row)));
   }
   if (filter.id !== undefined) {
-    const { id } = filter;
-    const { texts } = chunk;
-    tests.push((row) => ID_COLUMNS.some((name) => textAt(texts, name, row).includes(id)));
+    const having = chunk.texts.texts.placesWith(filter.id);
+    if (having.size === 0) return undefined;
+    const columns = ID_COLUMNS.map((name) => columnOf(chunk.texts, name));
+    tests.push((row) => columns.some((column) => having.has(valueAt(column, row))));
   }
   const [first = everyRow, ...others] = tests;
   return others.length === 0 ? first : (row) => first(row) && others.every((test) => test(row));

@@ -4,7 +4,7 @@ import type { Part } from "./chunk.js";
 
 /** What is kept of each kind. Facts are what sums are made of; texts only name rows. */
 const FACTS_BYTES_MAX = 96 * 1024 * 1024;
-const TEXTS_BYTES_MAX = 16 * 1024 * 1024;
+const TEXTS_BYTES_MAX = 32 * 1024 * 1024;
 
 export class PartCache {
   readonly #parts = {

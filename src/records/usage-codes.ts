@@ -41,7 +41,7 @@ export function codesOf(facts: Part, dimension: Dimension, count: number): Codes
   if (periodMs !== undefined) return periodCodes(facts, dimension, periodMs, count);
   const { base, cells } = columnOf(facts, COLUMN_OF[dimension] ?? "model");
   const nameOf = (code: number): string => {
-    const name = facts.texts[base + code] ?? "";
+    const name = facts.texts.at(base + code);
     // All tags of a request together are one group, so that the sum of all groups is the whole.
     return dimension === "tag" ? name.replaceAll("\n", ", ") : name;
   };

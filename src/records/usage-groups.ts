@@ -25,15 +25,29 @@ export interface Percentiles {
 
 /** In the table's order. */
 export function groupsOf(table: UsageTable): UsageGroup[] {
-  return Array.from({ length: table.requestCounts.length }, (_, at) => new TableGroup(table, at));
+  const sums = new TableSums(table.sums);
+  return Array.from({ length: table.requestCounts.length }, (_, at) => new TableGroup(table, sums, at));
+}
+
+/** Those of the group that was read last: kept for all groups, they would be more garbage than a turn has time for. */
+class TableSums {
+  #at = -1;
+  #sums = NO_SUMS;
+
+  constructor(private readonly numbers: BigInt64Array) {}
+
+  of(at: number): Readonly<Record<SumName, bigint>> {
+    if (this.#at === at) return this.#sums;
+    this.#at = at;
+    return (this.#sums = sumsOf(this.numbers, at * SUMS.length));
+  }
 }
 
 /** A group is read off the table where it is asked for: of 20,000 nobody makes all at once. */
 class TableGroup implements UsageGroup {
-  #sums: Record<SumName, bigint> | undefined;
-
   constructor(
     private readonly table: UsageTable,
+    private readonly tableSums: TableSums,
     private readonly at: number,
   ) {}
 
@@ -59,7 +73,7 @@ class TableGroup implements UsageGroup {
   }
 
   get sums(): Readonly<Record<SumName, bigint>> {
-    return (this.#sums ??= sumsOf(this.table.sums, this.at * SUMS.length));
+    return this.tableSums.of(this.at);
   }
 
   get firstTokenMs(): Percentiles | undefined {

@@ -13,7 +13,6 @@ import { SUMS, type SumName } from "./usage-scan.js";
 const VERIFIED_MAX = 10_000;
 /** How far back most questions go. */
 const WARM_DAYS = 30;
-const SPLIT = "\u0000";
 
 /** A day that is not known to agree, and the ledger's sums of it. */
 interface OpenDay {
@@ -39,15 +38,10 @@ export class UsageQuestions {
     let { found, rests } = await this.#compared(dimensions, filter);
     if (rests.some(({ group }) => group.requestCount > 0) && (await this.#adopt(rests)))
       ({ found, rests } = await this.#compared(dimensions, filter));
-    if (rests.length === 0) return found;
-    const groups = new Map(found.map((group) => [group.values.join(SPLIT), group]));
-    for (const rest of rests) {
-      const group = groupOf(rest, dimensions);
-      const id = group.values.join(SPLIT);
-      const known = groups.get(id);
-      groups.set(id, known === undefined ? group : merged(known, group));
-    }
-    return [...groups.values()].toSorted((a, b) => (a.values.join(SPLIT) < b.values.join(SPLIT) ? -1 : 1));
+    return withRests(
+      found,
+      rests.map((rest) => groupOf(rest, dimensions)),
+    );
   }
 
   /** Compares the last days with the ledger, one after the other: whoever asks first need not wait for all of them. */
@@ -119,6 +113,34 @@ export class UsageQuestions {
     adopting.catch(() => undefined);
     return false;
   }
+}
+
+/** Each of the few rests is put where it belongs among the groups, of which there may be 20,000 in order. */
+function withRests(found: readonly UsageGroup[], rests: readonly UsageGroup[]): readonly UsageGroup[] {
+  if (rests.length === 0) return found;
+  const all = [...found];
+  for (const rest of rests) {
+    let [low, high] = [0, all.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const group = all[middle];
+      if (group !== undefined && order(group, rest) < 0) low = middle + 1;
+      else high = middle;
+    }
+    const known = all[low];
+    if (known !== undefined && order(known, rest) === 0) all[low] = merged(known, rest);
+    else all.splice(low, 0, rest);
+  }
+  return all;
+}
+
+/** As a table has its groups: by the first value, then by the second. */
+function order({ values }: UsageGroup, { values: others }: UsageGroup): number {
+  for (const [place, value] of values.entries()) {
+    const other = others[place] ?? "";
+    if (value !== other) return value < other ? -1 : 1;
+  }
+  return 0;
 }
 
 function merged(a: UsageGroup, b: UsageGroup): UsageGroup {

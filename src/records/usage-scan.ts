@@ -134,7 +134,7 @@ export class UsageScan {
       const [reason, group] = [reasons.base + (reasons.cells?.[row] ?? 0), groups[row] ?? 0];
       if (reason === 0 || group === 0) continue;
       if (((flags.base + (flags.cells?.[row] ?? 0)) & FLAG.adopted) !== 0) continue;
-      const of = (counts[reason] ??= this.#errorsOf(facts.texts[reason] ?? "").held(groupCount));
+      const of = (counts[reason] ??= this.#errorsOf(facts.texts.at(reason)).held(groupCount));
       of[group] = (of[group] ?? 0) + 1;
     }
   }

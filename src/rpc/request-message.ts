@@ -3,9 +3,11 @@ import { usageFrom } from "../api/usage.js";
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ErrorReason, Price, type RequestDetail, type RequestRecord, RequestState, UsageSource } from "../api/index.js";
+import { registry } from "../api/descriptors.js";
 import { reasonOfWord } from "../errors.js";
 import { FLAG, type RecordRow, timeIn } from "../records/columns.js";
 import type { RequestRow } from "../store/store.js";
+import { withOwnMoney } from "./money-messages.js";
 import { attemptsOf, servedOf } from "./attempt.js";
 
 /** The ledger's states as the protocol has them. */
@@ -20,6 +22,7 @@ export const STATES: Readonly<Record<RequestRow["state"], RequestState>> = {
 export function messageOfLedger(row: RequestRow, forOperator: boolean, record: RecordRow | undefined): RequestRecord {
   const operatorCostNanos = forOperator ? row.operatorCostNanos : undefined;
   const isOver = row.endTimeMs !== null;
+  const { price, version } = priceOf(row.price);
   return {
     operatorCostNanos,
     marginNanos: operatorCostNanos === undefined || !isOver ? undefined : row.chargedNanos - operatorCostNanos,
@@ -34,8 +37,8 @@ export function messageOfLedger(row: RequestRow, forOperator: boolean, record: R
     usage: row.usage,
     usageSource: row.usageSource,
     attempts: row.attempts,
-    price: Price.decode(row.price),
-    priceVersion: priceVersion(row.price),
+    price,
+    priceVersion: version,
     chargedNanos: row.chargedNanos,
     overageNanos: row.overageNanos,
     refundedNanos: row.refundedNanos,
@@ -106,15 +109,22 @@ function detailOf(row: RecordRow): RequestDetail | undefined {
   };
 }
 
+interface KnownPrice {
+  readonly price: Price;
+  readonly version: string;
+}
+
 /** Most requests of a page have one of a few prices. */
-const versions = new LRUCache<string, string>({ max: 1_000 });
+const prices = new LRUCache<string, KnownPrice>({ max: 1_000 });
 
 /** Prices are pinned as bytes with one spelling, so equal prices have equal names. */
-function priceVersion(price: Uint8Array): string {
-  const text = Buffer.from(price.buffer, price.byteOffset, price.byteLength).toString("latin1");
-  const known = versions.get(text);
+function priceOf(bytes: Uint8Array): KnownPrice {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const known = prices.get(text);
   if (known !== undefined) return known;
-  const version = hash("sha256", price).slice(0, 12);
-  versions.set(text, version);
-  return version;
+  const desc = registry().getMessage("tollgate.v1.Price");
+  const price = desc === undefined ? Price.decode(bytes) : withOwnMoney(desc, Price.decode(bytes));
+  const found = { price, version: hash("sha256", bytes).slice(0, 12) };
+  prices.set(text, found);
+  return found;
 }

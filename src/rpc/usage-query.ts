@@ -69,7 +69,9 @@ class GroupSum extends MoneyItself implements UsageSum {
   get errors(): Record<string, bigint> {
     const { errors } = this.group;
     if (errors === NO_ERRORS) return NO_ERRORS;
-    return Object.fromEntries(Object.entries(errors).map(([reason, count]) => [reason, BigInt(count)]));
+    const counts: Record<string, bigint> = {};
+    for (const reason in errors) counts[reason] = BigInt(errors[reason] ?? 0);
+    return counts;
   }
 
   get usage(): Usage {

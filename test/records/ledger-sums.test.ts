@@ -183,6 +183,8 @@ async function compare(directory: string, requests: Traffic, isAdopted: boolean)
       const groups = await questions.ask(pair, { fromMs: DAY_MS - 86_400_000, toMs: nowMs, names: {} });
       const sums = groups.reduce((sum, group) => sum + group.sums.costNanos, 0n);
       expect([pair, sums]).toEqual([pair, want]);
+      const ids = groups.map(({ values }) => values.join("\u0000"));
+      expect(ids).toEqual([...new Set(ids)].toSorted());
       const settled = groups.reduce((count, group) => count + group.settledCount, 0);
       expect([pair, settled]).toEqual([pair, requests.filter(({ isVoid }) => !isVoid).length]);
     }
