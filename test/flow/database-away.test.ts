@@ -77,7 +77,7 @@ test.skipIf(missing !== undefined || postgresPrograms === undefined)(
     await server.crash();
     const away = await callUntil(first, secret, 6, 40, true);
     expect(away.served, [...away.refused].join()).toBe(6);
-    expect(first.log.some((line) => line.includes("are written to the journal"))).toBe(true);
+    await first.logged("are written to the journal");
     const others = await callUntil(first, cold, 1, 3);
     expect([...others.refused]).toEqual(["503 ledger_unavailable later"]);
     expect([...away.refused].filter((refusal) => refusal !== "503 ledger_unavailable later")).toEqual([]);

@@ -79,8 +79,7 @@ describe("a settings file that changes", () => {
     const text = settingsFor(upstream.url) + model("good-1") + bad;
     const line = text.slice(0, text.indexOf("bad-1")).split("\n").length;
     gateway.writeSettings(text);
-    await expect.poll(() => gateway.log.find((entry) => entry.includes("refused")), PATIENT).toBeDefined();
-    const entry = gateway.log.find((told) => told.includes("refused")) ?? "";
+    const entry = await gateway.logged("refused");
     // Broken YAML is noticed where the file ends, which is a line later.
     expect(entry).toMatch(new RegExp(`tollgate\\.yaml:(${line}|${line + 1})\\b`));
     expect(JSON.parse(entry)).toMatchObject({ level: expect.stringMatching(/warn|error/) });

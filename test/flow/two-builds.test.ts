@@ -11,6 +11,7 @@ import { administer, createDatabase, postgresMissing } from "../support/postgres
 import { OWN_REDIS_MISSING, type RedisServer, startRedis } from "../support/redis-server.js";
 import { settingsFor } from "../support/world.js";
 
+const PATIENT = { timeout: 60_000, interval: 200 };
 const missing = postgresMissing ?? OWN_REDIS_MISSING;
 /** A step that an older program need not know of, and one that it cannot live with. */
 const ADDITION: SchemaStep = {
@@ -91,8 +92,11 @@ describe.skipIf(missing !== undefined)(`an older build and a newer one ${missing
     await caller;
     expect(statuses.length).toBeGreaterThan(3);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    const listed = (await new Management(second).call("GET", "/nodes")).body["nodes"] as { version: string }[];
-    expect(listed.map((node) => node.version).toSorted()).toEqual(["0.1.7", "0.7.0"]);
+    const versions = async (): Promise<string[]> => {
+      const { body } = await new Management(second).call("GET", "/nodes");
+      return (body["nodes"] as { version: string }[]).map((node) => node.version).toSorted();
+    };
+    await expect.poll(versions, PATIENT).toEqual(["0.1.7", "0.7.0"]);
 
     // Back to the older one, as a roll-back does: the schema still serves it.
     expect(await first.stop()).toBe(0);

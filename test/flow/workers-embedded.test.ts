@@ -102,8 +102,8 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
   }, 120_000);
 
   test("both are listed, a limit is one limit, and a revoked key is refused by each at once", async () => {
-    const { body } = await management.call("GET", "/nodes");
-    expect(body["nodes"]).toHaveLength(2);
+    // Each worker learns of the other with a beat of its own.
+    await expect.poll(async () => (await management.call("GET", "/nodes")).body["nodes"], PATIENT).toHaveLength(2);
     await management.account("limited", CALL_NANOS * 1_000n);
     const { secret, id } = await management.makeKey("limited", { requests_per_minute: 20 });
     const statuses = await Promise.all(

@@ -5,12 +5,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { misfitsIn, statusesIn } from "./answer-check.js";
 import { databaseOf } from "./test-store.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
 const START_TIMEOUT_MS = 90_000;
+const LINE_TIMEOUT_MS = 30_000;
 const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
 
 export interface GatewayProcess {
@@ -26,6 +28,8 @@ export interface GatewayProcess {
   readonly log: readonly string[];
   /** Every line of its standard error so far: what it tells a person. */
   readonly told: readonly string[];
+  /** The first log line that holds these words. It may come after the answer that it tells of, and is waited for. */
+  logged(...words: readonly string[]): Promise<string>;
   /** Every answer so far, such as `POST /v1/messages 200`. */
   statuses(): string[];
   /** Ends it as an operator would, and returns its exit code. Throws where an answer did not fit the clients' SDKs. */
@@ -90,6 +94,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     pid: child.pid ?? 0,
     log,
     told,
+    logged: (...words) => lineOf(log, words),
     statuses: () => statusesIn(answers),
     expectOddAnswers: () => {
       isOdd = true;
@@ -105,6 +110,16 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
     },
     writeSettings: (yaml) => writeFileSync(settingsPath, yaml),
   };
+}
+
+async function lineOf(log: readonly string[], words: readonly string[]): Promise<string> {
+  const deadlineMs = performance.now() + LINE_TIMEOUT_MS;
+  for (;;) {
+    const line = log.find((told) => words.every((word) => told.includes(word)));
+    if (line !== undefined) return line;
+    if (performance.now() > deadlineMs) throw new Error(`no log line holds ${words.join(" and ")}`);
+    await sleep(20);
+  }
 }
 
 /** With `TOLLGATE_TEST_WORKERS` each gateway serves by so many processes; a front end has no state that they share. */
