@@ -16,6 +16,7 @@ import type { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { Log } from "../observe/log.js";
 import type { AuditStore } from "../store/store.js";
+import { FRONT_HEADER, isFront, type Origin } from "./address.js";
 import type { Head } from "./head.js";
 import { isOperator } from "./ownership.js";
 
@@ -32,6 +33,14 @@ export interface AuditedCall {
   readonly metadata: CallMetadata;
   /** True where it came over HTTP. */
   readonly isFront: boolean;
+}
+
+export function auditedCall(
+  path: string,
+  { metadata, local }: Pick<Origin, "metadata" | "local">,
+  frontTokens: readonly string[],
+): AuditedCall {
+  return { path, metadata, isFront: local || isFront(metadata[FRONT_HEADER], frontTokens) };
 }
 
 /** The act of a method that changes nothing. Whoever writes with it has a method that is declared wrongly. */

@@ -1,4 +1,4 @@
-/** How a call meets the replays: any method that wants one, and the methods that resume and cancel. */
+/** How a call meets answers that are kept: any method that asks for one, and the methods that resume and cancel. */
 import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
 import { type InferenceServiceService, type ResumeStreamResponse, type StreamGenerateResponse } from "../api/index.js";
 import { requiredMethod } from "../api/methods.js";
@@ -10,18 +10,22 @@ import type { GatewayCall } from "../gateway/gateway.js";
 import type { Replays } from "../gateway/replay/replays.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
-import type { ServerCall } from "./server-call.js";
-import type { Handlers, ServiceCall, StreamHandler, UnaryHandler } from "./handler.js";
+import type { Link, PermittedCall, ServedCall, Step } from "./chain.js";
+import type { Handlers, ServiceCall } from "./handler.js";
 
-/** Runs a unary method, or answers with what another call of it made. */
-export async function unaryReplayed(
-  replays: Replays,
-  path: string,
-  request: unknown,
-  { metadata }: ServerCall,
-  service: ServiceCall,
-  handler: UnaryHandler<unknown, unknown>,
-): Promise<unknown> {
+/** The link of the chain that answers with what another run of the call makes or made, where it asks for that. */
+export function replayedOr(replays: Replays | undefined): Link<PermittedCall, ServedCall> {
+  return (served, next) => {
+    const { route, service } = served;
+    if (replays?.wants(route.path, service.metadata) !== true) return next(served);
+    return served.sink === undefined
+      ? unaryReplayed(replays, served, next)
+      : streamReplayed(replays, served, served.sink, next);
+  };
+}
+
+async function unaryReplayed(replays: Replays, served: PermittedCall, next: Step<ServedCall>): Promise<unknown> {
+  const { route, request, service } = served;
   let answer: unknown;
   const sink = new AnswerSink<unknown>(service.requestId, {
     head: (told) => service.head(told),
@@ -31,25 +35,26 @@ export async function unaryReplayed(
     },
     onDrain: () => undefined,
   });
-  const ask = new Ask(requiredMethod(path), request, metadata);
-  await replays.serve(ask, service, sink, async (call, out) => {
-    out.data(await handler(request, serviceCall(call, out, service.act)));
+  await replays.serve(askOf(served), service, sink, async (call, out) => {
+    out.data(await next({ route, request, sink: undefined, service: serviceCall(call, out, service.act) }));
   });
   return answer;
 }
 
-/** Runs a streaming method, or answers with what another call of it answers. */
-export function streamReplayed(
+function streamReplayed(
   replays: Replays,
-  path: string,
-  request: unknown,
-  { metadata }: ServerCall,
-  service: ServiceCall,
+  served: PermittedCall,
   sink: CallSink<unknown>,
-  handler: StreamHandler<unknown, unknown>,
+  next: Step<ServedCall>,
 ): Promise<void> {
-  const ask = new Ask(requiredMethod(path), request, metadata);
-  return replays.serve(ask, service, sink, (call, out) => handler(request, serviceCall(call, out, NO_ACT), out));
+  const { route, request, service } = served;
+  return replays.serve(askOf(served), service, sink, async (call, out) => {
+    await next({ route, request, sink: out, service: serviceCall(call, out, NO_ACT) });
+  });
+}
+
+function askOf({ route, request, service }: PermittedCall): Ask<unknown, unknown> {
+  return new Ask(requiredMethod(route.path), request, service.metadata);
 }
 
 /** The methods of InferenceService that are about answers that were made before. */

@@ -1,0 +1,122 @@
+/** The order of a call through the core: a list of links, each of which refuses, waits, or runs the next one. */
+import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
+import type { Caller } from "../keys/caller.js";
+import type { RequestRecord } from "../records/request-record.js";
+import { clientAddress } from "./address.js";
+import { Admitted } from "./admitted.js";
+import type { Authentication } from "./authentication.js";
+import { auditedCall, type CallAudit, NO_ACT } from "./call-audit.js";
+import type { CoreParts } from "./core.js";
+import type { ServiceCall } from "./handler.js";
+import type { Head } from "./head.js";
+import type { Lifetime } from "./lifetime.js";
+import { requirePermission } from "./permission.js";
+import { replayedOr } from "./replayed.js";
+import type { OpenRoute } from "./route.js";
+import type { RunningCalls } from "./running-calls.js";
+import type { ServerCall } from "./server-call.js";
+
+/** A call whose method is known. */
+export interface ArrivedCall {
+  readonly route: OpenRoute;
+  readonly request: unknown;
+  readonly call: ServerCall;
+  readonly head: Head;
+  /** Undefined where the method has one answer. */
+  readonly sink: CallSink<unknown> | undefined;
+  readonly record: RequestRecord | undefined;
+}
+
+/** A call that has a deadline and can be ended. */
+export interface RunningCall {
+  readonly arrived: ArrivedCall;
+  readonly lifetime: Lifetime;
+}
+
+/** A call whose caller is known. */
+export interface CallOfCaller extends RunningCall {
+  readonly caller: Caller;
+}
+
+/** A call that its caller may make. */
+export interface PermittedCall extends Pick<ArrivedCall, "route" | "request" | "sink"> {
+  readonly service: ServiceCall;
+}
+
+/** What a handler gets: its answer goes to the caller, or to all who ask for the same. */
+export interface ServedCall extends Omit<PermittedCall, "sink"> {
+  readonly sink: Sink<unknown> | undefined;
+}
+
+export type Step<Call> = (call: Call) => Promise<unknown>;
+/** May throw as well as reject. */
+export type Link<Call, Next> = (call: Call, next: Step<Next>) => Promise<unknown>;
+
+export interface ChainParts {
+  readonly core: CoreParts;
+  readonly running: RunningCalls;
+  readonly authentication: Authentication;
+  readonly audit: CallAudit;
+}
+
+/**
+ * What is refused on the way is logged and recorded by the dispatcher, which is around it. What an edge decides before
+ * it reads a message (credential, permission, sizes, limits of long bodies) is in `gate.ts`, by the same rules.
+ */
+export function callChain({ core, running, authentication, audit }: ChainParts): Step<ArrivedCall> {
+  return (
+    new Chain<ArrivedCall, ArrivedCall>((last) => last)
+      // A process that stops begins nothing. What begins has its deadline from here on, and can be ended.
+      .link<RunningCall>((call, next) => running.run(call, next))
+      // All that follows is asked for somebody; strangers learn nothing but that they are.
+      .link<CallOfCaller>((call, next) => authentication.enter(call, next))
+      // Whether this caller may do it at all, from there, before anything is looked up or written for it.
+      .link(permitted(core, audit))
+      // An answer that is there already takes nothing of limits and money, so it comes before they are asked.
+      .link(replayedOr(core.replays))
+      // The handler asks limits and money itself, once it knows the model.
+      .end(handled)
+  );
+}
+
+/** Links in order. They are bound together once, so that a call costs no closures. */
+class Chain<First, Last> {
+  constructor(private readonly bind: (last: Step<Last>) => Step<First>) {}
+
+  link<Next>(link: Link<Last, Next>): Chain<First, Next> {
+    return new Chain((last) => this.bind((call) => link(call, last)));
+  }
+
+  end(last: Step<Last>): Step<First> {
+    return this.bind(last);
+  }
+}
+
+function permitted(core: CoreParts, audit: CallAudit): Link<CallOfCaller, PermittedCall> {
+  return ({ arrived, lifetime, caller }, next) => {
+    const { route, request, call, head, sink, record } = arrived;
+    const { signal, endMs: callerEndMs } = lifetime;
+    const { metadata, local, admission } = call;
+    const told = admission instanceof Admitted ? admission.address : undefined;
+    const address = told ?? clientAddress(call, core.frontTokens, core.proxies);
+    head.caller = caller;
+    head.address = address;
+    record?.askedBy(caller, address);
+    requirePermission(route.permission, caller, address);
+    lifetime.caller = caller;
+    // What changes from now on ends it through its lifetime.
+    signal.throwIfAborted();
+    if (route.isChange) head.act = audit.actOf(auditedCall(route.path, call, core.frontTokens), head);
+    const act = head.act ?? NO_ACT;
+    const { requestId } = head;
+    const answerHead = (answered: CallMetadata): void => head.head(answered);
+    const service = { caller, requestId, address, metadata, local, signal, callerEndMs, record, act, head: answerHead };
+    return next({ route, request, sink, service });
+  };
+}
+
+function handled({ route, request, sink, service }: ServedCall): Promise<unknown> {
+  if (sink === undefined && route.unary !== undefined) return route.unary(request, service);
+  if (sink !== undefined && route.stream !== undefined) return route.stream(request, service, sink);
+  throw new Error(`${route.path} has no handler for such a call`);
+}
