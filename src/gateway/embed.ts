@@ -1,4 +1,4 @@
-/** Vectors for texts: read as a client's own body or in the typed form, and run through the one sentence. */
+/** Vectors for texts: read as a client's own body or in the typed form, and run through one pipeline. */
 import { invalid } from "../api/check.js";
 import { asBuffer } from "../api/bytes.js";
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-/** The sentence of a request: admission, hold, answer, settlement. */
+/** The pipeline of a generation: admission, hold, answer, settlement. */
 import type { Generation } from "../api/index.js";
 import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";

@@ -1,4 +1,4 @@
-/** The gateway's methods: each reads its request, and all generate through the one sentence. */
+/** The gateway's methods: each reads its request, and all generate through one pipeline. */
 import { asBuffer } from "../api/bytes.js";
 import {
   type CountTokensRequest,

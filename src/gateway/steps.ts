@@ -1,4 +1,4 @@
-/** What the sentence of a request calls, each step a part of its own. */
+/** What the pipeline of a generation calls, each step a part of its own. */
 import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";

@@ -36,9 +36,13 @@ export class Authentication {
   /**
    * The link of the chain that finds the caller; nothing waits where it is known. A caller that was let in before its
    * message was read is asked for again where anything changed since: its key may have been revoked, or have expired,
-   * while the message came. Throws or rejects with the refusal.
+   * while the message came. It throws or rejects with the refusal.
    */
-  enter(running: RunningCall, next: Step<CallOfCaller>): Promise<unknown> {
+  enter(next: Step<CallOfCaller>): Step<RunningCall> {
+    return (running) => this.#enter(running, next);
+  }
+
+  #enter(running: RunningCall, next: Step<CallOfCaller>): Promise<unknown> {
     const { arrived, lifetime } = running;
     const { route, call } = arrived;
     const { keys } = this.core;

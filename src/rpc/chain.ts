@@ -48,9 +48,10 @@ export interface ServedCall extends Omit<PermittedCall, "sink"> {
   readonly sink: Sink<unknown> | undefined;
 }
 
-export type Step<Call> = (call: Call) => Promise<unknown>;
 /** May throw as well as reject. */
-export type Link<Call, Next> = (call: Call, next: Step<Next>) => Promise<unknown>;
+export type Step<Call> = (call: Call) => Promise<unknown>;
+/** Gets the step behind it once, when the chain is built, so that a call costs no closures. */
+export type Link<Call, Next> = (next: Step<Next>) => Step<Call>;
 
 export interface ChainParts {
   readonly core: CoreParts;
@@ -67,9 +68,9 @@ export function callChain({ core, running, authentication, audit }: ChainParts):
   return (
     new Chain<ArrivedCall, ArrivedCall>((last) => last)
       // A process that stops begins nothing. What begins has its deadline from here on, and can be ended.
-      .link<RunningCall>((call, next) => running.run(call, next))
+      .link<RunningCall>((next) => running.run(next))
       // All that follows is asked for somebody; strangers learn nothing but that they are.
-      .link<CallOfCaller>((call, next) => authentication.enter(call, next))
+      .link<CallOfCaller>((next) => authentication.enter(next))
       // Whether this caller may do it at all, from there, before anything is looked up or written for it.
       .link(permitted(core, audit))
       // An answer that is there already takes nothing of limits and money, so it comes before they are asked.
@@ -79,12 +80,12 @@ export function callChain({ core, running, authentication, audit }: ChainParts):
   );
 }
 
-/** Links in order. They are bound together once, so that a call costs no closures. */
+/** Links in order. */
 class Chain<First, Last> {
   constructor(private readonly bind: (last: Step<Last>) => Step<First>) {}
 
   link<Next>(link: Link<Last, Next>): Chain<First, Next> {
-    return new Chain((last) => this.bind((call) => link(call, last)));
+    return new Chain((last) => this.bind(link(last)));
   }
 
   end(last: Step<Last>): Step<First> {
@@ -93,26 +94,38 @@ class Chain<First, Last> {
 }
 
 function permitted(core: CoreParts, audit: CallAudit): Link<CallOfCaller, PermittedCall> {
-  return ({ arrived, lifetime, caller }, next) => {
-    const { route, request, call, head, sink, record } = arrived;
-    const { signal, endMs: callerEndMs } = lifetime;
-    const { metadata, local, admission } = call;
-    const told = admission instanceof Admitted ? admission.address : undefined;
-    const address = told ?? clientAddress(call, core.frontTokens, core.proxies);
-    head.caller = caller;
-    head.address = address;
-    record?.askedBy(caller, address);
-    requirePermission(route.permission, caller, address);
-    lifetime.caller = caller;
-    // What changes from now on ends it through its lifetime.
-    signal.throwIfAborted();
-    if (route.isChange) head.act = audit.actOf(auditedCall(route.path, call, core.frontTokens), head);
-    const act = head.act ?? NO_ACT;
-    const { requestId } = head;
-    const answerHead = (answered: CallMetadata): void => head.head(answered);
-    const service = { caller, requestId, address, metadata, local, signal, callerEndMs, record, act, head: answerHead };
-    return next({ route, request, sink, service });
-  };
+  return (next) =>
+    ({ arrived, lifetime, caller }) => {
+      const { route, request, call, head, sink, record } = arrived;
+      const { signal, endMs: callerEndMs } = lifetime;
+      const { metadata, local, admission } = call;
+      const told = admission instanceof Admitted ? admission.address : undefined;
+      const address = told ?? clientAddress(call, core.frontTokens, core.proxies);
+      head.caller = caller;
+      head.address = address;
+      record?.askedBy(caller, address);
+      requirePermission(route.permission, caller, address);
+      lifetime.caller = caller;
+      // What changes from now on ends it through its lifetime.
+      signal.throwIfAborted();
+      if (route.isChange) head.act = audit.actOf(auditedCall(route.path, call, core.frontTokens), head);
+      const act = head.act ?? NO_ACT;
+      const { requestId } = head;
+      const answerHead = (answered: CallMetadata): void => head.head(answered);
+      const service = {
+        caller,
+        requestId,
+        address,
+        metadata,
+        local,
+        signal,
+        callerEndMs,
+        record,
+        act,
+        head: answerHead,
+      };
+      return next({ route, request, sink, service });
+    };
 }
 
 function handled({ route, request, sink, service }: ServedCall): Promise<unknown> {

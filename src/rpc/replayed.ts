@@ -15,7 +15,7 @@ import type { Handlers, ServiceCall } from "./handler.js";
 
 /** The link of the chain that answers with what another run of the call makes or made, where it asks for that. */
 export function replayedOr(replays: Replays | undefined): Link<PermittedCall, ServedCall> {
-  return (served, next) => {
+  return (next) => (served) => {
     const { route, service } = served;
     if (replays?.wants(route.path, service.metadata) !== true) return next(served);
     return served.sink === undefined

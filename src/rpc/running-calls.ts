@@ -21,14 +21,16 @@ export class RunningCalls {
     if (this.#draining !== undefined) throw stopping();
   }
 
-  /** The link of the chain that gives a call its lifetime. Throws as `requireOpen` does. */
-  run(arrived: ArrivedCall, next: Step<RunningCall>): Promise<unknown> {
-    this.requireOpen();
-    const { route, call } = arrived;
-    const lifetime = new Lifetime(call.signal, call.timeoutMs);
-    lifetime.isEndless = route.isEndless;
-    this.#lifetimes.add(lifetime);
-    return lifetime.race(begun({ arrived, lifetime }, next), this.#ended);
+  /** The link of the chain that gives a call its lifetime. It throws as `requireOpen` does. */
+  run(next: Step<RunningCall>): Step<ArrivedCall> {
+    return (arrived) => {
+      this.requireOpen();
+      const { route, call } = arrived;
+      const lifetime = new Lifetime(call.signal, call.timeoutMs);
+      lifetime.isEndless = route.isEndless;
+      this.#lifetimes.add(lifetime);
+      return lifetime.race(begun({ arrived, lifetime }, next), this.#ended);
+    };
   }
 
   /** Refuses new calls, waits for those that run, and ends the rest with OVERLOADED when the time is over. */
