@@ -12,6 +12,7 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { ContentSetting } from "./content.tsx";
 import { Freeze } from "./freeze.tsx";
 import { MoveMoney } from "./move-money.tsx";
 
@@ -32,6 +33,7 @@ export function AccountPage(): ReactNode {
     >
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
       <BalanceFigures balance={balance.data} />
+      <ContentSetting account={account.data.account} />
     </Page>
   );
 }

@@ -125,6 +125,8 @@ export const words = {
     failed: "The account was not opened.",
     frozen: (reason: string) =>
       `This account is frozen: ${reason}. New requests are refused until an operator lifts it.`,
+    contentKept:
+      "Operators of this gateway have what requests of this account and their answers say kept for a while, encrypted. Send x-tollgate-log: none with a request of which nothing may be kept.",
   },
   overview: {
     about: "What this account has, spends and asks for.",

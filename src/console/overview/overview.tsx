@@ -49,13 +49,14 @@ function Content({ account, days }: { readonly account: string; readonly days: D
     );
   if (balance.data === undefined || usage.data === undefined || settings.isPending) return <Waiting height={480} />;
   const within = (from: string): readonly UsageSummary[] => usage.data.summaries.filter(({ day }) => day >= from);
-  const { freeze } = settings.data?.account ?? {};
+  const { freeze, settings: holding } = settings.data?.account ?? {};
   return (
     <>
       {freeze !== undefined && <p className="notice warn">{words.account.frozen(freeze.reason)}</p>}
+      {holding?.content?.kept === true && <p className="notice">{words.account.contentKept}</p>}
       <Figures
         balance={balance.data}
-        settings={settings.data?.account?.settings}
+        settings={holding}
         todayNanos={sumOf(within(today), costOf)}
         monthNanos={sumOf(within(monthStart), costOf)}
         spentNanos={sumOf(within(shown[0] ?? today), costOf)}

@@ -14,6 +14,7 @@ import { Problem } from "../parts/problem.tsx";
 import { StateTag } from "../parts/state-tag.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { Content } from "./content.tsx";
 import { TokenTable } from "./token-table.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -21,7 +22,7 @@ const RUNNING_MS = 1_000;
 
 export function RequestPage(): ReactNode {
   const { id } = useParams({ from: "/requests/$id" });
-  const { account } = useSignedIn();
+  const { account, isOperator } = useSignedIn();
   const { data, error, refetch } = useQuery({
     ...ask(getRequest, { id }, account),
     refetchInterval: ({ state }) => (state.data?.request?.state === "held" ? RUNNING_MS : false),
@@ -45,6 +46,7 @@ export function RequestPage(): ReactNode {
         <h2>{requestWords.tokensTitle}</h2>
         <TokenTable request={request} />
       </section>
+      {isOperator && <Content key={id} id={id} />}
       <section className="stack">
         <h2>{requestWords.entries}</h2>
         {entries.length === 0 ? (

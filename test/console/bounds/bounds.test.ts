@@ -16,11 +16,15 @@ const BOUND = { dataMs: 300, moved: 0.02 };
 const SLOWER = [1, 4] as const;
 const isStrict = process.env["TOLLGATE_BOUNDS"] === "strict";
 
+/** The ids of one of many, once they are known. */
+const one = { key: "", request: "" };
 const PAGES = [
   "/",
   "/?days=90",
   "/keys",
+  "/keys/$key",
   "/requests",
+  "/requests/$request",
   "/requests?state=settled&model=model-3",
   "/usage?days=30&by=key&and=model",
   "/models",
@@ -32,10 +36,12 @@ const PAGES = [
   "/docs",
   "/admin",
   "/admin/accounts",
+  `/admin/accounts/${ACCOUNT}`,
   "/admin/upstreams",
   "/admin/codes",
   "/admin/models",
   "/admin/people",
+  "/admin/ledger",
   "/admin/nodes",
   "/admin/settings",
   "/admin/audit",
@@ -54,12 +60,14 @@ interface Visit {
 let world: World;
 beforeAll(async () => {
   world = await joinWorld("bounds", 0);
-  const missing = KEYS - (await countOf(`/api/v1/keys?account_id=${ACCOUNT}&page_size=1000`, "keys"));
-  await many(missing, (at) => world.api("/api/v1/keys", { account_id: ACCOUNT, settings: { name: `key ${at}` } }));
-  const people = MEMBERS - (await countOf(`/api/v1/accounts/${ACCOUNT}/members?page_size=1000`, "members"));
-  await many(people, (at) =>
-    world.api("/api/v1/users", { email: `p${at}-${Date.now()}@example.com`, account_id: ACCOUNT, role: "member" }),
+  await many(KEYS, (at) => world.api("/api/v1/keys", { account_id: ACCOUNT, settings: { name: `key ${at}` } }));
+  await many(MEMBERS, (at) =>
+    world.api("/api/v1/users", { email: `p${at}@example.com`, account_id: ACCOUNT, role: "member" }),
   );
+  const [key] = (await world.api<{ keys: { id: string }[] }>(`/api/v1/keys?account_id=${ACCOUNT}&page_size=1`)).keys;
+  const asked = `/api/v1/requests?account_id=${ACCOUNT}&page_size=1`;
+  const [request] = (await world.api<{ requests: { id: string }[] }>(asked)).requests;
+  Object.assign(one, { key: key?.id, request: request?.id });
 }, 3_600_000);
 afterAll(() => world.close());
 
@@ -104,7 +112,7 @@ declare global {
 }
 
 async function visit(page: Page, path: string): Promise<Visit> {
-  const target = new URL(`${world.url}/console${path}`);
+  const target = new URL(`${world.url}/console${path.replace("$key", one.key).replace("$request", one.request)}`);
   target.searchParams.set("account", ACCOUNT);
   await page.goto("about:blank");
   await page.goto(target.href);
@@ -126,17 +134,6 @@ async function visit(page: Page, path: string): Promise<Visit> {
     const dataMs = asked.length === 0 ? 0 : last - first;
     return { dataMs, drawnMs: drawn, asked: new Set(asked.map(({ name }) => name)).size, moved: window.moved ?? 0 };
   }, drawnMs);
-}
-
-/** How many there are of a list, page by page. */
-async function countOf(path: string, member: string): Promise<number> {
-  let count = 0;
-  for (let token = ""; ;) {
-    const answer = await world.api<Record<string, unknown>>(`${path}&page_token=${encodeURIComponent(token)}`);
-    count += (answer[member] as unknown[]).length;
-    token = String(answer["next_page_token"] ?? "");
-    if (token === "") return count;
-  }
 }
 
 async function many(count: number, make: (at: number) => Promise<unknown>): Promise<void> {

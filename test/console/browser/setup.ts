@@ -1,6 +1,8 @@
 /** Starts what all browser tests use together: a gateway with a fake upstream, its first operator, and a browser. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
@@ -77,17 +79,30 @@ interface Served extends Pick<Shared, "url" | "nodes" | "cookie"> {
 }
 
 async function startOneNode(settings: string): Promise<Served> {
-  const data = process.env["TOLLGATE_BOUNDS_DATA"];
-  const gateway = await startGateway({ settings, env: ENV, ...(data === undefined ? {} : seeded(data)) });
+  const seed = process.env["TOLLGATE_BOUNDS_DATA"];
+  const dataDirectory = seed === undefined ? undefined : copyOf(seed);
+  const data = dataDirectory === undefined ? {} : { dataDirectory };
+  const gateway = await startGateway({ settings, env: ENV, ...data });
   const cookie = await operatorOf(gateway);
-  return { url: gateway.url, nodes: 1, cookie, close: async () => void (await gateway.stop()) };
+  const close = async (): Promise<void> => {
+    await gateway.stop();
+    if (dataDirectory !== undefined) rmSync(dataDirectory, { recursive: true });
+  };
+  return { url: gateway.url, nodes: 1, cookie, close };
 }
 
-/** A data directory with a million requests, which is made where it is not there. */
-function seeded(directory: string): { readonly dataDirectory: string } {
-  const seed = ["test/bench/records-seed.mjs", directory, process.env["TOLLGATE_BOUNDS_REQUESTS"] ?? "1000000"];
-  if (!existsSync(directory)) execFileSync(process.execPath, seed, { stdio: "inherit" });
-  return { dataDirectory: directory };
+/** A million requests in a directory of this run's own, so that each run finds what the first one did. */
+function copyOf(seed: string): string {
+  if (!existsSync(seed)) {
+    const making = `${seed}.making`;
+    rmSync(making, { recursive: true, force: true });
+    const count = process.env["TOLLGATE_BOUNDS_REQUESTS"] ?? "1000000";
+    execFileSync(process.execPath, ["test/bench/records-seed.mjs", making, count], { stdio: "inherit" });
+    renameSync(making, seed);
+  }
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-bounds-"));
+  cpSync(seed, directory, { recursive: true });
+  return directory;
 }
 
 /** Two gateways over one PostgreSQL and one Redis: each request goes to the other one than the request before. */

@@ -1,0 +1,80 @@
+/** Turns on or off that an account's content is kept, and says by which rules and bounds. */
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { type Account, getAccount, updateAccount } from "../../../gen/console/account_service.js";
+import { call } from "../api/client.ts";
+import { forget } from "../api/queries.ts";
+import { words } from "../copy/en.ts";
+import { contentWords } from "../copy/en-content.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Check, Field, TextField } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { contentOf, isSize, typedContent } from "./content-form.ts";
+
+interface ChangeContentParts {
+  readonly account: Account;
+  readonly onClose: () => void;
+}
+
+export function ChangeContent({ account: { id, settings, etag }, onClose }: ChangeContentParts): ReactNode {
+  const [typed, setTyped] = useState(typedContent(settings?.content));
+  const isRight = isSize(typed.eachKib) && isSize(typed.allMib);
+  const change = useMutation({
+    mutationFn: async () => {
+      // The etag tells where another person changed the account since it was read.
+      await call(updateAccount, { id, settings: { content: contentOf(typed) }, updateMask: "content", etag });
+      await forget(getAccount);
+    },
+    onSuccess: onClose,
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isRight) change.mutate();
+  };
+  const wrong = (text: string): string | undefined => (isSize(text) ? undefined : contentWords.wrongSize);
+  return (
+    <Dialog title={contentWords.changeTitle} onClose={onClose}>
+      <p>{contentWords.changeWill}</p>
+      <form onSubmit={submit}>
+        <Check
+          label={contentWords.kept}
+          checked={typed.kept}
+          autoFocus
+          onChange={({ currentTarget: { checked } }) => setTyped({ ...typed, kept: checked })}
+        />
+        <TextField
+          label={contentWords.rules}
+          hint={contentWords.rulesHint}
+          rows={3}
+          value={typed.rules}
+          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, rules: value })}
+        />
+        <Field
+          label={contentWords.eachBytes}
+          hint={contentWords.eachHint}
+          wrong={wrong(typed.eachKib)}
+          inputMode="numeric"
+          value={typed.eachKib}
+          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, eachKib: value })}
+        />
+        <Field
+          label={contentWords.allBytes}
+          hint={contentWords.allHint}
+          wrong={wrong(typed.allMib)}
+          inputMode="numeric"
+          value={typed.allMib}
+          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, allMib: value })}
+        />
+        {change.error !== null && <Problem error={change.error} what={contentWords.failed} />}
+        <div className="foot">
+          <button className="button" type="button" onClick={onClose}>
+            {words.form.cancel}
+          </button>
+          <button className="button main" type="submit" disabled={change.isPending || !isRight}>
+            {words.form.save}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

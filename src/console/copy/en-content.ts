@@ -1,0 +1,48 @@
+/** The sentences about what requests say, and whether that is kept, in English. */
+import { many } from "./en.ts";
+
+export const contentWords = {
+  title: "What was asked and answered",
+  readAbout: "It is kept only where the account asks for that. Reading it is written to the audit log, with your name.",
+  read: "Read it",
+  none: "Nothing is kept of this request: its account or its client did not want it, or its time is over.",
+  readFailed: "It could not be read.",
+  request: "The request",
+  answer: "The answer",
+  noAnswer: "Nothing was answered.",
+  cut: "Only its beginning is kept: it was longer than the account’s bound.",
+  redacted: "Credentials, and what the account’s rules describe, are taken out: there stands [redacted].",
+  setting: "What requests say",
+  off: "Nothing of what requests and answers say is kept. The log tells who asked which model, and its cost.",
+  on: "What requests and answers say is kept, encrypted, to find out why an answer was bad.",
+  keptFor: "For",
+  keptForDays: "TOLLGATE_CONTENT_DAYS, a week unless it is set",
+  each: "Of each request and answer",
+  all: "Of the account",
+  oldestFirst: (size: string) => `${size}, the oldest goes first`,
+  rules: "Taken out beside credentials",
+  noRules: "nothing else",
+  change: "Change",
+  changeTitle: "Keep what requests say?",
+  changeWill:
+    "From the next request on, what its people write and what models answer them lies on this machine, encrypted and without credentials. Operators can read it; each reading is in the audit log. A client keeps a request out of it with the header x-tollgate-log: none. Tell the account’s people before you turn it on.",
+  kept: "Keep what requests and answers say",
+  rulesHint: "One a line. # is a digit and * is a word: ###-##-#### or *@*. At most 50.",
+  eachBytes: "Most of each request and answer, KiB",
+  eachHint: "Up to 1,024. Empty: 64.",
+  allBytes: "Most of the account, MiB",
+  allHint: "Up to 16,384. Empty: 256.",
+  wrongSize: "Give a whole number.",
+  failed: "Nothing was changed.",
+  erase: "Forget a person",
+  eraseTitle: "Forget a person?",
+  eraseWill:
+    "What was kept of the person’s requests is forgotten, and the person’s name, tags, sessions and addresses are taken out of the account’s log. What the requests used and cost stays. It cannot be undone.",
+  endUser: "End user",
+  endUserRule: "As requests named the person, in user or x-tollgate-user.",
+  eraseGo: "Forget the person",
+  eraseFailed: "Nobody was forgotten.",
+  erased: (requests: number, contents: number) =>
+    `${many(requests, "request names", "requests name")} the person no more; the content of ${contents} was forgotten.`,
+  done: "Done",
+} as const;
