@@ -66,17 +66,22 @@ function sqlitePlace(): StorePlace & { readonly directory: string } {
     directory,
     open: async () => closedAtEnd(await openSqliteStore({ directory })),
     tamper: (sql) => {
-      const database = new Sqlite(join(directory, "tollgate.db"));
-      for (const name of database
-        .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-        .pluck()
-        .all())
-        database.exec(`DROP TRIGGER ${name}`);
-      database.exec(sql);
-      database.close();
+      tamperSqlite(directory, sql);
       return Promise.resolve();
     },
   };
+}
+
+/** Changes rows of a closed store behind its back. */
+export function tamperSqlite(directory: string, sql: string): void {
+  const database = new Sqlite(join(directory, "tollgate.db"));
+  for (const name of database
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    .pluck()
+    .all())
+    database.exec(`DROP TRIGGER ${name}`);
+  database.exec(sql);
+  database.close();
 }
 
 function ownedPlace(): StorePlace {
