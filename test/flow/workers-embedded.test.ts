@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Callers } from "../cluster/callers.js";
 import { type CountingUpstream, startCountingUpstream } from "../cluster/upstream.js";
 import { tollgate } from "../support/command.js";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
+import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 import { testStore } from "../support/test-store.js";
 
@@ -160,6 +160,43 @@ describe.skipIf(testStore !== "sqlite")("two workers beside the embedded store",
     expect(upstream.served.get("once")).toBe(1);
     expect((await management.balance("once")).spentNanos).toBe(CALL_NANOS);
   });
+
+  test("an upstream that one worker is told to drain is drained at each, until one is told to end that", async () => {
+    await management.account("drained", CALL_NANOS * 1_000n);
+    const { secret } = await management.makeKey("drained");
+    const order = (word: string) =>
+      tollgate(["upstreams", word, "counting"], {
+        TOLLGATE_GATEWAY: gateway.grpc,
+        TOLLGATE_OPERATOR_KEY: OPERATOR_KEY,
+      });
+    const [all, none] = [{ drained: 16 }, { healthy: 16 }];
+    for (const [word, health, status] of [
+      ["drain", all, 503],
+      ["undrain", none, 200],
+      ["drain", all, 503],
+      ["reset", none, 200],
+    ] as const) {
+      expect(await order(word)).toMatchObject({ code: 0, stderr: "" });
+      await expect.poll(healthAtEach, PATIENT).toEqual(health);
+      const statuses: number[] = [];
+      for (let call = 0; call < 8; call += 1) statuses.push((await chat(secret, `${word}-${call}`)).status);
+      expect(new Set(statuses), word).toEqual(new Set([status]));
+    }
+    expect([...upstream.served.keys()].filter((user) => user.startsWith("drain-"))).toEqual([]);
+  });
+
+  /** How often the upstream had which health, asked as often as reaches both workers, over a connection each time. */
+  async function healthAtEach(): Promise<Record<string, number>> {
+    const found: Record<string, number> = {};
+    const headers = { authorization: `Bearer ${OPERATOR_KEY}`, connection: "close" };
+    for (let call = 0; call < 16; call += 1) {
+      const response = await fetch(`${gateway.url}/api/v1/upstreams`, { headers });
+      const { upstreams } = (await response.json()) as { upstreams: { id: string; health: string }[] };
+      const { health = "" } = upstreams.find(({ id }) => id === "counting") ?? {};
+      found[health] = (found[health] ?? 0) + 1;
+    }
+    return found;
+  }
 
   test("what a worker that is killed held and leased is free again, and another takes its place", async () => {
     await management.account("orphans", CALL_NANOS * 1_000_000n);
