@@ -10,6 +10,7 @@ import {
   textAt,
   valueAt,
 } from "./chunk.js";
+import { ChunkSumsCache } from "./chunk-sums.js";
 import type { ChunkMark, ChunkStore, NewChunk } from "./chunk-store.js";
 import { FLAG, type RecordRow } from "./columns.js";
 import { type RecordFilter, isRefused, type Test, testOf } from "./filter.js";
@@ -48,7 +49,10 @@ export class Engine {
   /** Chunks of this process that are put together once they are many. */
   #tails: { readonly id: number; readonly count: number }[] = [];
 
-  constructor(private readonly store: ChunkStore) {}
+  constructor(
+    private readonly store: ChunkStore,
+    private readonly sums = new ChunkSumsCache(),
+  ) {}
 
   async append(batch: RowBatch): Promise<void> {
     const builder = new ChunkBuilder(batch.count);
@@ -102,7 +106,11 @@ export class Engine {
     const scan = new UsageScan(dimensions, filter);
     for (const mark of await this.store.within(filter.fromMs, filter.toMs)) {
       const chunk = await this.#chunk(mark, filter.id !== undefined);
-      if (chunk !== undefined) scan.add(chunk);
+      if (chunk === undefined) continue;
+      // One that is put together with others soon is not worth keeping its sums.
+      const sums = mark.sealed && scan.takesAllOf(chunk) ? this.sums.of(mark.id, chunk, dimensions) : undefined;
+      if (sums === undefined) scan.add(chunk);
+      else scan.addSums(sums);
     }
     return scan.table();
   }
@@ -245,7 +253,10 @@ export class Engine {
   ): Promise<readonly number[] | undefined> {
     const ids = marks.map(({ id }) => id);
     const made = await this.store.replace(ids, instead);
-    for (const id of ids) this.#cache.remove(id);
+    for (const id of ids) {
+      this.#cache.remove(id);
+      this.sums.remove(id);
+    }
     return made;
   }
 

@@ -24,6 +24,16 @@ export class ExactSums {
     }
   }
 
+  /** Adds each group of other sums to the group that it is here. */
+  merge(groups: Int32Array, groupCount: number, others: ExactSums): void {
+    const values = others.#sums.subarray(0, groups.length);
+    this.add(groups.subarray(0, values.length), groupCount, values, values.reduce(most, 0));
+    for (const [at, sum] of others.#large?.entries() ?? []) {
+      const [large, group] = [(this.#large ??= []), groups[at] ?? 0];
+      if (sum !== undefined) large[group] = (large[group] ?? 0n) + sum;
+    }
+  }
+
   /** The sum of a group as 64 bits at this place; `halves` are the same bytes. */
   write(group: number, at: number, sums: BigInt64Array, halves: Uint32Array): void {
     const sum = this.#sums[group] ?? 0;
@@ -57,4 +67,8 @@ export function grown(numbers: Float64Array, length: number): Float64Array<Array
   const larger = new Float64Array(Math.max(length, numbers.length * 2));
   larger.set(numbers);
   return larger;
+}
+
+function most(one: number, other: number): number {
+  return Math.max(one, other);
 }

@@ -8,7 +8,7 @@ import { UNKNOWN } from "./columns.js";
 import type { RecordFilter } from "./filter.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageGroup } from "./usage-groups.js";
-import { SUMS, type SumName } from "./usage-scan.js";
+import { SUMS, type SumName } from "./usage-sums.js";
 
 const PAGE_ROWS = 1_000;
 const SPLIT = "\u0000";

@@ -53,7 +53,7 @@ export class Sketch {
       for (; share < SHARES.length && seen >= Math.ceil((SHARES[share] ?? 1) * total); share++)
         found[at + share] = bucketMs[bucket] ?? 0;
     }
-    counts.fill(0);
+    counts.fill(0, this.#lowest, this.#highest + 1);
     this.#lowest = BUCKETS;
     this.#highest = -1;
     this.#total = 0;

@@ -1,6 +1,7 @@
 /** Sums of requests as those who ask for them read them: one object a group. */
 import { SHARES } from "./sketch.js";
-import { SUMS, type SumName, type UsageTable } from "./usage-scan.js";
+import type { UsageTable } from "./usage-scan.js";
+import { SUMS, type SumName } from "./usage-sums.js";
 
 /** A group with its sums. */
 export interface UsageGroup {

@@ -22,6 +22,13 @@ export interface OrderedGroups {
   readonly places: Int32Array<ArrayBuffer>;
 }
 
+/** Groups in the order in which they were met: the values of each property, and for each group which it has. */
+export interface MetGroups {
+  readonly firsts: readonly string[];
+  readonly seconds: readonly string[];
+  readonly pairs: Int32Array;
+}
+
 /** Group 0 is of rows that do not pass. */
 export class UsagePlaces {
   /** One above the pair in each slot, and its group. */
@@ -57,6 +64,21 @@ export class UsagePlaces {
       groups[row] = group;
     }
     return groups;
+  }
+
+  /** Whose groups they are, for others to take them in. */
+  met(): MetGroups {
+    return { firsts: this.#firsts.names, seconds: this.#seconds.names, pairs: Int32Array.from(this.#pairOf) };
+  }
+
+  /** The group that each group of others is here. Throws TooManyGroups. */
+  merge({ firsts, seconds, pairs }: MetGroups): Int32Array {
+    const ones = firsts.map((name) => this.#firsts.placeOf(name));
+    const others = seconds.map((name) => this.#seconds.placeOf(name));
+    return pairs.map((pair, group) => {
+      if (group === 0) return 0;
+      return this.#groupOf(((ones[pair >> VALUE_BITS] ?? 0) << VALUE_BITS) | (others[pair & VALUE_MASK] ?? 0));
+    });
   }
 
   /** Groups in the order of their values, of which each has so many. */
@@ -103,6 +125,10 @@ export class UsagePlaces {
 class Values {
   readonly #names: string[] = [];
   readonly #places = new Map<string, number>();
+
+  get names(): readonly string[] {
+    return this.#names;
+  }
 
   placeOf(name: string): number {
     const known = this.#places.get(name);

@@ -8,7 +8,7 @@ import { type AskRecords, dayTimes, groupOf, ledgerDay, ledgerFilter, type Rest,
 import type { Records } from "./records.js";
 import type { Dimension } from "./usage-codes.js";
 import type { UsageGroup } from "./usage-groups.js";
-import { SUMS, type SumName } from "./usage-scan.js";
+import { SUMS, type SumName } from "./usage-sums.js";
 
 const VERIFIED_MAX = 10_000;
 /** How far back most questions go. */

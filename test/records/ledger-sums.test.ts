@@ -16,7 +16,7 @@ import { Records } from "../../src/records/records.js";
 import { DIMENSIONS } from "../../src/records/usage-codes.js";
 import type { UsageGroup } from "../../src/records/usage-groups.js";
 import { UsageQuestions } from "../../src/records/usage-questions.js";
-import { SUMS } from "../../src/records/usage-scan.js";
+import { SUMS } from "../../src/records/usage-sums.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { TEST_ACT } from "../support/acts.js";
 import { rowWith } from "./row.js";

@@ -1,6 +1,10 @@
-/** Sums over chunks are those that adding up one row after the other gives, for every grouping and filter. */
+/**
+ * Sums over chunks are those that adding up one row after the other gives, for every grouping and filter, and whether
+ * those of a whole chunk were added up before.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ChunkSumsCache } from "../../src/records/chunk-sums.js";
 import { ChunkBuilder, decodePart, encodeChunk } from "../../src/records/chunk.js";
 import { FLAG, type RecordRow, storedTime } from "../../src/records/columns.js";
 import { type RecordFilter, rowPasses } from "../../src/records/filter.js";
@@ -8,7 +12,8 @@ import { BatchBuilder } from "../../src/records/row-batch.js";
 import { type Dimension, DIMENSIONS, periodName } from "../../src/records/usage-codes.js";
 import { groupsOf } from "../../src/records/usage-groups.js";
 import { GROUPS_MAX, TooManyGroups } from "../../src/records/usage-places.js";
-import { SUMS, UsageScan } from "../../src/records/usage-scan.js";
+import { UsageScan } from "../../src/records/usage-scan.js";
+import { SUMS } from "../../src/records/usage-sums.js";
 import { rowWith } from "./row.js";
 
 const DAY = 1_795_219_200_000;
@@ -43,11 +48,18 @@ test("of any rows in any chunks are those of the rows", async () => {
     { fromMs: DAY },
   );
   await fc.assert(
-    fc.asyncProperty(rows, fc.nat(20), dimensions, filter, async (some, cut, by, narrowed) => {
+    fc.asyncProperty(rows, fc.nat(20), dimensions, filter, fc.boolean(), async (some, cut, by, narrowed, isWhole) => {
       const known = some.map((row) => Object.assign(rowWith(row), { operatorCostNanos: isKnown(row) ? 5 : 0 }));
       const asked = { ...ALL, ...narrowed };
       const scan = new UsageScan(by, asked);
-      for (const part of [known.slice(0, cut), known.slice(cut)]) if (part.length > 0) scan.add(chunkOf(part));
+      const cache = new ChunkSumsCache(0);
+      for (const [id, part] of [known.slice(0, cut), known.slice(cut)].entries()) {
+        if (part.length === 0) continue;
+        const chunk = chunkOf(part);
+        const sums = isWhole && scan.takesAllOf(chunk) ? cache.of(id, chunk, by) : undefined;
+        if (sums === undefined) scan.add(chunk);
+        else scan.addSums(sums);
+      }
       const found = groupsOf(scan.table());
       const told = found.map(({ values, requestCount, answeredCount, errors, sums }) => ({
         values,
