@@ -40,7 +40,7 @@ export interface Speech {
   generatePath(model: string, stream: boolean): string;
 }
 
-/** A model family. A new one is one file in this folder and touches nothing else. */
+/** A model family. A new one is one file in this folder and its line in `index.ts`. */
 export interface Family extends Speech {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;

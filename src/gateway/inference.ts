@@ -19,6 +19,7 @@ import { GatewayError } from "../errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";
 import { embed, readEmbedding } from "./embed.js";
+import { BODY_BYTES_MAX, bodyTooLarge } from "../api/body-limit.js";
 import { estimate } from "./estimate.js";
 import type { Gateway, GatewayCall } from "./gateway.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
@@ -26,8 +27,6 @@ import { knownInput } from "./known-input.js";
 import { type Asked, generate } from "./generate.js";
 import type { Steps } from "./steps.js";
 import { typedRequest } from "./typed-request.js";
-
-const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 export function createGateway(steps: Steps): Gateway {
   return {
@@ -148,9 +147,7 @@ function readGeneration(
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "generation.source.wire", problem });
   }
   const body = asBuffer(input.value.body);
-  if (body.length > BODY_BYTES_MAX) {
-    throw new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(BODY_BYTES_MAX) });
-  }
+  if (body.length > BODY_BYTES_MAX) throw bodyTooLarge();
   const source = { wire: wire.name, body, headers: input.value.headers };
   if (isLongBody(body)) {
     const reading = steps.longBodies.read(source, purpose, call.caller.accountId);

@@ -1,4 +1,5 @@
 /** What is checked before a body is read: who sends it, then its length, its coding and its type, then the room. */
+import { bodyTooLarge } from "../api/body-limit.js";
 import { Transform, type TransformCallback } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Admission } from "../api/channel.js";
@@ -18,7 +19,7 @@ export const LONG_BYTES = 256 * 1024;
 /** What is wrong with the body as its headers announce it; undefined where nothing is, or where there is none. */
 export function bodyProblem(request: FastifyRequest, bytesMax: number): GatewayError | undefined {
   const { headers } = request;
-  if (Number(headers["content-length"] ?? 0) > bytesMax) return tooLarge(bytesMax);
+  if (Number(headers["content-length"] ?? 0) > bytesMax) return bodyTooLarge(bytesMax);
   const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (coding !== "identity" && coding !== "") {
     return new GatewayError("ERROR_REASON_BODY_INVALID", {
@@ -83,7 +84,7 @@ export function serverProblem(error: unknown, bytesMax: number): GatewayError | 
   if (!(error instanceof Error && "code" in error)) return undefined;
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return tooLarge(bytesMax);
+      return bodyTooLarge(bytesMax);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
     case "FST_ERR_CTP_EMPTY_TYPE":
       return wrongType();
@@ -94,10 +95,6 @@ export function serverProblem(error: unknown, bytesMax: number): GatewayError | 
     default:
       return undefined;
   }
-}
-
-export function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(bytesMax) });
 }
 
 function wrongType(): GatewayError {

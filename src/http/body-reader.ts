@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Readable } from "node:stream";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { emptySharedBytes, sharedBytes } from "../api/shared-bytes.js";
-import { CountedBody, endedEarly, LONG_BYTES, tooLarge } from "./body-check.js";
+import { bodyTooLarge } from "../api/body-limit.js";
+import { CountedBody, endedEarly, LONG_BYTES } from "./body-check.js";
 
 /** Bodies stay as they came: the service reads them, or the mapper of the management routes. */
 export function readBodiesAsBytes(app: FastifyInstance, bytesMax: number): void {
@@ -30,7 +31,7 @@ function read(payload: Readable, announcedBytes: number | undefined, bytesMax: n
     if (isOver) return;
     const start = bytes;
     bytes += chunk.length;
-    if (bytes > Math.min(bytesMax, announcedBytes ?? bytesMax)) over(tooLarge(bytesMax));
+    if (bytes > Math.min(bytesMax, announcedBytes ?? bytesMax)) over(bodyTooLarge(bytesMax));
     else if (body === undefined) chunks.push(chunk);
     else body.set(chunk, start);
   };

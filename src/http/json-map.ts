@@ -1,4 +1,5 @@
 /** Between JSON over HTTP and the messages of the protocol, for any method, read off its descriptor. */
+import { JSON_DEPTH_MAX } from "../api/json-depth.js";
 import {
   create,
   type DescField,
@@ -15,7 +16,6 @@ import { writeMask } from "./field-mask.js";
 import { checkMessage, isRecord, refuse } from "./json-check.js";
 import { takeMoney } from "./json-money.js";
 
-const DEPTH_MAX = 64;
 const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = Buffer.from('"\\{}[]');
 
 export interface HttpInput {
@@ -75,7 +75,7 @@ function bodyJson(body: Buffer): JsonObject {
 
 function parse(body: Buffer): JsonValue {
   if (isTooDeep(body)) {
-    throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: `it is nested more than ${DEPTH_MAX} deep` });
+    throw new GatewayError("ERROR_REASON_BODY_INVALID", { problem: `it is nested more than ${JSON_DEPTH_MAX} deep` });
   }
   try {
     const json: JsonValue = JSON.parse(body.toString("utf8"));
@@ -96,7 +96,7 @@ function isTooDeep(body: Buffer): boolean {
     else if (inString) continue;
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
-    if (depth > DEPTH_MAX) return true;
+    if (depth > JSON_DEPTH_MAX) return true;
   }
   return false;
 }

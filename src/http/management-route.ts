@@ -3,13 +3,13 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
-import { tooLarge } from "./body-check.js";
+import { bodyTooLarge } from "../api/body-limit.js";
 import { type Front, goneSignal } from "./front.js";
 import { isOfSession, requireSignInPlace, sessionCookie } from "./session-cookie.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";
 
 /** No message of management is nearly as long; one that is takes the event loop's time from everybody. */
-export const BODY_BYTES_MAX = 256 * 1024;
+export const MANAGEMENT_BODY_BYTES_MAX = 256 * 1024;
 
 export interface ManagementRoute {
   readonly front: Front;
@@ -40,7 +40,7 @@ export async function answerMessage(
   // Before anything is looked at: a session must not begin where its cookie cannot be set.
   if (route.isOpen && request.method !== "GET") requireSignInPlace(request);
   const bytes = await orRefuseCaller(request, route, () => {
-    if ((input.body?.length ?? 0) > BODY_BYTES_MAX) throw tooLarge(BODY_BYTES_MAX);
+    if ((input.body?.length ?? 0) > MANAGEMENT_BODY_BYTES_MAX) throw bodyTooLarge(MANAGEMENT_BODY_BYTES_MAX);
     return requestBytes(desc, input);
   });
   const options = front.callOptions(request, goneSignal(reply));

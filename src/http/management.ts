@@ -12,7 +12,7 @@ import { addEstimateRoutes, answerEstimate } from "./estimate.js";
 import { type EventStreamParts, streamedAnswerOf } from "./event-stream.js";
 import type { Front } from "./front.js";
 import { flatRecord } from "./headers.js";
-import { answerMessage, BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
+import { answerMessage, MANAGEMENT_BODY_BYTES_MAX, type ManagementAnswer } from "./management-route.js";
 import { pathUnknown } from "./not-found.js";
 import { answerRequestList } from "./request-list-answer.js";
 import type { RouteTable } from "./routes.js";
@@ -61,7 +61,9 @@ function addRoute(
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),
-    config: OWN_FORMS.has(path) ? { permission: needs } : { permission: needs, bodyBytesMax: BODY_BYTES_MAX },
+    config: OWN_FORMS.has(path)
+      ? { permission: needs }
+      : { permission: needs, bodyBytesMax: MANAGEMENT_BODY_BYTES_MAX },
     handler: (request, reply) => {
       const params = flatRecord(request.params);
       const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };

@@ -2,6 +2,7 @@
 import type { Server } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteHandlerMethod } from "fastify";
+import { BODY_BYTES_MAX } from "../api/body-limit.js";
 import { ByteBudget } from "../api/byte-budget.js";
 import { sharedBytes } from "../api/shared-bytes.js";
 import type { Channel } from "../api/channel.js";
@@ -96,7 +97,6 @@ const PERMISSIONS: Readonly<Record<FormatRoute["kind"], RoutePermission>> = {
   count: { scope: "chat" },
   embed: { scope: "embeddings", method: InferenceServiceService.embed.path },
 };
-const BODY_BYTES_MAX = 33_554_432;
 const HEARTBEAT_MS = 15_000;
 const STREAMS_MAX = 4_096;
 const CONNECTIONS_MAX = 16_384;

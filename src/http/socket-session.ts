@@ -7,7 +7,7 @@ import type { Admission, CallMetadata, Channel } from "../api/channel.js";
 import { FrontServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import type { Format, FormatSocket, SocketTurn } from "../formats/format.js";
-import { tooLarge } from "./body-check.js";
+import { bodyTooLarge } from "../api/body-limit.js";
 import { stopping } from "./drain.js";
 import { errorHeaders } from "./errors.js";
 import type { FrontRefusal } from "./front.js";
@@ -211,7 +211,7 @@ export class SocketSession implements Pulsed {
       const asked = this.#opening.socket.read(message, this.#turn);
       if (asked === undefined) return false;
       const { body } = asked;
-      if (body.length > this.#parts.bodyBytesMax) throw tooLarge(this.#parts.bodyBytesMax);
+      if (body.length > this.#parts.bodyBytesMax) throw bodyTooLarge(this.#parts.bodyBytesMax);
       this.#parts.bodies?.take(this.#opening.holder, body.length);
       takenBytes = body.length;
       if (!asked.generates) {

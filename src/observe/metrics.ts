@@ -137,12 +137,12 @@ export class Metrics {
     "Answers whose upstream reported no usage, or one that cannot be true.",
     ["upstream", "doubt"],
   );
-  readonly drains = this.#counter(
-    "tollgate_drains_total",
+  readonly readOn = this.#counter(
+    "tollgate_read_on_total",
     "Answers that nobody waited for any more: read on for their usage, or cut because too many were.",
     ["upstream", "result"],
   );
-  readonly drainsRunning = this.#gauge("tollgate_drains_running", "Answers that are read on for their usage now.");
+  readonly readOnRunning = this.#gauge("tollgate_read_on_running", "Answers that are read on for their usage now.");
   readonly settlesLost = this.#counter(
     "tollgate_settles_lost_total",
     "Settlements that the ledger gave up: recovery resolves their holds, and may charge less.",

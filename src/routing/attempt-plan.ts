@@ -31,9 +31,9 @@ export interface AttemptPlan extends Question {
   readonly onOutput: () => void;
   /** Aborts when the client left. */
   readonly signal: CancelSignal;
-  /** True where an answer that nobody waits for may still be read for its usage. Takes the place until `drained`. */
-  readonly mayDrain: () => boolean;
-  readonly drained: () => void;
+  /** True where an answer that nobody waits for may be read for its usage. Takes a place until `readOnEnded`. */
+  readonly mayReadOn: () => boolean;
+  readonly readOnEnded: () => void;
 }
 
 /** The HTTP status of every answer. */

@@ -49,7 +49,7 @@ class Attempt implements UpstreamHandler {
   #heldBack: HeldBack | undefined;
   #paused = false;
   /** When reading on ends, once the client left. */
-  #drainEndMs: number | undefined;
+  #readOnEndMs: number | undefined;
   readonly #onAbort = (): void => this.#guard(() => this.#leave());
 
   constructor(
@@ -152,7 +152,7 @@ class Attempt implements UpstreamHandler {
   /** An upstream that ignores the limit is left, and the answer ends as one that reached it. */
   #cut(decoder: StreamDecoder): void {
     if (this.#phase !== "stream") return;
-    if (this.#drainEndMs !== undefined) return this.#fail(abortReason(this.plan.signal));
+    if (this.#readOnEndMs !== undefined) return this.#fail(abortReason(this.plan.signal));
     this.#forward(decoder.cut(this.plan.owned.outputTokensMax ?? 0));
     this.#isOpen = false;
     this.#finish();
@@ -248,7 +248,7 @@ class Attempt implements UpstreamHandler {
         this.plan.onOutput();
       }
     }
-    if (this.#drainEndMs !== undefined) this.receiver.look?.(this.#lastReadMs);
+    if (this.#readOnEndMs !== undefined) this.receiver.look?.(this.#lastReadMs);
     else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) this.#give(batch);
     if (batch.error !== undefined) this.#fail(batch.error);
   }
@@ -272,13 +272,9 @@ class Attempt implements UpstreamHandler {
 
   /** The client left: stop where that stops the bill, else read on for the usage, within bounds. */
   #leave(): void {
-    if (this.#phase === "done" || this.#drainEndMs !== undefined) return;
-    const { abortStopsBilling, wholeAnswersBillOn } = this.plan.target.served.family;
-    const isFree = abortStopsBilling && (this.plan.owned.stream || wholeAnswersBillOn !== true);
-    if (isFree || this.#phase === "error" || !this.plan.mayDrain()) {
-      return this.#fail(abortReason(this.plan.signal));
-    }
-    this.#drainEndMs = performance.now() + this.plan.timeouts.drainMs;
+    if (this.#phase === "done" || this.#readOnEndMs !== undefined) return;
+    if (this.#phase === "error" || !this.plan.mayReadOn()) return this.#fail(abortReason(this.plan.signal));
+    this.#readOnEndMs = performance.now() + this.plan.timeouts.readOnMs;
     this.#resume();
     this.#arm();
   }
@@ -299,7 +295,7 @@ class Attempt implements UpstreamHandler {
   /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
   #due(): readonly [number, string] {
     const { endMs } = this.plan.deadline;
-    if (this.#drainEndMs !== undefined) return [this.#drainEndMs, "drain"];
+    if (this.#readOnEndMs !== undefined) return [this.#readOnEndMs, "read on"];
     const [phaseEndMs, phase] = this.#phaseDue();
     return phaseEndMs < endMs ? [phaseEndMs, phase] : [endMs, "total"];
   }
@@ -340,7 +336,9 @@ class Attempt implements UpstreamHandler {
     }
     if (phase === "error") return this.#refuse();
     this.#fail(
-      phase === "drain" ? abortReason(this.plan.signal) : new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase }),
+      phase === "read on"
+        ? abortReason(this.plan.signal)
+        : new GatewayError("ERROR_REASON_UPSTREAM_TIMEOUT", { phase }),
     );
   }
 
@@ -354,7 +352,7 @@ class Attempt implements UpstreamHandler {
 
   #finish(): void {
     if (this.#isOver) return;
-    const hasLeft = this.#drainEndMs !== undefined;
+    const hasLeft = this.#readOnEndMs !== undefined;
     const rest = hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
     if (rest !== undefined) {
       this.#isOut = true;
@@ -394,7 +392,7 @@ class Attempt implements UpstreamHandler {
     } catch {
       clearTimeout(this.#timer);
     }
-    if (this.#drainEndMs !== undefined) this.plan.drained();
+    if (this.#readOnEndMs !== undefined) this.plan.readOnEnded();
     this.resolve({ failure, containerId: this.#report?.containerId ?? "" });
   }
 }

@@ -13,8 +13,20 @@ export interface RequestTimeouts {
   /** How long a connection may stay silent and open behind an answer that is whole. */
   readonly lingerMs: number;
   /** How long an answer is read on for its usage after its caller left, be it at the last moment. */
-  readonly drainMs: number;
+  readonly readOnMs: number;
 }
+
+export const REQUEST_TIMEOUTS: RequestTimeouts = {
+  totalMs: 600_000,
+  // A model may think for two minutes before its first token.
+  firstTokenMs: 120_000,
+  wholeMs: 600_000,
+  idleMs: 30_000,
+  lingerMs: 5_000,
+  readOnMs: 60_000,
+};
+/** The longest that a request can be at work: what a client left is read on for a while. */
+export const REQUEST_MS_MAX = REQUEST_TIMEOUTS.totalMs + REQUEST_TIMEOUTS.readOnMs;
 
 /** When one request must be over. Made once, when it is admitted: attempts, pauses and the hold's life follow it. */
 export class Deadline {
@@ -22,13 +34,13 @@ export class Deadline {
   readonly endMs: number;
   /** When its caller is gone at the latest: at its own deadline where that is earlier. */
   readonly callerEndMs: number;
-  readonly #drainMs: number;
+  readonly #readOnMs: number;
 
   /** `callerEndMs` is Infinity where the caller set no deadline. */
   constructor(startMs: number, callerEndMs: number, timeouts: RequestTimeouts) {
     this.endMs = startMs + timeouts.totalMs;
     this.callerEndMs = Math.min(this.endMs, callerEndMs);
-    this.#drainMs = timeouts.drainMs;
+    this.#readOnMs = timeouts.readOnMs;
   }
 
   /** How long there is somebody to answer. */
@@ -38,6 +50,6 @@ export class Deadline {
 
   /** How long the request can be at work, reading on included: its hold must live as long. */
   lifeMs(nowMs: number): number {
-    return this.leftMs(nowMs) + this.#drainMs;
+    return this.leftMs(nowMs) + this.#readOnMs;
   }
 }

@@ -2,6 +2,7 @@
 import { Ejection, type EjectionCause, type EjectionChange, type EjectionRule, type Evidence } from "./ejection.js";
 import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";
+import { RetryBudget } from "./retry-budget.js";
 
 const FAILING: EjectionRule = { failuresMin: 5, firstMs: 30_000, mostMs: 300_000, needsProof: true };
 const REFUSED: EjectionRule = { failuresMin: 1, firstMs: 30_000, mostMs: 300_000, needsProof: true };
@@ -9,9 +10,6 @@ const REFUSED: EjectionRule = { failuresMin: 1, firstMs: 30_000, mostMs: 300_000
 const RATE_LIMITED: EjectionRule = { failuresMin: 1, firstMs: 1_000, mostMs: 60_000, needsProof: false };
 /** A client that leaves sooner was not kept waiting. */
 const ABANDONED_MS_MIN = 10_000;
-// Retries may be a tenth of the requests, and a few more so that a quiet gateway can retry at all.
-const RETRY_SHARE = 0.1;
-const RETRY_RESERVE = 3;
 /** When to come again where an operator drains: nobody knows, and soon is too early. */
 const DRAINED_MS = 30_000;
 
@@ -34,9 +32,9 @@ export class UpstreamHealth {
   readonly credential: Ejection;
   readonly share = new FailureShare();
   readonly probes = new Probes();
+  readonly retries = new RetryBudget();
   readonly #targets = new Map<string, TargetHealth>();
   #begun = 0;
-  #retryTokens = RETRY_RESERVE;
   running = 0;
   /** An operator lets no new requests go there. */
   isDrained = false;
@@ -64,16 +62,9 @@ export class UpstreamHealth {
 
   begin(nowMs: number): number {
     this.running += 1;
-    this.#retryTokens = Math.min(RETRY_RESERVE + 100, this.#retryTokens + RETRY_SHARE);
+    this.retries.earn();
     this.share.begin(nowMs);
     return ++this.#begun;
-  }
-
-  /** Takes one retry out of the budget; false where there is none left. */
-  spendRetry(): boolean {
-    if (this.#retryTokens < 1) return false;
-    this.#retryTokens -= 1;
-    return true;
   }
 
   /** `refused` until our credential was taken again; `cooling` where it, or each model there that was asked for, is. */
@@ -107,7 +98,7 @@ export class UpstreamHealth {
     this.credential.reset();
     this.share.reset();
     this.probes.reset();
-    this.#retryTokens = RETRY_RESERVE;
+    this.retries.reset();
     for (const target of this.#targets.values()) target.reset();
   }
 }
@@ -224,7 +215,7 @@ export class TargetHealth {
   }
 
   spendRetry(): boolean {
-    return this.upstream.spendRetry();
+    return this.upstream.retries.spend();
   }
 
   state(nowMs: number): HealthState {

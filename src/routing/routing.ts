@@ -8,6 +8,7 @@ import { runAttempt } from "./attempt.js";
 import { abortReason, type AttemptFailure, type BatchReceiver } from "./attempt-plan.js";
 import { countAtUpstream } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
+import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import { type Left, nextAfter, nobody, teach } from "./lesson.js";
 import { pickProbe, pickTarget } from "./pick.js";
@@ -50,8 +51,7 @@ export interface RoutingOptions {
   readonly onAttempt: (target: Target, error: GatewayError | undefined) => void;
   /** Told of each member of a request that no table knows; `isFirst` at its first sight on that upstream. */
   readonly onUnknownMember: (upstream: string, name: string, isFirst: boolean) => void;
-  /** Called where a client left an answer that must be read on, and when that ends; with how many are read on now. */
-  readonly onDrain: (target: Target, step: "begun" | "refused" | "ended", running: number) => void;
+  readonly onReadOn: ReadOnObserver;
 }
 
 /** An upstream may tell any name; so many are remembered of a target. */
@@ -59,22 +59,22 @@ const ANSWERED_MAX = 100;
 /** As long as the settings let a name be. A longer one is no model's that is served, and is not kept. */
 const NAME_CHARACTERS_MAX = 256;
 const RETRIES_MAX = 2;
-const DRAINS_MAX = 64;
 const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 2_000;
 const UPSTREAM_WAIT_MS_MAX = 5_000;
 
 export class Routing {
   #table: RouteTable = { models: new Map(), upstreams: new Map() };
-  #drains = 0;
   /** Other models that answers named, by target and name: an alias names the same one every time. */
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
+  readonly #readOn: ReadOn;
   /** What upstreams made for accounts. */
   readonly containers = new Containers();
 
   constructor(private readonly options: RoutingOptions) {
     this.#unknown = new UnknownMembers(options.onUnknownMember);
+    this.#readOn = new ReadOn(options.onReadOn);
   }
 
   get table(): RouteTable {
@@ -216,6 +216,7 @@ export class Routing {
     const speech = speechFor(target.served.family, request, options.kind);
     const gathers = mustGather(target, options);
     const headers = receiver.attemptHeaders?.();
+    const owned = ownedFor(target, options);
     const startMs = this.options.nowMs();
     const token = health.begin(startMs, accountId);
     const { failure, containerId } = await runAttempt(
@@ -225,7 +226,7 @@ export class Routing {
         target,
         speech,
         headers,
-        owned: ownedFor(target, options),
+        owned,
         permits,
         form: gathers ? "events" : formOf(speech, options.acceptWire),
         gathers,
@@ -234,8 +235,8 @@ export class Routing {
         deadline: options.deadline,
         signal,
         onOutput: () => health.visible(token, accountId),
-        mayDrain: () => this.#takeDrain(target),
-        drained: () => this.#endDrain(target),
+        mayReadOn: () => this.#readOn.begin(target, owned.stream),
+        readOnEnded: () => this.#readOn.end(target),
       },
       receiver,
     );
@@ -259,18 +260,6 @@ export class Routing {
     if (pauseMs >= options.deadline.leftMs(performance.now())) return false;
     await pause(pauseMs, options.signal);
     return !isOver(options);
-  }
-
-  #takeDrain(target: Target): boolean {
-    const taken = this.#drains < DRAINS_MAX;
-    if (taken) this.#drains += 1;
-    this.options.onDrain(target, taken ? "begun" : "refused", this.#drains);
-    return taken;
-  }
-
-  #endDrain(target: Target): void {
-    this.#drains -= 1;
-    this.options.onDrain(target, "ended", this.#drains);
   }
 }
 

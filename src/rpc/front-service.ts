@@ -12,7 +12,7 @@ import { requiredMethod } from "../api/methods.js";
 import { NO_USAGE } from "../api/usage.js";
 import { Ask } from "../gateway/replay/ask.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
-import { bodyTooLarge } from "./bounds.js";
+import { bodyTooLarge } from "../api/body-limit.js";
 import { required } from "../api/check.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError, isReasonName } from "../errors.js";

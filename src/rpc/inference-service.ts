@@ -1,7 +1,7 @@
 /** InferenceService: hands a request to the gateway, once its size is known to be bearable. */
 import type { Generation, InferenceServiceService, Source } from "../api/index.js";
 import { TYPED_FORM } from "../api/typed-form.js";
-import { BODY_BYTES_MAX, bodyTooLarge } from "./bounds.js";
+import { BODY_BYTES_MAX, bodyTooLarge } from "../api/body-limit.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers, ServiceCall } from "./handler.js";
 import { requireScope } from "./permission.js";

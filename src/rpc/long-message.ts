@@ -2,6 +2,7 @@
  * Messages that are too long to be decoded on the event loop: of them only the outermost fields are read here, a body
  * stays where it is, and the typed form of a request stays bytes for the thread that reads long bodies.
  */
+import { bodyTooLarge } from "../api/body-limit.js";
 import { asBuffer } from "../api/bytes.js";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../api/index.js";
 import type { Method } from "../api/channel.js";
 import { TYPED_BYTES_MAX, TYPED_FORM } from "../api/typed-form.js";
-import { GatewayError } from "../errors.js";
 
 /** The longest message that is nothing else than fields of management. */
 const PLAIN_BYTES_MAX = 256 * 1024;
@@ -62,7 +62,7 @@ export function decodeRequest(
     case reportUndelivered.path:
       return method.requestDeserialize(bytes);
     default:
-      if (bytes.length > PLAIN_BYTES_MAX) throw tooLarge(PLAIN_BYTES_MAX);
+      if (bytes.length > PLAIN_BYTES_MAX) throw bodyTooLarge(PLAIN_BYTES_MAX);
       return method.requestDeserialize(bytes);
   }
 }
@@ -90,7 +90,7 @@ function sourceOf(bytes: Buffer): Source {
 
 function embeddingOf(bytes: Buffer): EmbedRequest {
   const { rest, fields, count } = split(bytes, [EMBED_SOURCE]);
-  if (rest.length > TEXTS_BYTES_MAX || count(EMBED_TEXTS) > TEXTS_MAX) throw tooLarge(TEXTS_BYTES_MAX);
+  if (rest.length > TEXTS_BYTES_MAX || count(EMBED_TEXTS) > TEXTS_MAX) throw bodyTooLarge(TEXTS_BYTES_MAX);
   const request = EmbedRequest.decode(rest);
   const source = fields.get(EMBED_SOURCE);
   if (source !== undefined) request.source = sourceOf(source);
@@ -123,16 +123,12 @@ function split(bytes: Buffer, wanted: readonly number[]): Split {
     reader.skip(type, field);
     counts.set(field, (counts.get(field) ?? 0) + 1);
     // Small fields by the million would take as long as what they are kept from.
-    if (others.push(bytes.subarray(start, reader.pos)) > TEXTS_MAX) throw tooLarge(TYPED_BYTES_MAX);
+    if (others.push(bytes.subarray(start, reader.pos)) > TEXTS_MAX) throw bodyTooLarge(TYPED_BYTES_MAX);
   }
   return { rest: Buffer.concat(others), fields, count: (field) => counts.get(field) ?? 0 };
 }
 
 function short(rest: Buffer): Buffer {
-  if (rest.length > TYPED_BYTES_MAX) throw tooLarge(TYPED_BYTES_MAX);
+  if (rest.length > TYPED_BYTES_MAX) throw bodyTooLarge(TYPED_BYTES_MAX);
   return rest;
-}
-
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError("ERROR_REASON_BODY_TOO_LARGE", { limit_bytes: String(bytesMax) });
 }

@@ -4,7 +4,8 @@ import { BadRequest, ErrorInfo, RetryInfo } from "../../gen/google/rpc/error_det
 import { Status } from "../../gen/google/rpc/status.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError, reasonOfWord } from "../errors.js";
-import { bodyTooLarge, GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
+import { bodyTooLarge } from "../api/body-limit.js";
+import { GRPC_MESSAGE_BYTES_MAX } from "./bounds.js";
 import { deadlineError } from "./lifetime.js";
 import { writeMetadata } from "./metadata.js";
 

@@ -1,6 +1,6 @@
 /** Messages of one call in pieces: the half that sends keeps to the window, the half that receives opens it. */
 import { TunnelFrameKind, type TunnelFrame } from "../api/index.js";
-import { bodyTooLarge } from "./bounds.js";
+import { bodyTooLarge } from "../api/body-limit.js";
 import { frameOf, MalformedFrame, pieceCost, pieceRoom, WINDOW_BYTES_MAX } from "./tunnel-frame.js";
 import type { Outbox, Waiting } from "./tunnel-outbox.js";
 

@@ -15,7 +15,7 @@ import type { Metrics } from "../observe/metrics.js";
 import { telling } from "../observe/telling.js";
 import { listedModel } from "../pricing/known-models.js";
 import { createModelCatalog } from "../routing/catalog.js";
-import type { RequestTimeouts } from "../routing/deadline.js";
+import { REQUEST_MS_MAX, REQUEST_TIMEOUTS } from "../routing/deadline.js";
 import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
@@ -48,17 +48,6 @@ import { ThisNode } from "./this-node.js";
 import { openTracing } from "./tracing.js";
 import { sharedUpstreams } from "./upstream-orders.js";
 
-// A model may think for two minutes before its first token.
-const TIMEOUTS: RequestTimeouts = {
-  totalMs: 600_000,
-  firstTokenMs: 120_000,
-  wholeMs: 600_000,
-  idleMs: 30_000,
-  lingerMs: 5_000,
-  drainMs: 60_000,
-};
-// What a client left is read on for a while.
-const REQUEST_MS_MAX = TIMEOUTS.totalMs + TIMEOUTS.drainMs;
 /** Each worker has a part of the calls, and its batches cost two processes: they gather for twice as long. */
 const OWNED_PATIENCE_MS = 20;
 const monotonicMs = (): number => performance.now();
@@ -318,7 +307,7 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
   const routing = new Routing({
     nowMs: monotonicMs,
     random: Math.random,
-    timeouts: TIMEOUTS,
+    timeouts: REQUEST_TIMEOUTS,
     listed: (pricedAs, id) => listedModel(pricedAs, id, nowMs()),
     onAttempt: telling(log, (target: Target, error: GatewayError | undefined) => {
       const result = error === undefined ? "ok" : error.reasonWord;
@@ -331,9 +320,9 @@ function createRouting(metrics: Metrics, log: Log, nowMs: () => number, healthLo
       metrics.unknownMembers.add(upstream, member);
       if (isFirst) log.info({ upstream, member }, "a request holds a member that the gateway does not know");
     }),
-    onDrain: telling(log, (target: Target, step: string, running: number) => {
-      metrics.drains.inc({ upstream: target.served.id, result: step });
-      metrics.drainsRunning.set(running);
+    onReadOn: telling(log, (target: Target, step: string, running: number) => {
+      metrics.readOn.inc({ upstream: target.served.id, result: step });
+      metrics.readOnRunning.set(running);
     }),
   });
   metrics.readAsides = () => asidesOf(routing);

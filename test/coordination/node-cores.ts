@@ -43,7 +43,7 @@ const TIMEOUTS = {
   wholeMs: 60_000,
   idleMs: 60_000,
   lingerMs: 1_000,
-  drainMs: 1_000,
+  readOnMs: 1_000,
 };
 const nothing = (): undefined => undefined;
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -163,7 +163,7 @@ async function openRouting() {
     listed: () => undefined,
     onAttempt: nothing,
     onUnknownMember: nothing,
-    onDrain: nothing,
+    onReadOn: nothing,
   });
   const settings = parseSettings(SETTINGS, {});
   const upstreams = connectUpstreams(settings, new Map(), options);

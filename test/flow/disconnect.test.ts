@@ -284,7 +284,7 @@ test(
     const refused = await drains(pair.upstream.wire, "refused");
     await Promise.all(names.map((name) => callAndLeave(name, pair, true, 2)));
     await expect.poll(() => drains(pair.upstream.wire, "refused"), SOON).toBe(refused + 3);
-    expect(await metric("tollgate_drains_running")).toBe(64);
+    expect(await metric("tollgate_read_on_running")).toBe(64);
     for (const name of names) stepped.stops.get(name)?.release();
     const records = await Promise.all(names.map(endedRequest));
     const counts = new Map<string, number>();
@@ -298,13 +298,13 @@ test(
       .filter((record) => !whole.includes(record))
       .map(({ usage }) => (usage as Json)["output_tokens"]);
     expect(others).toEqual([String(cut), String(cut), String(cut)]);
-    expect(await metric("tollgate_drains_running")).toBe(0);
+    expect(await metric("tollgate_read_on_running")).toBe(0);
     expect(await management.verify()).toMatchObject({ open_hold_count: "0" });
   },
 );
 
 function drains(upstream: string, result = "begun"): Promise<number> {
-  return metric(`tollgate_drains_total{upstream="${upstream}",result="${result}"}`);
+  return metric(`tollgate_read_on_total{upstream="${upstream}",result="${result}"}`);
 }
 
 /** A metric's value; 0 before it was ever counted. */

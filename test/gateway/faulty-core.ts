@@ -44,7 +44,7 @@ const TIMEOUTS = {
   wholeMs: 60_000,
   idleMs: 60_000,
   lingerMs: 60_000,
-  drainMs: 1_000,
+  readOnMs: 1_000,
 };
 const OUTPUT_TOKENS_MAX = 10_000;
 export const CREDIT = 10_000_000_000n;
@@ -232,7 +232,7 @@ async function openRouting(
   const heard = faults.watch("events", {
     onAttempt: nothing,
     onUnknownMember: nothing,
-    onDrain: (_target: Target, _step: string, running: number) => onDrains(running),
+    onReadOn: (_target: Target, _step: string, running: number) => onDrains(running),
   });
   const routing = new Routing({
     nowMs: () => performance.now(),
@@ -241,7 +241,7 @@ async function openRouting(
     listed: () => undefined,
     onAttempt: telling(SILENT, () => heard.onAttempt()),
     onUnknownMember: telling(SILENT, () => heard.onUnknownMember()),
-    onDrain: telling(SILENT, (...told) => heard.onDrain(...told)),
+    onReadOn: telling(SILENT, (...told) => heard.onReadOn(...told)),
   });
   const settings = parseSettings(settingsFor(url, OUTPUT_TOKENS_MAX), {});
   const upstreams = connectUpstreams(settings, new Map(), options);

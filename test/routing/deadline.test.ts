@@ -21,7 +21,7 @@ const TIMEOUTS: RequestTimeouts = {
   wholeMs: 600_000,
   idleMs: 30_000,
   lingerMs: 5_000,
-  drainMs: 60_000,
+  readOnMs: 60_000,
 };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
@@ -55,7 +55,7 @@ async function run(upstreams: readonly ScriptedUpstream[], asked: Asked = {}): P
   const timeouts = { ...TIMEOUTS, ...asked.timeouts };
   const nothing = (): void => undefined;
   const nowMs = (): number => performance.now();
-  const heard = { onAttempt: nothing, onDrain: nothing, onUnknownMember: nothing };
+  const heard = { onAttempt: nothing, onReadOn: nothing, onUnknownMember: nothing };
   const steps = { listed: (): undefined => undefined, ...heard };
   const routing = new Routing({ nowMs, random: () => 0.5, timeouts, ...steps });
   const body = JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hi" }] });

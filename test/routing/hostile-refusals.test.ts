@@ -101,12 +101,12 @@ class Bench {
         wholeMs: 60_000,
         idleMs: 60_000,
         lingerMs: 60_000,
-        drainMs: 60_000,
+        readOnMs: 60_000,
       },
       listed: () => undefined,
       onAttempt: () => undefined,
       onUnknownMember: () => undefined,
-      onDrain: () => undefined,
+      onReadOn: () => undefined,
     });
   }
 

@@ -1,10 +1,9 @@
 /** A strict pull reader of JSON (RFC 8259) over bytes: one pass, bounded, nothing built that is not asked for. */
 import { isUtf8 } from "node:buffer";
+import { JSON_DEPTH_MAX } from "../../api/json-depth.js";
 import { GatewayError } from "../../errors.js";
 import { longStrings } from "./long-string.js";
 
-/** A greater bound would cost the cursor its small arrays. */
-export const JSON_DEPTH_MAX = 64;
 /** The most values of any JSON that is read here, and of a request whose values are more than numbers. */
 export const JSON_NODES_MAX = 1_000_000;
 export const BODY_NODES_MAX = 100_000;
