@@ -33,7 +33,7 @@ function readModels(body: Buffer): readonly ListedModel[] {
   return modelListSchema
     .parse(JSON.parse(body.toString("utf8")))
     .data.map(({ id, created_at: created, retires_at: retires }) => {
-      const createdMs = Date.parse(created ?? "");
+      const createdMs = timeOf(created)?.getTime() ?? 0;
       const createdSeconds = createdMs > 0 ? Math.floor(createdMs / 1000) : undefined;
       return { id, owner: "anthropic", createdSeconds, retireTime: timeOf(retires) };
     });

@@ -4,6 +4,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { modelTokens } from "../pricing/model-tokens.js";
 import { estimateTokens } from "../pricing/text-runs.js";
 import { type CountFor, countTokens, countTokensExactly } from "../pricing/tokens.js";
+import { templateTokensMax } from "../pricing/input-bound.js";
 import type { EmbeddingQuestion, LongBody, LongText, WireRequest } from "../wire/wire.js";
 
 // A picture of common size at common detail; where it matters, the upstream reports.
@@ -66,7 +67,7 @@ function inputTokens(input: LongText, textTokens: number, imageCount: number): n
 /**
  * An upper bound of the input by counting, for a hold that the cheap bound is too dear for; undefined where media or
  * its length make it impossible, or where the model's tokenizer is not ours. A twentieth and sixteen tokens for each
- * message cover what a chat template adds.
+ * message cover what a chat template adds to it.
  */
 export async function boundInput(
   request: WireRequest,
@@ -82,7 +83,8 @@ export async function boundInput(
   const { messages, text } = input;
   const tokens = await countTokensExactly(text, encoding, countFor);
   if (tokens === undefined) return undefined;
-  return Math.ceil((tokens + input.tokens) * 1.05) + 16 * Math.max(messages, facts.inputCount ?? 0);
+  const frames = 16 * Math.max(messages, facts.inputCount ?? 0);
+  return Math.ceil((tokens + input.tokens) * 1.05) + frames + templateTokensMax(facts);
 }
 
 /** Undefined also where the thread has no room: a settlement that asks must not fail. */

@@ -117,7 +117,10 @@ export class Meter implements AnswerReceiver {
     this.#attempts = attempts;
     this.#report = undefined;
     this.#dropped = [];
+    // What was read of an attempt before is nobody's.
+    this.#notes = undefined;
     const { record, kind } = this.options;
+    record?.content?.restart();
     const trace = record?.trace;
     if (trace !== undefined) this.#attemptTrace = beginAttempt(trace, target, kind, attempts);
   }
@@ -199,13 +202,18 @@ export class Meter implements AnswerReceiver {
   }
 
   look(nowMs: number): void {
-    if (this.options.stream) this.#see(nowMs);
+    this.#see(nowMs);
   }
 
   exceeds(): boolean {
     const { outputTokensMax } = this.options;
     if (outputTokensMax === undefined || this.#notes === undefined) return false;
     return isPastLimit(this.#notes.certainTokens, outputTokensMax);
+  }
+
+  roomTokens(): number {
+    const { outputTokensMax } = this.options;
+    return outputTokensMax === undefined ? Infinity : outputTokensMax - (this.#notes?.certainTokens ?? 0);
   }
 
   /** What the answer used and costs, however it ended. Never rejects. */
@@ -314,7 +322,9 @@ export class Meter implements AnswerReceiver {
   }
 
   #note(delivered: Usage): void {
-    const { hold } = this.options;
+    const { hold, stream } = this.options;
+    // Of an answer that is gathered nothing is delivered before its end.
+    if (!stream) return;
     const usage = this.#allowed(delivered);
     const { costNanos, operatorCostNanos } = this.#bill(usage);
     hold.checkpoint({

@@ -4,7 +4,7 @@ import { serviceTierOf } from "../api/service-tier.js";
 import type { KeyBudget } from "../ledger/operation.js";
 import type { Caller } from "../keys/caller.js";
 import { affordableOutputTokens, ceilingNanos } from "../pricing/ceiling.js";
-import { growthBytes, inputTokensMax as boundByFacts } from "../pricing/input-bound.js";
+import { growthBytes, inputTokensMax as boundByFacts, templateTokensMax } from "../pricing/input-bound.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestFacts, WireRequest } from "../wire/wire.js";
 import { textBytesOf } from "./count.js";
@@ -64,7 +64,8 @@ export function planFor(
     leastNanos: mayClamp ? amount(least) : amountNanos,
     serviceTier,
     toolCallsMax,
-    tokens: inputTokens + (outputTokensMax ?? 0) * candidateCount,
+    // A template is the upstream's: a client's limits have no room for what it never sent.
+    tokens: Math.max(1, inputTokens - templateTokensMax(facts)) + (outputTokensMax ?? 0) * candidateCount,
   };
 }
 

@@ -48,6 +48,8 @@ export function typedRequest(
     imageCount: sizes.imageCount,
     fileCount: sizes.fileCount + (hosted.length > 0 ? 1 : 0),
     audioCount: sizes.audioCount,
+    toolCount: prompt.tools.length,
+    definedToolCount: prompt.tools.filter(({ kind }) => kind?.$case === "opaque").length,
     serviceTier: prompt.serviceTier,
     toolCallsMax: callsMaxOf(hosted),
     roundsMax: roundsMaxOf(hosted),

@@ -1,6 +1,6 @@
 /** Money set aside for one request, from its grant to its settlement. */
 import { failpoint } from "../failpoint.js";
-import { AMOUNT_NANOS_MAX, NANOS_PER_USD } from "../money.js";
+import { AMOUNT_NANOS_MAX, lesser, NANOS_PER_USD } from "../money.js";
 import type { Usage, UsageSource } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
 import type { Journal } from "./journal.js";
@@ -15,6 +15,9 @@ import type { LedgerWriter, Waiting } from "./writer.js";
 
 /** What no request costs its operator: so many of a day that their sum has room in a column of 64 bits. */
 export const OPERATOR_COST_NANOS_MAX = 10_000n * NANOS_PER_USD;
+
+/** What no request costs above its hold, for the same reason: the total of all of it is one figure. */
+export const OVERAGE_NANOS_MAX = OPERATOR_COST_NANOS_MAX;
 
 const NOTHING: Checkpoint = { usage: NO_USAGE, costNanos: 0n, upstream: "", attempts: 0 };
 
@@ -161,7 +164,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     const { settlements, leases, nowMs } = this.#steps;
     this.#waiting = undefined;
     const { usageSource, attemptLog } = settlement;
-    const { usage, costNanos, operatorCostNanos, upstream, attempts } = bounded(settlement);
+    const { usage, costNanos, operatorCostNanos, upstream, attempts } = bounded(settlement, this.#amountNanos);
     // What is above the hold is taken of what the account has available, and so of what is leased.
     if (costNanos > this.#amountNanos) leases.giveBackOf(this.#accountId);
     const operation: SettleOperation = {
@@ -196,7 +199,7 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
     const { writer, nowMs, journal } = this.#steps;
     this.#noting = true;
     while (this.#waiting !== undefined) {
-      const charge = bounded(this.#waiting);
+      const charge = bounded(this.#waiting, this.#amountNanos);
       this.#waiting = undefined;
       try {
         failpoint("before_checkpoint");
@@ -215,11 +218,12 @@ export class OpenHold implements Hold, LiveHold, Waiting, Unwritten {
 /**
  * What the ledger takes of a charge: an upstream's report may say anything, and a settlement must never fail for it.
  */
-function bounded(charge: Checkpoint): Checkpoint {
+function bounded(charge: Checkpoint, heldNanos: bigint): Checkpoint {
   const { operatorCostNanos, upstream, attempts } = charge;
+  const mostNanos = lesser(heldNanos + OVERAGE_NANOS_MAX, AMOUNT_NANOS_MAX);
   return {
     usage: boundedUsage(charge.usage),
-    costNanos: within(charge.costNanos, AMOUNT_NANOS_MAX),
+    costNanos: within(charge.costNanos, mostNanos),
     operatorCostNanos: operatorCostNanos === undefined ? undefined : within(operatorCostNanos, OPERATOR_COST_NANOS_MAX),
     upstream,
     attempts,

@@ -2,11 +2,12 @@
  * A node's lease: while it beats, no other node takes this node's holds for orphans. Each beat also looks for some.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { LedgerLog } from "./ledger-options.js";
 import type { LeaseKeeper } from "./lease-keeper.js";
 import type { LiveHolds } from "./live-holds.js";
-import type { NodeBeats } from "./operation.js";
+import type { LedgerResult, NodeBeats, RecoverOperation } from "./operation.js";
 import { SILENCE_MS } from "./node-leases.js";
 import { RECOVER_HOLDS_MAX } from "./recovery.js";
 import type { LedgerWriter } from "./writer.js";
@@ -178,7 +179,8 @@ export class Lease {
       failpoint("during_recovery");
       // Read anew for each round: it says what this node answers for when the operation takes its place in the queue.
       const doubted = live.doubted();
-      const result = await writer.submit({ kind: "recover", nodeId, nowMs: nowMs(), silent, live: doubted?.live });
+      const recover = { kind: "recover", nodeId, nowMs: nowMs(), silent, live: doubted?.live } as const;
+      const result = await writer.submit(recover).catch((error: unknown) => this.#recoverPlainly(recover, error));
       failpoint("after_recovery_commit");
       if (result.kind !== "recovered") return;
       const { settled, voided } = result;
@@ -188,6 +190,14 @@ export class Lease {
       onRecovered(settled, voided);
       if (isLast) return;
     }
+  }
+
+  /** What one of them has no room for in the sums of its day must not keep the money of all. */
+  #recoverPlainly(recover: RecoverOperation, error: unknown): Promise<LedgerResult> {
+    if (GatewayError.from(error).reason !== "ERROR_REASON_INTERNAL") throw error;
+    const { writer, log } = this.#options;
+    log.error({ err: error }, "the ledger cannot write what recovery found: holds are resolved without their figures");
+    return writer.submit({ ...recover, isPlain: true });
   }
 
   #beatLater(): void {

@@ -25,8 +25,11 @@ export interface LedgerOptions {
   readonly journal?: LedgerJournal | undefined;
   /** Called once where lines of a journal were left from before, and the database has them now. */
   readonly onReplayed?: ((replayed: Replayed) => void) | undefined;
-  /** Called where a request cost more than its account had: the operator paid `overageNanos`. */
-  readonly onOverage?: ((requestId: string, overageNanos: bigint) => void) | undefined;
+  /**
+   * Called where a request cost more than its account had: the operator paid `overageNanos`, and `unkeptNanos` beside
+   * it that the total of all overages has no room for.
+   */
+  readonly onOverage?: ((requestId: string, overageNanos: bigint, unkeptNanos: bigint) => void) | undefined;
   /** Called when the number of settlements that wait for the database changes. */
   readonly onSettlesWaiting?: ((count: number) => void) | undefined;
   /** How long settlements, and holds that were relied on, wait for company at most. Default: 10 ms. */

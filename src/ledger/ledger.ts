@@ -109,7 +109,7 @@ export class Ledger {
       writer: this.#writer,
       log,
       journal,
-      onOverage: (requestId, overageNanos) => options.onOverage?.(requestId, overageNanos),
+      onOverage: (requestId, overageNanos, unkeptNanos) => options.onOverage?.(requestId, overageNanos, unkeptNanos),
       onLate: (requestId, overageNanos) => options.onLate?.(requestId, overageNanos),
       onWaiting: (count) => options.onSettlesWaiting?.(count),
       onLost: ({ requestId, costNanos }, problem) => {

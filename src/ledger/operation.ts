@@ -154,6 +154,8 @@ export interface RecoverOperation {
   readonly silent: readonly NodeBeats[];
   /** The requests of all holds that this node answers for; absent where none of its own can be an orphan. */
   readonly live?: ReadonlySet<string> | undefined;
+  /** True where the database did not take it whole: each is charged its cost, and no figures are kept beside it. */
+  readonly isPlain?: boolean | undefined;
 }
 
 export type LedgerOperation =

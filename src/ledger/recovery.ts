@@ -1,4 +1,5 @@
 /** Resolves the holds that nobody will settle: their node is gone, or does not answer for them any more. */
+import { NO_USAGE } from "../api/usage.js";
 import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
 import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
@@ -22,10 +23,11 @@ export function recover(book: Book, operation: RecoverOperation): LedgerResult {
     hold.recovered = true;
     if (hold.costNanos > 0n || tokenCount(hold.usage) > 0n) {
       const { usage, costNanos, operatorCostNanos, upstream, attempts } = hold;
+      const isPlain = operation.isPlain === true;
       charge(book, hold, {
-        usage,
+        usage: isPlain ? NO_USAGE : usage,
         costNanos,
-        operatorCostNanos,
+        operatorCostNanos: isPlain ? undefined : operatorCostNanos,
         upstream,
         attempts,
         attemptLog: null,

@@ -1,10 +1,12 @@
 /** Settlements on their way to the database. One that it does not take waits here and is tried again. */
-import type { GatewayError } from "../errors.js";
+import { NO_USAGE } from "../api/usage.js";
+import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { SettleOutcome } from "./hold.js";
 import type { Journal } from "./journal.js";
 import type { LedgerLog } from "./ledger-options.js";
 import type { LateTerms, LedgerResult, SettleOperation } from "./operation.js";
+import { SOURCE_NONE } from "./rows.js";
 import type { LedgerWriter } from "./writer.js";
 
 /** How many settlements may wait. Beyond that the newest is given up to recovery, which charges its checkpoint. */
@@ -13,13 +15,16 @@ const RETRY_FIRST_MS = 100;
 const RETRY_LAST_MS = 5_000;
 /** How many are tried at once. */
 const RETRIED_MAX = 256;
+/** So often the database may refuse one while it takes others, before it is sent its cost alone. */
+const FAULTS_MAX = 6;
 
 export interface SettlementsOptions {
   readonly writer: LedgerWriter;
   readonly log: LedgerLog;
   /** Absent where the database is on this machine's own disk. */
   readonly journal?: Journal | undefined;
-  readonly onOverage: (requestId: string, overageNanos: bigint) => void;
+  /** `unkeptNanos`: what the operator paid beside that, and the total of all overages has no room for. */
+  readonly onOverage: (requestId: string, overageNanos: bigint, unkeptNanos: bigint) => void;
   readonly onWaiting: (count: number) => void;
   /** Called where a settlement was given up. */
   readonly onLost: (operation: SettleOperation, problem: string) => void;
@@ -29,6 +34,15 @@ export interface SettlementsOptions {
   readonly onEnded: (requestId: string) => void;
   readonly waitingMax?: number | undefined;
 }
+
+/** What a settlement can do without: all but whose it is, and what it costs. */
+const NO_FIGURES = {
+  usage: NO_USAGE,
+  operatorCostNanos: undefined,
+  upstream: "",
+  attempts: 0,
+  attemptLog: "",
+} as const;
 
 type Outcome = SettleOutcome | "failed" | "refused";
 
@@ -40,6 +54,9 @@ interface Admitted {
 interface Settling {
   readonly operation: SettleOperation;
   readonly hold: Admitted;
+  /** How often it was refused though others were settled meanwhile, and how many were by the last time. */
+  readonly faults: number;
+  readonly settledBefore: number;
 }
 
 export class Settlements {
@@ -47,6 +64,8 @@ export class Settlements {
   readonly #waiting: Settling[] = [];
   readonly #waitingMax: number;
   #running = 0;
+  /** How many the database took. */
+  #settled = 0;
   #retryMs = RETRY_FIRST_MS;
   #timer: NodeJS.Timeout | undefined;
   #retrying = false;
@@ -67,10 +86,10 @@ export class Settlements {
     return new Promise((resolve) => {
       // Nobody waits longer for a database that is away than for the disk.
       if (this.#options.journal?.isWanted === true)
-        void this.#note({ operation, hold }).then((isKept) => isKept && resolve(undefined));
+        void this.#note(operation, hold).then((isKept) => isKept && resolve(undefined));
       this.#try(operation, hold, isAwaited, (outcome, error) => {
         this.#running -= 1;
-        if (outcome === "failed") this.#keep({ operation, hold }, error);
+        if (outcome === "failed") this.#keep(operation, hold, error);
         resolve(typeof outcome === "string" ? undefined : outcome);
       });
     });
@@ -117,7 +136,7 @@ export class Settlements {
     };
     // Money is settled, whatever its figures for the operator do to sums that have no room for them.
     const refusedByData = (error: GatewayError): void => {
-      if (error.reason !== "ERROR_REASON_INTERNAL" || operation.operatorCostNanos === undefined) return refused(error);
+      if (!isFault(error) || operation.operatorCostNanos === undefined) return refused(error);
       const fields = { request_id: operation.requestId, operator_cost_nanos: operation.operatorCostNanos, err: error };
       this.#options.log.error(
         fields,
@@ -137,18 +156,20 @@ export class Settlements {
       return "refused";
     }
     const { chargedNanos, overageNanos, repeated } = result;
+    this.#settled += 1;
     if (operation.terms !== undefined && !repeated) onLate(operation.requestId, overageNanos);
-    if (overageNanos > 0n && !repeated) onOverage(operation.requestId, overageNanos);
+    const isCharged = operation.usageSource !== SOURCE_NONE;
+    const unkeptNanos = isCharged ? operation.costNanos - chargedNanos - overageNanos : 0n;
+    if (overageNanos + unkeptNanos > 0n && !repeated) onOverage(operation.requestId, overageNanos, unkeptNanos);
     return { chargedNanos, overageNanos };
   }
 
-  #note({ operation, hold }: Settling): Promise<boolean> {
+  #note(operation: SettleOperation, hold: Admitted): Promise<boolean> {
     return this.#options.journal?.note({ ...operation, terms: hold.lateTerms }) ?? Promise.resolve(false);
   }
 
-  #keep(settling: Settling, error: unknown): void {
-    const { operation, hold } = settling;
-    void this.#note(settling);
+  #keep(operation: SettleOperation, hold: Admitted, error: unknown): void {
+    void this.#note(operation, hold);
     if (this.#waiting.length >= this.#waitingMax) {
       this.#options.onLost(operation, "too many wait for the database");
       return;
@@ -156,9 +177,27 @@ export class Settlements {
     // Said once: further tries are told by how many wait.
     const fields = { request_id: operation.requestId, err: error };
     this.#options.log.error(fields, "a settlement waits: the ledger cannot be written");
-    this.#waiting.push({ operation: { ...operation, terms: hold.lateTerms }, hold });
+    const settledBefore = this.#settled;
+    this.#waiting.push({ operation: { ...operation, terms: hold.lateTerms }, hold, faults: 0, settledBefore });
     this.#options.onWaiting(this.#waiting.length);
     this.#retryLater();
+  }
+
+  /**
+   * The same one to wait on; undefined where it is given up. A database that takes nothing at all is waited for,
+   * whatever it says. One that takes others, and never this one, is sent its cost alone, and then nothing more.
+   */
+  #failedAgain(settling: Settling, error: unknown): Settling | undefined {
+    const { operation, hold, settledBefore } = settling;
+    if (!isFault(error) || this.#settled === settledBefore) return settling;
+    const faults = settling.faults + 1;
+    if (faults > FAULTS_MAX) {
+      this.#options.onEnded(operation.requestId);
+      this.#options.onLost(operation, "the database refuses it, and takes others");
+      return undefined;
+    }
+    const sent = faults === FAULTS_MAX ? { ...operation, ...NO_FIGURES } : operation;
+    return { operation: sent, hold, faults, settledBefore: this.#settled };
   }
 
   #retryLater(): void {
@@ -174,11 +213,16 @@ export class Settlements {
     this.#retrying = true;
     const batch = this.#waiting.splice(0, RETRIED_MAX);
     this.#running += batch.length;
-    const tried = ({ operation, hold }: Settling) =>
-      new Promise<Outcome>((ended) => this.#try(operation, hold, false, ended));
+    const tried = (settling: Settling) =>
+      new Promise<Settling | undefined>((ended) => {
+        const { operation, hold } = settling;
+        this.#try(operation, hold, false, (outcome, error) => {
+          ended(outcome === "failed" ? this.#failedAgain(settling, error) : undefined);
+        });
+      });
     const outcomes = await Promise.all(batch.map(tried));
     this.#running -= batch.length;
-    const failed = batch.filter((_, index) => outcomes[index] === "failed");
+    const failed = outcomes.filter((settling) => settling !== undefined);
     // They go behind those that came later, so that one that never succeeds does not block the others.
     this.#waiting.push(...failed);
     this.#options.onWaiting(this.#waiting.length);
@@ -186,4 +230,9 @@ export class Settlements {
     this.#retryMs = failed.length === batch.length ? Math.min(this.#retryMs * 2, RETRY_LAST_MS) : RETRY_FIRST_MS;
     if (this.#waiting.length > 0) this.#retryLater();
   }
+}
+
+/** True where the database was reached and did not take what it was sent. */
+function isFault(error: unknown): boolean {
+  return error instanceof GatewayError && error.reason === "ERROR_REASON_INTERNAL";
 }

@@ -228,8 +228,9 @@ export class LedgerWriter {
       const refusal = GatewayError.from(error);
       if (refusal.reason === "ERROR_REASON_INTERNAL" && operations.length > 1) {
         // One operation breaks the batch, and nothing of it was written: alone, it breaks itself and no other.
-        for (const [index, one] of waiting.entries())
-          await this.#run(operations.slice(index, index + 1), [one], reliedMs);
+        const half = Math.ceil(operations.length / 2);
+        await this.#run(operations.slice(0, half), waiting.slice(0, half), reliedMs);
+        await this.#run(operations.slice(half), waiting.slice(half), reliedMs);
         return;
       }
       this.#failedMs = Math.min(this.#failedMs, reliedMs);

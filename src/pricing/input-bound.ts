@@ -10,8 +10,12 @@ export interface InputFacts {
   readonly fileCount: number;
   readonly audioCount: number;
   /** How many inputs are read one by one, each within the model's context. Absent: one. */
-  readonly inputCount?: number;
+  readonly inputCount?: number | undefined;
+  readonly toolCount?: number | undefined;
+  readonly definedToolCount?: number | undefined;
 }
+
+type TemplateFacts = Pick<InputFacts, "toolCount" | "definedToolCount">;
 
 /** The model that reads the request, as its upstream names it. */
 export interface InputModel {
@@ -134,20 +138,33 @@ const IMAGE_TOKENS: readonly { readonly startsWith: string; readonly tokensMax: 
   { startsWith: "claude-", tokensMax: 5_000 },
 ];
 
+/** What an upstream tells its model before any tools: 313 to 804 tokens on Anthropic's, hundreds on open templates. */
+const TOOLS_TEMPLATE_TOKENS = 1_024;
+/** What it tells of a tool that the request only names: 735 tokens of a screen, 700 of an editor. */
+const DEFINED_TOOL_TOKENS = 1_024;
+
+/**
+ * The most tokens that an upstream adds to a request by itself. It is in the hold, so that what is told of them can be
+ * charged.
+ */
+export function templateTokensMax({ toolCount = 0, definedToolCount = 0 }: TemplateFacts): number {
+  return toolCount > 0 ? TOOLS_TEMPLATE_TOKENS + definedToolCount * DEFINED_TOOL_TOKENS : 0;
+}
+
 /**
  * The most input tokens that the model can count for this request, whatever its tokenizer.
  *
  * Tokenizers of byte pairs never make more tokens than bytes, of the text that they see: see growthBytes for those that
  * change it first. The few tokens that a chat template adds to a message
  * or a tool need no allowance of their own: each message brings at least `{"role":"user","content":""},`, 29 bytes
- * of JSON that reach no tokenizer, and no template adds as many. Nor can an upstream read more than the model's
- * context.
+ * of JSON that reach no tokenizer, and no template adds as many. What it says of tools in general has one. Nor can an
+ * upstream read more than the model's context.
  */
 export function inputTokensMax(facts: InputFacts, model: InputModel): number {
   const context = model.contextTokens > 0 ? model.contextTokens : undefined;
   // Pages and seconds of sound do not show in a request, so these may fill the context.
   const unknown = facts.fileCount + facts.audioCount > 0 ? CONTEXT_TOKENS_UNKNOWN : 0;
-  const bound = facts.textBytes + facts.imageCount * imageTokensMax(model.id) + unknown;
+  const bound = facts.textBytes + facts.imageCount * imageTokensMax(model.id) + unknown + templateTokensMax(facts);
   return context === undefined ? bound : Math.min(bound, context * (facts.inputCount ?? 1));
 }
 

@@ -54,6 +54,13 @@ export class ContentTap {
     this.#max = (settings.bodyBytesMax || BODY_BYTES_DEFAULT) + MARGIN_CHARACTERS;
   }
 
+  /** What was gathered of an answer goes: another attempt begins. */
+  restart(): void {
+    this.#answer = "";
+    this.#place = 0;
+    this.#isCut = false;
+  }
+
   /** Takes what the answer grew by, before anything of it is dropped. */
   follow(text: Grown): void {
     const { length } = text;

@@ -12,10 +12,15 @@ export interface BatchReceiver {
   onDrain(callback: () => void): void;
   /** The report that grows with the answer; called before the first batch. */
   watch(report: AnswerReport): void;
-  /** Called in place of `take` where the caller left and the answer is read on; and now and then while none comes. */
+  /**
+   * Called in place of `take` where the caller left and the answer is read on, or where all of it is gathered first;
+   * and now and then while none comes.
+   */
   look?(nowMs: number): void;
   /** True once more came than the request's limit of output can be: nothing more is to be relayed. */
   exceeds?(): boolean;
+  /** How many tokens may come before that can be so. No answer has more tokens than bytes. */
+  roomTokens?(): number;
   /** Names of parameters that the target's wire had no place for; called where there are some. */
   dropped?(params: readonly string[]): void;
 }

@@ -13,10 +13,13 @@ import {
 } from "./attempt-plan.js";
 import { HeldBack } from "./held-back.js";
 import { askBody, headersFor } from "./question.js";
-import { unreadable, upstreamFailed } from "../wire/error/refusals.js";
+import { readable, unreadable, upstreamFailed } from "../wire/error/refusals.js";
+import { wholeBatch } from "./whole-answer.js";
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
+/** Near the limit of output a read is taken in pieces of so much, so that no more than one goes out past it. */
+const PIECE_BYTES = 2_048;
 
 /** Runs the plan. Never rejects. */
 export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<AttemptEnd> {
@@ -127,8 +130,13 @@ class Attempt implements UpstreamHandler {
     this.#bytes += chunk.length;
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
     if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(upstreamFailed("its answer is too large"));
-    if (this.#decoder !== undefined) return this.#push(this.#decoder, chunk);
-    this.#chunks.push(chunk);
+    const decoder = this.#decoder;
+    if (decoder === undefined) this.#chunks.push(chunk);
+    else if (chunk.length <= PIECE_BYTES || chunk.length <= (this.receiver.roomTokens?.() ?? Infinity))
+      this.#push(decoder, chunk);
+    else
+      for (let start = 0; start < chunk.length && this.#phase === "stream"; start += PIECE_BYTES)
+        this.#push(decoder, chunk.subarray(start, start + PIECE_BYTES));
   }
 
   /** Once an event: no closure here. */
@@ -197,23 +205,14 @@ class Attempt implements UpstreamHandler {
       const { wire, refusals } = this.plan.target.served.family;
       const decodeError = this.plan.speech.wire.decodeError ?? wire.decodeError;
       const body = Buffer.concat(this.#chunks);
-      this.#fail(this.#read(() => decodeError(this.#status, this.#headers, body, refusals)));
+      this.#fail(readable(() => decodeError(this.#status, this.#headers, body, refusals)));
     });
-  }
-
-  /** What an upstream said is read here: where that throws, it is the upstream's answer that cannot be read. */
-  #read<Read>(read: () => Read): Read {
-    try {
-      return read();
-    } catch (error) {
-      throw unreadable(error);
-    }
   }
 
   #endStream(): void {
     const decoder = this.#decoder;
     if (decoder === undefined) return;
-    this.#forward(this.#read(() => decoder.end()));
+    this.#forward(readable(() => decoder.end()));
     if (this.#isOver) return;
     // A stream that just stops is no answer, however much of it came.
     if (!decoder.report.complete) return this.#fail(upstreamFailed("its answer was cut"));
@@ -225,18 +224,11 @@ class Attempt implements UpstreamHandler {
     const [first] = this.#chunks;
     const isOne = first !== undefined && this.#chunks.length === 1;
     const body = withoutByteOrderMark(isOne ? first : Buffer.concat(this.#chunks));
-    const answer = this.#read(() => this.plan.speech.wire.decodeAnswer(body, this.#asked, form));
+    const answer = readable(() => this.plan.speech.wire.decodeAnswer(body, this.#asked, form));
     this.#watch(answer.report);
     // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
     const isTyped = form === "events" || owned.stream;
-    const batch = this.#read(() => ({
-      events: isTyped ? answer.events() : [],
-      source: isTyped ? Buffer.alloc(0) : (answer.source ?? body),
-      visible: true,
-      error: undefined,
-      embeddings: isTyped ? answer.embeddings?.() : undefined,
-    }));
-    this.#forward(batch);
+    this.#forward(readable(() => wholeBatch(answer, body, isTyped)));
     this.#finish();
   }
 
@@ -248,8 +240,10 @@ class Attempt implements UpstreamHandler {
         this.plan.onOutput();
       }
     }
-    if (this.#readOnEndMs !== undefined) this.receiver.look?.(this.#lastReadMs);
-    else if (batch.events.length > 0 || batch.source.length > 0 || batch.visible) this.#give(batch);
+    const hasLeft = this.#readOnEndMs !== undefined;
+    // What nobody is given yet counts all the same.
+    if (hasLeft || this.plan.gathers) this.receiver.look?.(this.#lastReadMs);
+    if (!hasLeft && (batch.events.length > 0 || batch.source.length > 0 || batch.visible)) this.#give(batch);
     if (batch.error !== undefined) this.#fail(batch.error);
   }
 

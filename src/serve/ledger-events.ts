@@ -9,10 +9,13 @@ type Events = "onReplayed" | "onOverage" | "onLate" | "onSettleLost" | "onSettle
 
 export function ledgerEvents(log: Log, metrics: Metrics): Required<Pick<LedgerOptions, Events>> {
   return {
-    onOverage: telling(log, (requestId: string, overageNanos: bigint) => {
-      metrics.overageUsd.inc(approximateUsd(overageNanos));
+    onOverage: telling(log, (requestId: string, overageNanos: bigint, unkeptNanos: bigint) => {
+      metrics.overageUsd.inc(approximateUsd(overageNanos + unkeptNanos));
       const fields = { request_id: requestId, overage_nanos: String(overageNanos) };
       log.warn(fields, "a request cost more than its account had");
+      if (unkeptNanos === 0n) return;
+      const unkept = { request_id: requestId, unkept_nanos: String(unkeptNanos) };
+      log.error(unkept, "the ledger's total of overages is full: this much of a request's cost is in no book");
     }),
     onLate: telling(log, (requestId: string, overageNanos: bigint) => {
       metrics.lateRecords.inc();

@@ -34,6 +34,10 @@ export interface RequestFacts {
   readonly audioCount: number;
   /** How many inputs the model reads one by one, each within its context. Absent: all of it is one. */
   readonly inputCount?: number;
+  /** How many tools it offers, of whatever kind. Absent: none. */
+  readonly toolCount?: number | undefined;
+  /** How many of them the upstream defines, which tells the model more of each than stands in the request. */
+  readonly definedToolCount?: number | undefined;
   /** The service tier as the client asks for it. Absent where it asks for none. */
   readonly serviceTier?: string | undefined;
   /** The container that it names: what an upstream made for an earlier answer. Absent where it names none. */

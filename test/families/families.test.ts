@@ -58,6 +58,31 @@ describe.each(all)("the family $name", (family) => {
   });
 });
 
+// One time that no date can hold made every list of models fail.
+test.each(all.filter(({ modelsPath }) => modelsPath !== undefined))(
+  "$name takes no time from a list that has no place in a date",
+  (family) => {
+    const times = [
+      "+275760-09-13T00:00:00Z",
+      "-000001-01-01T00:00:00Z",
+      "later",
+      1e308,
+      9e15,
+      1_700_000_000_000,
+      -1,
+      0.5,
+    ];
+    for (const time of times) {
+      const model = { id: "m", created: time, created_at: time, shutdown_date: time, retires_at: time };
+      const lists = { data: [model], models: [{ ...model, name: "models/m" }] };
+      for (const { createdSeconds = 0, retireTime } of family.readModels(Buffer.from(JSON.stringify(lists)))) {
+        expect(new Date(createdSeconds * 1_000).toISOString()).toMatch(/^\d{4}-/);
+        expect((retireTime ?? new Date(0)).toISOString()).toMatch(/^\d{4}-/);
+      }
+    }
+  },
+);
+
 test("no two families share a name or a variable", () => {
   const names = all.map((family) => family.name);
   const variables = all.flatMap((family) => family.keyVariable ?? []);

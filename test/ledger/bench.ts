@@ -3,6 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { Price, UsageSource } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { type HoldRequest, Ledger, type LedgerOptions, type Settlement } from "../../src/ledger/ledger.js";
+import type { LedgerOperation } from "../../src/ledger/operation.js";
 import type { Store } from "../../src/store/store.js";
 import { MINUTE_MS, NOON_MS, usage } from "./operations.js";
 import { TEST_ACT } from "../support/acts.js";
@@ -23,6 +24,8 @@ export interface Bench {
   setClock(jumpMs: number): void;
   /** While true, the database takes no writes. */
   away: boolean;
+  /** What no batch may hold: the database refuses it, as one that breaks a rule of its tables. */
+  refuses: (operation: LedgerOperation) => boolean;
   another(nodeId: string, options?: Partial<LedgerOptions>): Ledger;
 }
 
@@ -43,10 +46,11 @@ export async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench
     ...store,
     ledger: {
       ...store.ledger,
-      commit: (operations) =>
-        result.away
-          ? Promise.reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"))
-          : store.ledger.commit(operations),
+      commit: (operations) => {
+        if (result.away) return Promise.reject(new GatewayError("ERROR_REASON_LEDGER_UNAVAILABLE"));
+        if (operations.some(result.refuses)) return Promise.reject(new GatewayError("ERROR_REASON_INTERNAL"));
+        return store.ledger.commit(operations);
+      },
     },
   };
   const another = (nodeId: string, more: Partial<LedgerOptions> = {}): Ledger => {
@@ -60,12 +64,14 @@ export async function bench(options: Partial<LedgerOptions> = {}): Promise<Bench
     nowMs += ms;
     monotonicMs += ms;
   };
-  const result: Bench = { store, ledger, away: false, another, advance, setClock: (ms) => void (nowMs += ms) };
+  const setClock = (ms: number): void => void (nowMs += ms);
+  const result: Bench = { store, ledger, away: false, refuses: () => false, another, advance, setClock };
   await ledger.start();
   await ledger.createAccount({ id: "acme", name: "Acme" }, TEST_ACT);
   await ledger.credit({ creditId: "c1", accountId: "acme", amountNanos: 100n, act: TEST_ACT });
   onTestFinished(async () => {
     result.away = false;
+    result.refuses = () => false;
     await Promise.all(ledgers.map((one) => one.close()));
     expect((await store.ledger.verify()).problems).toEqual([]);
   });

@@ -149,7 +149,7 @@ describe("a settlement", () => {
     expect(onOverage).not.toHaveBeenCalled();
     const second = await ledger.hold(request({ requestId: "r2" }));
     expect(await second.settle(settlement(90n))).toEqual({ chargedNanos: 87n, overageNanos: 3n });
-    expect(onOverage.mock.calls).toEqual([["r2", 3n]]);
+    expect(onOverage.mock.calls).toEqual([["r2", 3n, 0n]]);
     expect(await ledger.balance("acme")).toMatchObject({ availableNanos: 0n, heldNanos: 0n, spentNanos: 100n });
   });
 

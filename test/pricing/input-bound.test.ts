@@ -26,6 +26,13 @@ test.each([
     model: { id: "x", contextTokens: 0 },
     want: 1_000 + IMAGE_TOKENS_MAX,
   },
+  { name: "tools count their preamble", facts: { ...TEXT, toolCount: 3 }, model: MODEL, want: 1_000 + 1_024 },
+  {
+    name: "tools of the upstream's own count what it says of them",
+    facts: { ...TEXT, toolCount: 3, definedToolCount: 2 },
+    model: MODEL,
+    want: 1_000 + 3 * 1_024,
+  },
   { name: "a file fills the context", facts: { ...TEXT, fileCount: 1 }, model: MODEL, want: 128_000 },
   { name: "a sound fills the context", facts: { ...TEXT, audioCount: 1 }, model: MODEL, want: 128_000 },
   {

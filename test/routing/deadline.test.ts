@@ -317,9 +317,12 @@ describe("behind an opening that is no output", () => {
     },
   );
 
-  test("an answer that is nothing else is told as it came", async () => {
+  test("an answer that is nothing else is told as it came, with a reason for its end", async () => {
     const script: Step[] = [HEAD, { atMs: 20, data: ROLE }, { atMs: 30, data: DONE }];
-    expect(await run([new ScriptedUpstream([script])])).toMatchObject({ error: undefined, text: ROLE });
+    const { error, text } = await run([new ScriptedUpstream([script])]);
+    expect(error).toBeUndefined();
+    expect(text.startsWith(ROLE)).toBe(true);
+    expect(text.slice(ROLE.length)).toMatch(/^data: [^\n]*"finish_reason":"stop"[^\n]*\n\n$/);
   });
 });
 

@@ -241,6 +241,11 @@ function fragments(text: string): string[] {
   return text.match(new RegExp(`[^]{1,${FRAGMENT_CHARACTERS}}`, "g")) ?? [];
 }
 
+/** One event of a stream, framed. */
+export function frameOf(type: string, body: object): Buffer {
+  return message("event", type, body);
+}
+
 function message(kind: "event" | "exception", type: string, body: object): Buffer {
   const text = (value: string): { type: "string"; value: string } => ({ type: "string", value });
   const headers = {

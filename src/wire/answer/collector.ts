@@ -45,6 +45,8 @@ export class AnswerCollector implements Collector {
   toolUses: ToolUse[] | undefined;
   /** Calls that the model went on behind, since the upstream ran them. */
   private hostedCalls = 0;
+  /** How much had come when the usage was told last; undefined where none was. */
+  private toldAt: number | undefined;
   private events: Event[] = [];
 
   /** `isTyped` says whether steps are kept; the text is gathered either way. */
@@ -57,6 +59,20 @@ export class AnswerCollector implements Collector {
   get made(): Made {
     if (this.hasContent || this.grown.length > 0) return "content";
     return this.hasBegun ? "begun" : "nothing";
+  }
+
+  /** More came behind the usage that was told last: it may be older than the answer. */
+  get usageEarly(): boolean {
+    return this.toldAt !== undefined && this.toldAt < this.generated;
+  }
+
+  private get generated(): number {
+    return this.grown.length + this.wordlessTokens;
+  }
+
+  /** The event that was read told a usage, of all that came with it and before it. */
+  protected noteTold(): void {
+    this.toldAt = this.generated;
   }
 
   add(event: Event): void {

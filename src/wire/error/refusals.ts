@@ -11,6 +11,15 @@ export function unreadable(error: unknown): GatewayError {
   return error instanceof GatewayError ? error : upstreamFailed("its answer cannot be read", error);
 }
 
+/** Reads what an upstream said: where that throws, it is the upstream's answer that cannot be read. */
+export function readable<Read>(read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
 /** A request asks for what the model, or the wire that leads to it, cannot do. */
 export function unsupported(param: string, problem: string, { model }: { readonly model: string }): GatewayError {
   return new GatewayError("ERROR_REASON_PARAMETER_UNSUPPORTED", { param, problem, model });

@@ -1,6 +1,12 @@
 /** How long an upstream asks to wait. */
 
-const WAIT_MS_MAX = 3_600_000;
+/**
+ * The most that is passed on, whatever is asked: as long as a target is set aside for it. Behind that the next request
+ * may ask it again, and a client that was told an hour would not be there to.
+ */
+export const WAIT_MS_MAX = 60_000;
+
+const HTTP_DATE = /^\s*[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT\s*$/;
 
 const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
@@ -8,7 +14,7 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["m", 60_000],
 ]);
 
-/** In milliseconds, at most an hour; undefined where the upstream does not say. */
+/** In milliseconds, at most a minute; undefined where the upstream does not say, or says what is no time. */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, text: string): number | undefined {
   const wait = ofHeaders(headers) ?? ofText(text);
   return wait === undefined || !(wait >= 0) ? undefined : Math.min(Math.ceil(wait), WAIT_MS_MAX);
@@ -21,8 +27,13 @@ function ofHeaders(headers: Readonly<Record<string, string>>): number | undefine
   const seconds = numberOf(after);
   if (seconds !== undefined) return seconds * 1000;
   // A date is told by the upstream's own clock, so it is measured against that.
-  const wait = Date.parse(after ?? "") - Date.parse(headers["date"] ?? "");
+  const wait = dateOf(after) - dateOf(headers["date"]);
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+/** NaN of all but the one form that HTTP has for dates: what reads dates takes nearly any number for one. */
+function dateOf(text: string | undefined): number {
+  return text !== undefined && HTTP_DATE.test(text) ? Date.parse(text) : NaN;
 }
 
 /** OpenAI says it in words, Google's servers in a detail of the error. */

@@ -3,7 +3,7 @@ import { isByteOrderMark, withoutByteOrderMark } from "../../api/byte-order-mark
 import type { Event } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { unreadable, upstreamFailed } from "../error/refusals.js";
-import { eventBytes, joinedEvent } from "./writer.js";
+import { eventBytes, joinedEvent, readableEvents } from "./writer.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
 import { SpanJoiner } from "./span-joiner.js";
 import { SseFramer } from "./framer.js";
@@ -136,7 +136,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     const events = this.isTyped ? this.takeEvents() : NO_EVENTS;
     const visible = this.isVisible || holdsOutput(events);
     this.isVisible = false;
-    return { events, source: this.spans.take(), visible, error: this.error };
+    return { events, source: readableEvents(this.spans.take()), visible, error: this.error };
   }
 
   #take(data: Buffer | undefined, raw: Buffer, isSplit: boolean): void {

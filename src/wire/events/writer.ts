@@ -3,12 +3,15 @@
  * a client or of a model may hold line ends between its tokens, and one of them would end the event in its middle.
  */
 import type { Event } from "../../api/index.js";
+import { asUtf8 } from "../../api/utf8.js";
 import type { GatewayError } from "../../errors.js";
 
 /** A line end between tokens, and the indent behind it. */
 const LINE_BREAKS = /[\r\n][ \t\r\n]*/g;
 /** What some readers take for line ends, though no rule of events says so. In JSON it stands in strings alone. */
 const WIDE_BREAKS = /[\u0085\u2028\u2029]/g;
+
+const WIDE_SIGNS = ["\u0085", "\u2028", "\u2029"].map((sign) => Buffer.from(sign));
 
 const EVENT_END = Buffer.from("\n\n");
 
@@ -22,6 +25,15 @@ export function oneLine(json: string): string {
 
 function escaped(sign: string): string {
   return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/**
+ * Events of an upstream's own, as every reader of lines and of UTF-8 takes them: some refuse a stream for a byte that
+ * is none, and some end a line where only a text goes on. Nearly always the same bytes.
+ */
+export function readableEvents(bytes: Buffer): Buffer {
+  const hasWide = WIDE_SIGNS.some((sign) => bytes.includes(sign));
+  return hasWide ? Buffer.from(bytes.toString().replace(WIDE_BREAKS, escaped)) : asUtf8(bytes);
 }
 
 export class EventWriter {

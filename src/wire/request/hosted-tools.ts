@@ -33,6 +33,9 @@ export interface HostedTool {
 /** What a pass over a body finds of tools that the upstream runs. */
 export interface FoundTools {
   readonly hosted: HostedTool[];
+  /** How many tools there are, and how many of them of a type that the upstream defines. */
+  toolCount: number;
+  definedToolCount: number;
   /** The first thing that may not go upstream. */
   held: Held | undefined;
 }
@@ -117,6 +120,7 @@ export function scanTool(
   place: number,
 ): GatewayError | undefined {
   const start = cursor.at;
+  found.toolCount += 1;
   let type: string | undefined;
   let callsMax: number | undefined;
   let problem: GatewayError | undefined;
@@ -157,6 +161,7 @@ function noteTool(
 ): void {
   const type = textOf(tool["type"]);
   if (isDefinition(type)) return;
+  found.definedToolCount += 1;
   const stem = stemOf(type);
   const rule = ruleOf(table, stem, tool);
   noteInnerTools(tool, table, where.param, found);
@@ -200,6 +205,11 @@ function ruleOf(table: ToolTable, stem: string, tool: Readonly<Record<string, un
   return { kind: "priced", name: `${stem}_container` };
 }
 
+/** Nothing, before a pass. */
+export function noToolsFound(): FoundTools {
+  return { hosted: [], toolCount: 0, definedToolCount: 0, held: undefined };
+}
+
 /** The tools without those at some places; undefined where none is left. */
 export function withoutTools(tools: Buffer, places: ReadonlySet<number>): string | undefined {
   const cursor = new JsonCursor(tools);
@@ -215,7 +225,7 @@ export function withoutTools(tools: Buffer, places: ReadonlySet<number>): string
 
 /** A tool by its own JSON; none where the client runs it. Throws PARAMETER_INVALID for one that may not pass. */
 export function readTool(json: string, table: ToolTable, param: string): readonly HostedTool[] {
-  const found: FoundTools = { hosted: [], held: undefined };
+  const found = noToolsFound();
   const tool = objectOf(parsed(json)) ?? {};
   noteTool(tool, table, { param, place: undefined, callsMax: callsMaxIn(tool), end: 0 }, found);
   if (found.held !== undefined) throw refuseHeld(found.held);

@@ -32,7 +32,9 @@ export function factsOf(
   steering: Steering,
   own: OwnFacts,
 ): RequestFacts {
-  const { serviceTier, container, toolCallsMax, roundsMax } = steering.facts(countOf(own.callsMax));
+  const { toolCount, definedToolCount, serviceTier, container, toolCallsMax, roundsMax } = steering.facts(
+    countOf(own.callsMax),
+  );
   return {
     model: String(values.get("model")),
     stream: values.get("stream") === true,
@@ -44,6 +46,8 @@ export function factsOf(
     imageCount: media.imageCount,
     fileCount: media.fileCount + steering.fileCount,
     audioCount: media.audioCount,
+    toolCount,
+    definedToolCount,
     serviceTier,
     container,
     toolCallsMax,

@@ -11,10 +11,17 @@ import type { RequestFacts } from "../wire.js";
 const NOTED: ReadonlySet<string> = new Set(["tier", "tool", "container"]);
 /** Members that let an upstream sum up what it read, and then read the sum. */
 const SUMMING_UP: ReadonlySet<string> = new Set(["context_management", "compaction"]);
+type SteeringFacts = Pick<
+  RequestFacts,
+  "toolCount" | "definedToolCount" | "serviceTier" | "container" | "toolCallsMax" | "roundsMax"
+>;
+
 const NOWHERE = { place: undefined, callsMax: undefined, isOfferedUnasked: false, end: 0 };
 
 export class Steering implements FoundTools {
   readonly hosted: HostedTool[] = [];
+  toolCount = 0;
+  definedToolCount = 0;
   held: Held | undefined;
   private tier: string | undefined;
   private container: string | undefined;
@@ -25,6 +32,8 @@ export class Steering implements FoundTools {
   /** Looks at a top-level member that was read: its value lies between `start` and where the cursor is. */
   note(name: string, cursor: JsonCursor, start: number): void {
     if (SUMMING_UP.has(name)) this.mayBeSummedUp = true;
+    // The older name of tools.
+    if (name === "functions") this.toolCount += 1;
     const rule = this.table.rules.get(name);
     if (rule === undefined || !NOTED.has(rule.kind)) return;
     const value = parsed(cursor.bytes.toString("utf8", start, cursor.at));
@@ -44,9 +53,11 @@ export class Steering implements FoundTools {
   }
 
   /** `callsMax` is what the client bounds all tools to together, where the wire lets it. */
-  facts(callsMax?: number): Pick<RequestFacts, "serviceTier" | "container" | "toolCallsMax" | "roundsMax"> {
+  facts(callsMax?: number): SteeringFacts {
     const rounds = roundsMaxOf(this.hosted, callsMax);
     return {
+      toolCount: this.toolCount,
+      definedToolCount: this.definedToolCount,
       container: this.container,
       serviceTier: this.tier,
       toolCallsMax: callsMaxOf(this.hosted, callsMax),

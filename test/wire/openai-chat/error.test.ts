@@ -173,7 +173,7 @@ describe("what an upstream's error means", () => {
       headers: { "retry-after": "999999999" },
       body: "",
       reason: "UPSTREAM_RATE_LIMITED",
-      metadata: { retry_after_ms: "3600000" },
+      metadata: { retry_after_ms: "60000" },
     },
     {
       name: "its limit, with no time",

@@ -25,7 +25,8 @@ const AS_THE_WIRE_HAS_THEM: AskedTools = { custom: new Set(), json: undefined, n
 export class AnswerReader extends AnswerCollector implements AnswerReport, CallCollector {
   /** True once the upstream said in so many words that nothing follows. */
   complete = false;
-  usageEarly = false;
+  /** True while the usage is that of the beginning, and what is generated is still to be told. */
+  private isUsageOfStart = false;
   containerId = "";
   readonly tools: AskedTools;
   private readonly counts = new UsageReader();
@@ -47,6 +48,10 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
 
   override get rounds(): AnswerReport["rounds"] {
     return this.counts.rounds ?? super.rounds;
+  }
+
+  override get usageEarly(): boolean {
+    return this.isUsageOfStart || super.usageEarly;
   }
 
   get usageBroken(): boolean {
@@ -74,7 +79,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
       case "message_delta":
         this.noteEnd(objectOf(event["delta"]) ?? {});
         this.noteUsage(event["usage"]);
-        if (objectOf(event["usage"])?.["output_tokens"] !== undefined) this.usageEarly = false;
+        this.noteOutput(objectOf(event["usage"])?.["output_tokens"]);
         return undefined;
       case "message_stop":
         this.finish();
@@ -94,9 +99,16 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
     return [end, { type: "message_stop" }];
   }
 
+  /** What was generated is told with the end, and by some servers now and then before it. */
+  private noteOutput(told: unknown): void {
+    if (told === undefined) return;
+    this.isUsageOfStart = false;
+    this.noteTold();
+  }
+
   /** The beginning of a stream. It may hold the calls of a program that the upstream ran, and then why it ended too. */
   private begin(message: JsonObject): void {
-    this.usageEarly = typeof message["stop_reason"] !== "string";
+    this.isUsageOfStart = typeof message["stop_reason"] !== "string";
     this.start(message);
     this.noteEnd(message);
     for (const [index, block] of listOf(message["content"]).entries())

@@ -101,5 +101,6 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, CallC
   private noteUsage(told: unknown): void {
     this.usage = decodeUsage(told) ?? this.usage;
     this.usageBroken ||= isBrokenUsage(told);
+    this.noteTold();
   }
 }

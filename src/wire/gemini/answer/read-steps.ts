@@ -71,6 +71,7 @@ export class AnswerReader extends AnswerCollector implements AnswerReport, Candi
       const grounding = objectOf(candidate["groundingMetadata"]);
       if (grounding !== undefined) this.noteSearches(grounding);
     });
+    if (usage !== undefined) this.noteTold();
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 /** The pass over the tools of a body: which of them Google runs itself. */
 import { heldIn, refuseHeld } from "../../request/held-objects.js";
-import type { FoundTools, HostedTool } from "../../request/hosted-tools.js";
+import { type FoundTools, type HostedTool, noToolsFound } from "../../request/hosted-tools.js";
 import type { JsonCursor } from "../../json/cursor.js";
 import { claimKey } from "../../json/splice.js";
 import { objectOf, parsed } from "../../json/value.js";
@@ -25,6 +25,7 @@ export function readTools(cursor: JsonCursor, found: FoundTools): undefined {
 /** An object names each of its tools by a member. */
 function readOne(cursor: JsonCursor, found: FoundTools, path: string, place: number): void {
   const names = new Set<string>();
+  found.toolCount += 1;
   cursor.enterObject();
   for (let key = cursor.nextKey(); key !== undefined; key = cursor.nextKey()) {
     const name = fieldName(key);
@@ -38,6 +39,7 @@ function readOne(cursor: JsonCursor, found: FoundTools, path: string, place: num
 }
 
 function noteTool(name: string, value: unknown, param: string, place: number | undefined, found: FoundTools): void {
+  found.definedToolCount += 1;
   const rule = TOOLS.get(name);
   if (rule?.kind === "client") return;
   if (rule?.kind === "refused") {
@@ -51,7 +53,7 @@ function noteTool(name: string, value: unknown, param: string, place: number | u
 
 /** What Google runs of a tool that came beside a body. Throws PARAMETER_INVALID for one that may not pass. */
 export function readTool(json: string, param: string): readonly HostedTool[] {
-  const found: FoundTools = { hosted: [], held: undefined };
+  const found = noToolsFound();
   for (const [key, value] of Object.entries(objectOf(parsed(json)) ?? {}))
     noteTool(fieldName(key), value, `${param}.${key.slice(0, 64)}`, undefined, found);
   if (found.held !== undefined) throw refuseHeld(found.held);

@@ -69,9 +69,14 @@ export class CandidateReader {
     this.collector.tellEnd(this.index, this.trueReason(), this.stopString);
   }
 
-  /** The reason that fits what came: servers mix up stops and calls. */
+  /** True where it called a tool. */
+  get hasCalls(): boolean {
+    return this.calls.hasCalls;
+  }
+
+  /** The reason that fits what came: servers mix up stops and calls, and some tell none. */
   private trueReason(): FinishReason {
-    const { reason } = this;
+    const reason = this.isFinished ? this.reason : FinishReason.FINISH_REASON_END;
     const isStop = reason === FinishReason.FINISH_REASON_END;
     const isCalls = reason === FinishReason.FINISH_REASON_TOOL_CALLS;
     if (isStop && this.calls.hasCalls) return FinishReason.FINISH_REASON_TOOL_CALLS;

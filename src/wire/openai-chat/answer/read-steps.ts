@@ -50,8 +50,14 @@ export class AnswerReader extends ChunkAnswerReader implements CandidateCollecto
     return this.candidates.find((known) => known.index === index)?.isFinished === true;
   }
 
-  protected override cutChoice(index: number): JsonObject {
-    return { index, delta: {}, logprobs: null, finish_reason: "length" };
+  protected override openChoices(): readonly number[] {
+    return this.candidates.filter(({ isFinished }) => !isFinished).map(({ index }) => index);
+  }
+
+  protected override endChoice(index: number, reason: "length" | "stop"): JsonObject {
+    const hasCalls = this.candidates.find((known) => known.index === index)?.hasCalls === true;
+    const finish_reason = reason === "stop" && hasCalls ? "tool_calls" : reason;
+    return { index, delta: {}, logprobs: null, finish_reason };
   }
 
   protected override noteUsage(value: unknown): void {

@@ -21,7 +21,13 @@ export class CompletionReader extends ChunkAnswerReader {
   /** The choices that began, each with whether it ended. */
   private readonly choices = new Map<number, boolean>();
 
-  override finish(): void {}
+  override finish(): void {
+    if (!this.isDone) return;
+    for (const candidate of this.openChoices()) {
+      this.choices.set(candidate, true);
+      this.tellEnd(candidate, FinishReason.FINISH_REASON_END, undefined);
+    }
+  }
 
   protected override get choiceCount(): number {
     return this.choices.size;
@@ -36,8 +42,12 @@ export class CompletionReader extends ChunkAnswerReader {
     return this.choices.get(index) === true;
   }
 
-  protected override cutChoice(index: number): JsonObject {
-    return { index, text: "", logprobs: null, finish_reason: "length" };
+  protected override openChoices(): readonly number[] {
+    return [...this.choices].filter(([, hasEnded]) => !hasEnded).map(([index]) => index);
+  }
+
+  protected override endChoice(index: number, reason: "length" | "stop"): JsonObject {
+    return { index, text: "", logprobs: null, finish_reason: reason };
   }
 
   protected override readChoice(choice: JsonObject, place: number): GatewayError | undefined {

@@ -1,9 +1,12 @@
 /** Reads streams: the upstream's server-sent events to batches. */
 import { type JsonObject, objectOf, parsed, textOf } from "../../json/value.js";
-import { eventBytes } from "../../events/writer.js";
+import { UsageSource } from "../../../api/index.js";
+import { readableEvents } from "../../events/writer.js";
 import { SseStreamDecoder } from "../../events/decoder.js";
 import type { AnswerForm, RequestFacts, StreamDecoder, WireRequest } from "../../wire.js";
 import { AnswerReader } from "../answer/read-steps.js";
+import { decodeAnswer } from "../answer/read.js";
+import { ResponsesStreamEncoder } from "./write.js";
 
 const OPEN_OBJECT = 0x7b;
 
@@ -13,13 +16,21 @@ const OPENINGS: ReadonlySet<string> = new Set(["response.created", "response.in_
 const EMPTY_AT_FIRST: ReadonlySet<string> = new Set(["message", "reasoning"]);
 
 /** Reads a streamed answer. With `source` the batches carry the upstream's own bytes, else typed steps. */
-export function decodeStream(_request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
-  return new ResponsesStreamDecoder(new AnswerReader(form === "events", asked), form, [OPEN_OBJECT]);
+export function decodeStream(request: RequestFacts, form: AnswerForm, asked?: WireRequest): StreamDecoder {
+  return new ResponsesStreamDecoder(request, form, asked);
 }
 
 class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
   /** True once an event said more than that an answer, or a part of it, begins. */
   private hasOutput = false;
+
+  constructor(
+    private readonly request: RequestFacts,
+    form: AnswerForm,
+    private readonly asked: WireRequest | undefined,
+  ) {
+    super(new AnswerReader(form === "events", asked), form, [OPEN_OBJECT]);
+  }
 
   override get isDone(): boolean {
     return this.reader.complete;
@@ -35,23 +46,22 @@ class ResponsesStreamDecoder extends SseStreamDecoder<AnswerReader> {
     this.hasOutput ||= !isOpening(event);
     this.isVisible = this.hasOutput;
     // The end is held back: the gateway tells it once the answer is settled.
-    if (this.reader.complete) this.reader.ending = Buffer.from(raw);
+    if (this.reader.complete) this.reader.ending = Buffer.from(readableEvents(raw));
     else this.spans.add(raw);
   }
 
-  /** Tells an answer that came whole as the end of the stream that was asked for, which holds all of it. */
+  /** Tells an answer that came whole step by step, as the stream that was asked for. */
   protected override unfold(body: Buffer): void {
     const response = objectOf(parsed(body.toString()));
     if (response === undefined) return;
     this.error = this.reader.readWhole(response);
     if (this.error !== undefined || this.isTyped || !this.reader.complete) return;
     this.isVisible = true;
-    const type = textOf(response["status"]) === "incomplete" ? "response.incomplete" : "response.completed";
-    const text = JSON.stringify({ type, sequence_number: 1, response });
-    const opened = { ...response, status: "in_progress", output: [], usage: null };
-    const created = JSON.stringify({ type: "response.created", sequence_number: 0, response: opened });
-    this.spans.add(eventBytes("response.created", created));
-    this.reader.ending = eventBytes(type, text);
+    const { report, events } = decodeAnswer(body, this.asked);
+    const encoder = new ResponsesStreamEncoder(this.request, this.asked);
+    this.spans.add(encoder.push(events()));
+    const finish = { usage: report.usage, usageSource: UsageSource.USAGE_SOURCE_REPORTED, costNanos: 0n };
+    this.reader.ending = encoder.push([{ kind: { $case: "finish", value: finish } }]);
   }
 }
 

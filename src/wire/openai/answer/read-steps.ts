@@ -17,6 +17,8 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   isClosed = false;
   /** What every chunk begins with. */
   private head: JsonObject = {};
+  /** True where the chunk that is read tells a usage. */
+  private tellsUsage = false;
 
   constructor(
     isTyped: boolean,
@@ -26,8 +28,9 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   }
 
   get complete(): boolean {
-    if (this.isDone) return true;
     const { choiceCount } = this;
+    // Whoever says the last word before any other has answered nothing.
+    if (this.isDone) return choiceCount > 0;
     if (choiceCount === 0 || (!this.isClosed && choiceCount < this.choicesExpected)) return false;
     return this.areFinished();
   }
@@ -37,6 +40,7 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
     const error = chunk["error"];
     if (error !== undefined && error !== null && error !== false && error !== "") return decodeToldError(error);
     if (chunk["object"] === "error") return decodeToldError(chunk);
+    this.tellsUsage = false;
     this.noteUsage(chunk["usage"] ?? objectOf(chunk["x_groq"])?.["usage"]);
     const tier = chunk["service_tier"];
     if (typeof tier === "string") this.serviceTier = tier;
@@ -47,13 +51,23 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
       const told = choice === undefined ? undefined : this.readChoice(choice, place);
       if (told !== undefined) return told;
     }
+    if (this.tellsUsage) this.noteTold();
     return undefined;
   }
 
   endAtLimit(): readonly JsonObject[] {
-    const choices: JsonObject[] = [];
-    for (let index = 0; index < this.choicesExpected; index++)
-      if (!this.isFinished(index)) choices.push(this.cutChoice(index));
+    const places = Array.from({ length: this.choicesExpected }, (_, index) => index);
+    return this.endOf(
+      places.filter((index) => !this.isFinished(index)).map((index) => this.endChoice(index, "length")),
+    );
+  }
+
+  /** The chunk that ends the choices that began and never said why they end; none where all did. */
+  untoldEnds(): readonly JsonObject[] {
+    return this.endOf(this.openChoices().map((index) => this.endChoice(index, "stop")));
+  }
+
+  private endOf(choices: readonly JsonObject[]): readonly JsonObject[] {
     return choices.length === 0 ? [] : [{ ...this.head, choices }];
   }
 
@@ -65,14 +79,17 @@ export abstract class ChunkAnswerReader extends AnswerCollector implements Chunk
   protected abstract isFinished(index: number): boolean;
   /** Reads one choice. Returns the error that it tells. */
   protected abstract readChoice(choice: JsonObject, place: number): GatewayError | undefined;
-  /** The choice that says of one that it reached its limit. */
-  protected abstract cutChoice(index: number): JsonObject;
+  /** The choices that began and did not end. */
+  protected abstract openChoices(): readonly number[];
+  /** The choice that says of one why it ends: at its limit, or for no reason that was told. */
+  protected abstract endChoice(index: number, reason: "length" | "stop"): JsonObject;
 
   protected noteUsage(value: unknown): void {
     if (value === undefined || value === null) return;
     // The last report counts, never the sum: each tells the whole answer so far.
     this.usage = decodeUsage(value) ?? this.usage;
     this.usageBroken = isBrokenUsage(value);
+    this.tellsUsage = true;
   }
 
   /** Called for the first chunk that holds a choice. */

@@ -16,6 +16,8 @@ export interface ChunkReader extends EventReader {
   isClosed: boolean;
   /** Nothing follows: what was held back comes out. */
   finish(): void;
+  /** The chunk that ends the choices that began and never said why they end; none where all did. */
+  untoldEnds(): readonly JsonObject[];
   /** The last chunk came again, with another text; for a wire that tells which chunks say a text alone. */
   readAgain?(text: string): void;
 }
@@ -64,7 +66,12 @@ export class ChunkStreamDecoder extends SseStreamDecoder<ChunkReader> {
     const text = this.repeated?.textOf(data);
     if (text !== undefined) return this.takeText(text, data, raw);
     if (!isDone(data)) return super.takeEvent(data, raw);
-    // It is held back: the gateway tells the end itself, once the answer is settled.
+    // Clients wait for a reason. The mark itself is held back: the gateway tells it once the answer is settled.
+    if (!this.isTyped)
+      for (const end of this.reader.untoldEnds()) {
+        const json = JSON.stringify(end);
+        this.pass(end, Buffer.from(json), eventBytes("", json));
+      }
     this.reader.isDone = true;
     this.reader.finish();
   }
