@@ -21,11 +21,12 @@ export const FAILPOINTS = [
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-type Action = "throw" | "stall" | "kill";
+const ACTIONS = ["throw", "throw_once", "stall", "kill"] as const;
+type Action = (typeof ACTIONS)[number];
 
 interface Armed {
   readonly action: Action;
-  /** Acts from this pass on, counted from 1. */
+  /** Acts from this pass on, counted from 1; what acts once acts at this pass alone. */
   readonly fromPass: number;
   passes: number;
 }
@@ -44,11 +45,11 @@ export function readFailpoints(text: string | undefined): Map<Failpoint, Armed> 
   if (text === undefined || text === "") return undefined;
   const points = new Map<Failpoint, Armed>();
   for (const item of text.split(",")) {
-    const match = /^(\w+)=(throw|stall|kill)(?::(\d+))?$/.exec(item.trim());
+    const match = /^(\w+)=(\w+)(?::(\d+))?$/.exec(item.trim());
     const name = FAILPOINTS.find((known) => known === match?.[1]);
-    const action = (["throw", "stall", "kill"] as const).find((known) => known === match?.[2]);
+    const action = ACTIONS.find((known) => known === match?.[2]);
     if (name === undefined || action === undefined) {
-      throw new Error(`TOLLGATE_FAILPOINTS: '${item}' must be name=throw|stall|kill, of ${FAILPOINTS.join(", ")}`);
+      throw new Error(`TOLLGATE_FAILPOINTS: '${item}' must be name=${ACTIONS.join("|")}, of ${FAILPOINTS.join(", ")}`);
     }
     points.set(name, { action, fromPass: Number(match?.[3] ?? 1), passes: 0 });
   }
@@ -71,11 +72,12 @@ export function failpoint(name: Failpoint): void {
   const point = armed.get(name);
   if (point === undefined) return;
   point.passes += 1;
-  if (point.passes < point.fromPass) return;
+  if (point.passes < point.fromPass || (point.action === "throw_once" && point.passes > point.fromPass)) return;
   // At once, and whatever follows: a test must know that it was reached.
   if (point.passes === point.fromPass) writeSync(2, `failpoint ${name}=${point.action}\n`);
   switch (point.action) {
     case "throw":
+    case "throw_once":
       throw new FailpointError(`failpoint ${name}`);
     case "stall":
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS);

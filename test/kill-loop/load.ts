@@ -38,6 +38,7 @@ const WHOLE: readonly Task[] = [
   { language: "code", words: 600, eventWords: 600, eventMs: 20 },
 ];
 const CALLS_MAX = 1_000;
+const TICK_MS = 50;
 const LOOK_EVERY_MS = 100;
 const CREDIT_EVERY_MS = 20;
 export const CREDIT_NANOS = 7n;
@@ -58,6 +59,9 @@ export class Load {
   /** Entries that were shown, by id. */
   readonly shown = new Map<string, Json>();
   diedMs = Infinity;
+  /** How late a timer of ours was at most: those of the gateway, on the same machine, are as late. */
+  lateMsMost = 0;
+  #tickMs = performance.now();
   readonly startTimeMs = Date.now();
   readonly #options: LoadOptions;
   readonly #management: Management;
@@ -76,10 +80,21 @@ export class Load {
       this.#credit(),
       this.#look(),
     ];
+    const watching = setInterval(() => this.#noteLateness(), TICK_MS);
     await died;
-    this.diedMs = performance.now();
+    const goneMs = performance.now();
     this.#dead = true;
     await Promise.all(clients);
+    clearInterval(watching);
+    // It is seen to be gone some time after it died: the last bytes that it sent say better when that was.
+    const lastReadMs = Math.max(...this.calls.map(({ reads }) => reads.at(-1)?.atMs ?? -Infinity));
+    this.diedMs = Math.min(goneMs, Number.isFinite(lastReadMs) ? lastReadMs : goneMs);
+  }
+
+  #noteLateness(): void {
+    const nowMs = performance.now();
+    this.lateMsMost = Math.max(this.lateMsMost, nowMs - this.#tickMs - TICK_MS);
+    this.#tickMs = nowMs;
   }
 
   async #callOn(task: Task, stream: boolean): Promise<void> {

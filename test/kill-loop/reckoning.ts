@@ -9,7 +9,7 @@ import type { HonestUpstream, Work } from "./upstream.js";
 
 /** What a kill may leave uncharged of a live stream. */
 const LOST_TOKENS_MAX = 1_000;
-/** A checkpoint's two seconds, its wait for company of a tenth, and a commit on a machine that is busy. */
+/** A checkpoint's two seconds, its wait for company of a tenth, and a commit; beside them, how late timers are. */
 const LOST_MS = 2_500;
 const USAGE_SOURCES = ["reported", "counted", "recovered", "none"];
 const ENTRY_KINDS = /^(hold|settle|void|expire|overage|credit|refund|debit|receivable)$/;
@@ -51,7 +51,7 @@ export class Reckoning {
     for (const call of load.calls) {
       const record = requests.get(call.requestId ?? "");
       if (call.requestId === undefined) nameless.push(call);
-      else this.#expectFair(call, record, death, load.diedMs);
+      else this.#expectFair(call, record, death, load);
       requests.delete(call.requestId ?? "");
     }
     // Calls that got no head cannot be told apart: together they cost no more than was done for them together.
@@ -63,13 +63,13 @@ export class Reckoning {
     await this.#expectSums(entries);
   }
 
-  #expectFair(call: Call, record: Json | undefined, death: Death, diedMs: number): void {
+  #expectFair(call: Call, record: Json | undefined, death: Death, load: Load): void {
     const work = this.#upstream.works.get(call.user);
     const what = `${call.user} ${JSON.stringify(death)} ${JSON.stringify(record)}`;
     // Refused, a throw before its hold, or admitted against a lease and dead before its hold was written.
     // The ledger knows none of those; what else is kept of requests may.
     if (record === undefined || record["state"] === "uncharged")
-      return this.#expectLittleLost(call, 0, death, diedMs, what);
+      return this.#expectLittleLost(call, 0, death, load, what);
     const usage = record["usage"] as Record<string, string> | undefined;
     const charged = { input: Number(usage?.["input_tokens"] ?? 0), output: Number(usage?.["output_tokens"] ?? 0) };
     const generated = encode(work?.text ?? "").length;
@@ -88,14 +88,15 @@ export class Reckoning {
 
     // What a kill may not lose is settled before its end is told.
     if (death.action === "kill" && call.whole && generated > LOST_TOKENS_MAX) expect(source, what).toBe("reported");
-    this.#expectLittleLost(call, charged.output, death, diedMs, what);
+    this.#expectLittleLost(call, charged.output, death, load, what);
   }
 
-  #expectLittleLost(call: Call, chargedTokens: number, death: Death, diedMs: number, what: string): void {
+  #expectLittleLost(call: Call, chargedTokens: number, death: Death, load: Load, what: string): void {
     const lost = encode(call.text).length - chargedTokens;
     if (death.action === "kill") {
       this.#tally.lostTokensMost = Math.max(this.#tally.lostTokensMost, lost);
-      if (lost > LOST_TOKENS_MAX) expect(lost, what).toBeLessThanOrEqual(tokensSince(call, diedMs - LOST_MS));
+      if (lost > LOST_TOKENS_MAX)
+        expect(lost, what).toBeLessThanOrEqual(tokensSince(call, load.diedMs - LOST_MS - load.lateMsMost));
     } else this.#tally.faultLostTokensMost = Math.max(this.#tally.faultLostTokensMost, lost);
   }
 

@@ -13,6 +13,8 @@ import { databaseOf } from "./test-store.js";
 export const OPERATOR_KEY = "sk-operator-of-this-test-0123456789";
 const START_TIMEOUT_MS = 90_000;
 const LINE_TIMEOUT_MS = 30_000;
+/** For the last words of a process that is gone. */
+const OUTPUT_MS = 5_000;
 const TAP = new URL("./answer-tap.mjs", import.meta.url).href;
 
 export interface GatewayProcess {
@@ -85,6 +87,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   let isOdd = false;
   const log: string[] = [];
   const told: string[] = [];
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const ready = await readReady(child, log, told);
   return {
     url: `${options.env?.["TOLLGATE_TLS_CERT"] === undefined ? "http" : "https"}://${ready.http}`,
@@ -100,12 +103,12 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
       isOdd = true;
     },
     stop: async () => {
-      const code = await end(child, "SIGTERM");
+      const code = await end(child, "SIGTERM", closed);
       if (!isOdd) checkAnswers(answers);
       return code;
     },
     kill: async () => {
-      await end(child, "SIGKILL");
+      await end(child, "SIGKILL", closed);
       if (!isOdd) checkAnswers(answers);
     },
     writeSettings: (yaml) => writeFileSync(settingsPath, yaml),
@@ -145,7 +148,8 @@ async function readReady(child: ChildProcess, log: string[], errors: string[]): 
       const entry: unknown = line.startsWith("{") ? JSON.parse(line) : undefined;
       if (isReady(entry)) resolve(entry);
     });
-    child.once("exit", () => reject(new Error(`the gateway did not start: ${[...log, ...errors].join("\n")}`)));
+    // Its last words come behind its exit.
+    child.once("close", () => reject(new Error(`the gateway did not start: ${[...log, ...errors].join("\n")}`)));
   });
   clearTimeout(timer);
   return ready;
@@ -155,11 +159,14 @@ function isReady(entry: unknown): entry is Ready {
   return typeof entry === "object" && entry !== null && "msg" in entry && entry.msg === "ready";
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
+/** Resolves once it is gone and what it said was read; processes that it started may hold its output a little longer. */
+async function end(child: ChildProcess, signal: NodeJS.Signals, closed: Promise<void>): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
+  await Promise.race([closed, sleep(OUTPUT_MS, undefined, { ref: false })]);
   return child.exitCode;
 }
 
