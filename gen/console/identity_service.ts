@@ -546,10 +546,12 @@ export const updateMember: Method<UpdateMemberRequest, UpdateMemberResponse> = {
 export interface RemoveMemberRequest {
   readonly accountId: string;
   readonly userId: string;
+  readonly keepKeys: boolean;
 }
 export const RemoveMemberRequest: Shape = {
   account_id: "s",
   user_id: "s",
+  keep_keys: "b",
 };
 
 export interface RemoveMemberResponse {
@@ -942,9 +944,11 @@ export const resetUser: Method<ResetUserRequest, ResetUserResponse> = {
 
 export interface RemoveUserRequest {
   readonly id: string;
+  readonly keepKeys: boolean;
 }
 export const RemoveUserRequest: Shape = {
   id: "s",
+  keep_keys: "b",
 };
 
 export interface RemoveUserResponse {

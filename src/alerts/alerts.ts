@@ -9,6 +9,7 @@ import { Events } from "./events.js";
 import { resolveName, type Resolve } from "./names.js";
 import { WebhookNetworks } from "./networks.js";
 import { Mail, type MailOptions } from "./mail.js";
+import { MailGate } from "./mail-gate.js";
 import { NO_SOURCES, type NodeSources, NodeWatch } from "./node-watch.js";
 import { post, type Posted } from "./post.js";
 import { type AlertRow, type DeliveryRow, type EventRow, MAIL_TARGET } from "./rows.js";
@@ -63,6 +64,7 @@ export class Alerts {
   readonly #sender: Sender;
   readonly #networks: WebhookNetworks;
   readonly #mail: Mail | undefined;
+  readonly #mailGate: MailGate;
 
   constructor(private readonly options: AlertsOptions) {
     const { store, nodeId, log, makeId, nowMs } = options;
@@ -85,7 +87,11 @@ export class Alerts {
     };
     this.maker = new EventMaker({ store, nodeId, makeId, nowMs, sendsMail: options.mail !== undefined, onMade });
     const onChange = (alertId: string): void => this.evaluator.forget(alertId);
-    this.rules = new Rules({ store, makeId, nowMs, onChange, ofFile: options.fileAlerts ?? (() => []) });
+    const ofFile = options.fileAlerts ?? ((): readonly AlertRow[] => []);
+    const mailGate = new MailGate(store, nowMs);
+    this.#mailGate = mailGate;
+    const strangers: MailGate["strangers"] = (accountId, emails) => mailGate.strangers(accountId, emails);
+    this.rules = new Rules({ store, makeId, nowMs, onChange, ofFile, strangers });
     this.watch = new NodeWatch(options.sources ?? NO_SOURCES);
     this.evaluator = new Evaluator({
       store,
@@ -128,9 +134,13 @@ export class Alerts {
     if (webhooks > 0) this.options.log.info({ webhooks }, "secrets of webhooks are sealed with the new root secret");
   }
 
-  async #send({ targetId }: DeliveryRow, event: EventRow): Promise<Posted | "gone"> {
-    if (targetId.startsWith(MAIL_TARGET))
-      return (await this.#mail?.send(targetId.slice(MAIL_TARGET.length), event)) ?? NO_MAIL;
+  async #sendMail(address: string, accountId: string, event: EventRow): Promise<Posted | "gone"> {
+    if (this.#mail === undefined) return NO_MAIL;
+    return (await this.#mailGate.problemOf(accountId, address)) ?? this.#mail.send(address, event);
+  }
+
+  async #send({ targetId, accountId }: DeliveryRow, event: EventRow): Promise<Posted | "gone"> {
+    if (targetId.startsWith(MAIL_TARGET)) return this.#sendMail(targetId.slice(MAIL_TARGET.length), accountId, event);
     const webhook = await this.webhooks.find(targetId);
     if (webhook === undefined) return "gone";
     const secrets = this.webhooks.secretsOf(webhook);

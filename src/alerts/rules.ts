@@ -21,6 +21,8 @@ export interface RulesParts {
   readonly nowMs: () => number;
   /** Those of the settings file in force. */
   readonly ofFile: () => readonly AlertRow[];
+  /** Those of the addresses that an account's alert may not tell. */
+  readonly strangers: (accountId: string, emails: readonly string[]) => Promise<readonly string[]>;
   /** Called after each change. */
   readonly onChange: (alertId: string) => void;
 }
@@ -36,7 +38,7 @@ export class Rules {
   async create(accountId: string, given: AlertSettings | undefined, act: Act): Promise<AlertRow> {
     if (given === undefined) throw new GatewayError("ERROR_REASON_PARAMETER_MISSING", { param: "settings" });
     const settings = checkSettings(given, accountId);
-    await this.#checkWebhooks(settings, accountId);
+    await this.#checkReceivers(settings, accountId);
     const [[counted] = []] = await this.#steps([{ statement: "countAlerts", values: { accountId } }]);
     if (Number(counted?.["count"] ?? 0) >= ALERTS_MAX)
       throw invalid("account_id", `has ${ALERTS_MAX} alerts, which is the most: delete one of them first`);
@@ -89,7 +91,7 @@ export class Rules {
     this.#requireOfApi(alert);
     if (etag !== "" && etag !== etagOf(alert)) throw stale(alert.id);
     const settings = checkSettings(masked(alert.settings, given, mask), alert.accountId);
-    await this.#checkWebhooks(settings, alert.accountId);
+    await this.#checkReceivers(settings, alert.accountId);
     const { id, revision } = alert;
     const values = { id, revision, settings: AlertSettings.encode(settings).finish() };
     const after = { ...alert, settings, revision: revision + 1 };
@@ -126,8 +128,11 @@ export class Rules {
     if (isOfFile(id)) throw invalid("id", "is that of an alert of the settings file: change it there");
   }
 
-  /** An alert tells its own account's webhooks alone. */
-  async #checkWebhooks({ webhookIds }: AlertSettings, accountId: string): Promise<void> {
+  /** An alert tells its own account's webhooks and members alone. */
+  async #checkReceivers({ webhookIds, emails }: AlertSettings, accountId: string): Promise<void> {
+    const [stranger] = await this.parts.strangers(accountId, emails);
+    if (stranger !== undefined)
+      throw invalid("settings.emails", `must be addresses of the account's members, which ${stranger} is not`);
     const found = await this.#steps(webhookIds.map((id) => ({ statement: "webhook", values: { id } })));
     for (const [index, id] of webhookIds.entries()) {
       const row = found[index]?.[0];

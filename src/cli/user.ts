@@ -64,7 +64,11 @@ export function addUserCommands(program: Command): void {
       .option("--second-factor", "take the second factor away too, as for a lost telephone"),
   ).action(reset);
   withConnection(
-    users.command("remove").description("remove a person from the installation").argument("<person>", WHO),
+    users
+      .command("remove")
+      .description("remove a person from the installation, and revoke the keys that the person made")
+      .argument("<person>", WHO)
+      .option("--keep-keys", "let the keys that the person made live on"),
   ).action(remove);
   withConnection(
     users.command("sign-out").description("end every session of a person, on every node").argument("<person>", WHO),
@@ -143,14 +147,16 @@ async function reset(person: string, options: LinkOptions & { secondFactor?: tru
   });
 }
 
-async function remove(person: string, options: ConnectionOptions): Promise<void> {
+async function remove(person: string, options: ConnectionOptions & { readonly keepKeys?: true }): Promise<void> {
   await connected(options, async (connection) => {
     const { id, email } = await found(connection, person);
-    const answer = await connection.call(service.removeUser, { id });
+    const keepKeys = options.keepKeys === true;
+    const answer = await connection.call(service.removeUser, { id, keepKeys });
+    const told = keepKeys ? "live on" : "are revoked";
     connection.show(
       service.removeUser,
       answer,
-      () => `Removed ${printable(email)}; keys that the person made live on.`,
+      () => `Removed ${printable(email)}; keys that the person made ${told}.`,
     );
   });
 }

@@ -1,4 +1,7 @@
-/** What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched. */
+/**
+ * What a request may cost and whether it would be admitted, without running it: no hold, and no limit is touched, but
+ * for one request where an upstream is asked to count.
+ */
 import { DAY_MS, dayOf } from "../api/day.js";
 import { ErrorReason, EstimateCostResponse, type EstimatedTarget, type Price } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
@@ -14,10 +17,13 @@ import { findModel, type Holder, openHold, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { kindOf } from "./kind.js";
-import { ownInput, toldInput } from "./known-input.js";
+import { type KnownInput, ownInput, toldInput } from "./known-input.js";
 import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
 import type { Steps } from "./steps.js";
 import { lesser } from "../money.js";
+import type { Admission } from "../limits/limits.js";
+import { canCount } from "../routing/counting.js";
+import type { WireRequest } from "../wire/wire.js";
 
 /** How far back the answers of an account say how long its next one will be. */
 const HISTORY_DAYS = 30;
@@ -48,18 +54,19 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
   const refusal = gateRefusal ?? foresight.refusal;
   // Only what a chat reads is counted by an upstream, and what it or we would refuse is not sent there to be counted.
   const mayAsk = gateRefusal === undefined && kind === "chat" && foresight.refusals.size === 0;
-  const told = mayAsk ? await toldInput(request, model, call, steps) : undefined;
+  const told = mayAsk ? await askedInput(request, model, call, steps) : undefined;
   const input = told ?? (await ownInput(request, model, plan.inputTokensMax, call));
   const expected = await expectedOutput(kind, model, outputTokensMax, call, steps);
   const inputTokens = BigInt(input.tokens);
   const expectedUsage = { ...NO_USAGE, inputTokens, outputTokens: BigInt(expected.tokens) };
-  const route = likelyOrder(targetsFor(model, kind), routeMs).map((target) =>
-    estimatedTarget(target, foresight.refusals.get(target), routeMs),
-  );
+  const route = likelyOrder(targetsFor(model, kind), routeMs);
   return {
     model: model.id,
-    upstream: route[0]?.upstream ?? "",
-    route,
+    upstream: route[0]?.served.id ?? "",
+    // Which others there are, and how they stand, is the operator's business.
+    route: call.caller.hasScope("operator")
+      ? route.map((target) => estimatedTarget(target, foresight.refusals.get(target), routeMs))
+      : [],
     inputTokens,
     inputSource: input.source,
     inputTokensMax: BigInt(plan.inputTokensMax),
@@ -72,6 +79,38 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     holdNanos: refusal === undefined ? heldNanos : 0n,
     ...(refusal === undefined ? ADMITTED : refusedBy(refusal)),
   };
+}
+
+/**
+ * What the upstream counts. It is asked as often as the limits of the key let requests through: what nobody pays for
+ * must not be without end. Undefined where there is no room now, or nobody counts.
+ */
+async function askedInput(
+  request: WireRequest,
+  model: ServedModel,
+  call: GatewayCall,
+  steps: Steps,
+): Promise<KnownInput | undefined> {
+  if (!canCount(model)) return undefined;
+  const admission = await admitted(steps, call);
+  if (admission === undefined) return undefined;
+  try {
+    return await toldInput(request, model, call, steps);
+  } finally {
+    admission.release();
+  }
+}
+
+/** Undefined where others took the last of the limits meanwhile. */
+async function admitted({ limits }: Steps, { caller, requestId }: GatewayCall): Promise<Admission | undefined> {
+  try {
+    const admission = await limits.admit(caller, requestId);
+    await admission.enter();
+    return admission;
+  } catch (error) {
+    if (error instanceof GatewayError && error.reason === "ERROR_REASON_RATE_LIMITED") return undefined;
+    throw error;
+  }
 }
 
 function estimatedTarget(target: Target, refused: GatewayError | undefined, nowMs: number): EstimatedTarget {

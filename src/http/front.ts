@@ -40,6 +40,8 @@ export interface FrontRefusal {
   readonly requestId: string;
   /** The pattern of the route, or `unknown`. */
   readonly route: string;
+  /** The method that it stands for; absent where it is none. */
+  readonly method?: string | undefined;
   readonly metadata: CallMetadata;
   /** Absent: the caller was not let in. */
   readonly admission: Admission | undefined;
@@ -206,7 +208,9 @@ export class Front {
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
     // A session that was refused is nobody's: its caller is told as a stranger.
     const metadata = request.callMetadata ?? this.#metadata(request, "without session");
-    this.tell({ error, requestId, route, metadata, admission: request.admission });
+    const { permission } = request.routeOptions.config ?? {};
+    const method = permission === undefined || permission === "public" ? undefined : permission.method;
+    this.tell({ error, requestId, route, method, metadata, admission: request.admission });
   }
 
   /** The route's own format; elsewhere the one that knows its client by the headers. */

@@ -58,13 +58,13 @@ export async function answerMessage(
 /** Reads something of the request; where that refuses, a refusal of the caller comes first. */
 export async function orRefuseCaller<Result>(
   request: FastifyRequest,
-  { front, scope, isOpen }: ManagementRoute,
+  { front, method, scope, isOpen }: ManagementRoute,
   read: () => Result,
 ): Promise<Result> {
   try {
     return read();
   } catch (error) {
-    if (error instanceof GatewayError && !isOpen) await front.checkCaller(request, { scope });
+    if (error instanceof GatewayError && !isOpen) await front.checkCaller(request, { scope, method: method.path });
     throw error;
   }
 }

@@ -57,7 +57,7 @@ function addRoute(
   const isOpen = permission.open === true;
   const route = { front, desc, method, scope, isOpen };
   const answer = OWN_FORMS.get(path) ?? answerOfKind;
-  const needs = isOpen ? "public" : { scope };
+  const needs = isOpen ? "public" : { scope, method: path };
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),

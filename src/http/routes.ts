@@ -7,7 +7,7 @@ export type RoutePermission =
   | "public"
   | {
       readonly scope: string;
-      /** The path of the method that its requests call, where that begins a request to a model. */
+      /** The path of the method that its requests call, where a refusal before it must say so. */
       readonly method?: string;
     };
 

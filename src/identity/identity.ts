@@ -235,6 +235,8 @@ export class Identity {
     const email = emailOf(wish.email);
     await this.#guesses.takeAddress(device.address);
     const link = await this.#liveLink(token, "invitation");
+    // Whoever holds a link made for one person is not let in as another.
+    if (link.email !== null && link.email !== email) throw new GatewayError("ERROR_REASON_LINK_INVALID");
     // What is said of the form must not tell whether the address is known.
     const name = nameOf(wish.name, email);
     this.#passwords.require(wish.password, email);

@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
 import type { Role } from "../keys/roles.js";
-import { INVITATIONS_MAX, type MemberChange, MEMBERS_MAX } from "../store/member-scripts.js";
+import { INVITATIONS_MAX, type MemberChange, type MemberWish, MEMBERS_MAX } from "../store/member-scripts.js";
 import type { InstallationRole, LinkRow, MemberRole, MemberRow, UserRow } from "../store/people-rows.js";
 import type { PeopleStore } from "../store/people-store.js";
 import { makeId, makeToken, type RandomBytes } from "./tokens.js";
@@ -16,6 +16,8 @@ import { emailOf, nameOf } from "./user-fields.js";
 export interface TellsOfUsers {
   /** Never rejects. */
   publishUser(userId: string): Promise<void>;
+  /** The same of keys of an account. Never rejects. */
+  publishAccount(accountId: string): Promise<void>;
 }
 
 export interface MembersOptions {
@@ -66,10 +68,23 @@ export class Members {
     return this.options.store.members(accountId, afterId, count);
   }
 
-  /** A null role removes the member. Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or LAST_OWNER. */
-  async change(accountId: string, userId: string, role: MemberRole | null, caller: Caller, act: Act): Promise<void> {
-    const wish = { accountId, userId, role, byOwner: isOwner(caller) };
-    const after = role === null ? "" : JSON.stringify({ role });
+  /** Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or LAST_OWNER. */
+  async change(accountId: string, userId: string, role: MemberRole, caller: Caller, act: Act): Promise<void> {
+    await this.#change({ accountId, userId, role, keepsKeys: true }, JSON.stringify({ role }), caller, act);
+  }
+
+  /**
+   * Nobody may use the member's keys any more, unless they are kept; what their own rows say is the caller's to change.
+   * Rejects with RESOURCE_UNKNOWN, ROLE_MISSING or LAST_OWNER.
+   */
+  async leave(accountId: string, userId: string, keepsKeys: boolean, caller: Caller, act: Act): Promise<void> {
+    await this.#change({ accountId, userId, role: null, keepsKeys }, afterLeaving(keepsKeys), caller, act);
+    if (!keepsKeys) await this.options.keys.publishAccount(accountId);
+  }
+
+  async #change(asked: Omit<MemberWish, "byOwner" | "nowMs">, after: string, caller: Caller, act: Act): Promise<void> {
+    const { accountId, userId } = asked;
+    const wish = { ...asked, byOwner: isOwner(caller), nowMs: this.#nowMs() };
     const event = eventOf(act, { resource: `accounts/${accountId}/members/${userId}`, accountId, after });
     const change = await this.options.store.changeMember(wish, event);
     requireDone(change, { kind: "account", id: accountId }, { kind: "member", id: userId }, caller);
@@ -200,12 +215,17 @@ export class Members {
     return token;
   }
 
-  /** Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
-  async remove(id: string, caller: Caller, act: Act): Promise<void> {
-    const change = await this.options.store.removeUser(id, userEvent(act, id));
+  /** Says in which accounts the person had keys that are over now. Rejects with RESOURCE_UNKNOWN or LAST_OWNER. */
+  async remove(id: string, keepsKeys: boolean, caller: Caller, act: Act): Promise<readonly string[]> {
+    const { store, keys } = this.options;
+    const accountIds = keepsKeys ? [] : await store.accountsOfKeys(id);
+    const event = userEvent(act, id, { after: afterLeaving(keepsKeys) });
+    const change = await store.removeUser(id, keepsKeys, this.#nowMs(), event);
     requireDone(change, { kind: "installation", id: "" }, { kind: "user", id }, caller);
     markWritten(act);
-    await this.options.keys.publishUser(id);
+    await keys.publishUser(id);
+    for (const accountId of accountIds) await keys.publishAccount(accountId);
+    return accountIds;
   }
 
   #newLink(kind: LinkRow["kind"], ttlSeconds: number, leads: Partial<LinkRow>): ToldLink {
@@ -230,6 +250,10 @@ export class Members {
   #nowMs(): number {
     return Math.floor(this.options.nowMs());
   }
+}
+
+function afterLeaving(keepsKeys: boolean): string {
+  return JSON.stringify({ keys: keepsKeys ? "kept" : "revoked" });
 }
 
 /** The record of what concerns one person. */

@@ -14,6 +14,7 @@ import { keyOf } from "./key-caller.js";
 import { keyEvent } from "./key-event.js";
 import { hiddenId, makeKeyId } from "./key-id.js";
 import { maskedSettings, newSettings, type UpdateTerms } from "./key-settings.js";
+import { notMade } from "./not-made.js";
 import { ACCOUNT, makerIdsOf, PERSON, requireAlive, standingOf } from "./standing.js";
 import { Peppers, type RootSecrets } from "./peppers.js";
 import { Rotation } from "./rotation.js";
@@ -156,8 +157,8 @@ export class Keys {
     // The store knows current digests to be unique; a secret that was rotated away is refused too, as it was given up
     // for a reason.
     const { row: taken } = await this.#find(secret);
-    if (taken !== undefined || !(await this.#store.keys.create(row, keyEvent(act, undefined, row))))
-      throw new GatewayError("ERROR_REASON_ALREADY_EXISTS", { kind: "key", id: row.hint });
+    const isMade = taken === undefined && (await this.#store.keys.create(row, keyEvent(act, undefined, row)));
+    if (!isMade) throw notMade(row, taken ?? (await this.#find(secret)).row);
     await this.#publish(row);
     return { key: keyOf(row), secret };
   }

@@ -3,6 +3,7 @@ import { invalid } from "../api/check.js";
 import type { KeyRow, KeyStore, Store } from "../store/store.js";
 import { accountLimitsOf, contentOf } from "./account-limits.js";
 import type { Caller } from "./caller.js";
+import { isHiddenId } from "./key-id.js";
 import { type AccountState, callerOf } from "./key-caller.js";
 
 export interface Standing {
@@ -11,6 +12,8 @@ export interface Standing {
   readonly maker: Standing | undefined;
   /** True where the key is revoked, or one that made it and ends what it made. */
   readonly revoked: boolean;
+  /** True where the person under whose hidden key it stands left the account, and its keys were not kept. */
+  readonly makerLeft: boolean;
   /** When the key expires, or one that made it and ends what it made. */
   readonly endMs: number;
 }
@@ -56,11 +59,13 @@ async function standingWithin(
     same.caller.freezeReason === account.freezeReason;
   const caller = kept ? same.caller : callerOf(row, maker?.caller, account);
   const end = maker?.caller.key.settings?.childrenEndWithIt === true ? maker : undefined;
+  const makerLeft = maker?.makerLeft === true || (isHiddenId(row.id) && row.revokeTimeMs !== null);
   return {
     caller,
     revision: row.revision,
     maker,
-    revoked: row.revokeTimeMs !== null || end?.revoked === true,
+    makerLeft,
+    revoked: row.revokeTimeMs !== null || end?.revoked === true || makerLeft,
     endMs: Math.min(caller.key.settings?.expireTime?.getTime() ?? Infinity, end?.endMs ?? Infinity),
   };
 }

@@ -34,7 +34,7 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
   const target = { model: order.model, facts: order.facts };
   const dropped: string[] = [];
   const unknown: string[] = [];
-  const permits = new TargetPermits("", order.terms, { see: (_upstream, name) => void unknown.push(name) });
+  const permits = new TargetPermits(order.terms, (name) => void unknown.push(name));
   if (order.owned === undefined) {
     if (request.source?.wire !== family.wire.name) request.checkForeign?.(order.model);
     checkSource(request, family, order.model, permits);

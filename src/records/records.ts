@@ -10,6 +10,7 @@ import { ContentQueue } from "./content-queue.js";
 import type { KeptContent } from "./content-vault.js";
 import type { ListCursor, Retention } from "./engine.js";
 import type { RecordFilter } from "./filter.js";
+import { QuestionTurns } from "./question-turns.js";
 import type { Erased, RecordCaller, RecordPlace } from "./record-calls.js";
 import { rowOfEnded } from "./record-row.js";
 import { RecordThread } from "./record-thread.js";
@@ -48,6 +49,7 @@ export interface RecordsOptions {
 export class Records {
   readonly #builder = new BatchBuilder();
   readonly #contents = new ContentQueue();
+  readonly #turns = new QuestionTurns();
   /** How many of the secrets in force the thread knows. */
   #toldSecrets = 0;
   readonly #timers: NodeJS.Timeout[];
@@ -92,19 +94,20 @@ export class Records {
 
   /** What ended before the question is in the answer. */
   async list(filter: RecordFilter, count: number, after: ListCursor | undefined): Promise<readonly RecordRow[]> {
-    return rowsOf(await this.#ask(() => this.thread.call("list", filter, count, after)));
+    return rowsOf(await this.#ask(() => this.thread.call("list", filter, count, after), filter.names.account));
   }
 
   /** In the order of their values. */
   async usage(dimensions: readonly Dimension[], filter: RecordFilter): Promise<readonly UsageGroup[]> {
-    const table = await this.#ask(() => this.thread.call("usage", dimensions, filter));
+    const table = await this.#ask(() => this.thread.call("usage", dimensions, filter), filter.names.account);
     if (table !== undefined) return groupsOf(table);
     const problem = `makes more than ${GROUPS_MAX} groups; ask for a shorter time, or filter`;
     throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "group_by", problem });
   }
 
-  find(id: string): Promise<RecordRow | undefined> {
-    return this.#ask(() => this.thread.call("find", id));
+  /** `account` is whose question it is; absent for operators and for our own. */
+  find(id: string, account?: string): Promise<RecordRow | undefined> {
+    return this.#ask(() => this.thread.call("find", id), account);
   }
 
   /** Those of the ids that have a record. */
@@ -184,11 +187,11 @@ export class Records {
     }
   }
 
-  async #ask<Result>(question: () => Promise<Result>): Promise<Result> {
+  async #ask<Result>(question: () => Promise<Result>, account = ""): Promise<Result> {
     // The thread takes one after the other, so what goes before the question is stored before it.
     void this.#flush();
     try {
-      return await question();
+      return await this.#turns.run(account, question);
     } catch (cause) {
       if (cause instanceof GatewayError) throw cause;
       if (!this.#isClosed) this.options.onError(cause);

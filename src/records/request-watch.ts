@@ -1,36 +1,38 @@
-/** Requests as they end, for those who watch: each watcher has a bounded queue, and is told how many it missed. */
+/**
+ * Requests as they end, for those who watch: each watcher has a bounded queue, and is told how many it missed. How many
+ * watch is bounded for each key and account where calls begin.
+ */
 import type { CancelSignal } from "../api/cancellation.js";
-import { GatewayError } from "../errors.js";
 import type { RecordRow } from "./columns.js";
 import { type RecordFilter, rowPasses } from "./filter.js";
 import { rowOfEnded } from "./record-row.js";
 import type { EndedRequest, RequestFeed } from "./request-record.js";
 
-const WATCHERS_MAX = 100;
 /** What waits for a watcher who is slow. */
 const QUEUE_ROWS_MAX = 1_000;
 /** One message of a watcher: what ended within so long, and at most so many. */
 const GATHER_MS = 50;
 const MESSAGE_ROWS_MAX = 100;
 
+/** Who watches every account. */
+const ALL = "";
+
 /** May make the watcher wait. */
 export type PushRows = (rows: readonly RecordRow[], missedCount: number) => Promise<void> | undefined;
 
 export class RequestWatch {
-  readonly #watchers = new Set<Watcher>();
+  /** By the account that is watched, so that a request costs nothing for those who watch others; "" is all. */
+  readonly #watchers = new Map<string, Set<Watcher>>();
   #unsubscribe: (() => void) | undefined;
 
   /** Without a feed nothing ever ends. */
   constructor(private readonly feed: Pick<RequestFeed, "subscribe"> | undefined) {}
 
-  /** Hands over requests as they end until the signal aborts it. Rejects with OVERLOADED where too many watch. */
+  /** Hands over requests as they end until the signal aborts it. */
   async watch(filter: RecordFilter, signal: CancelSignal, push: PushRows): Promise<void> {
-    if (this.#watchers.size >= WATCHERS_MAX) {
-      const problem = `${WATCHERS_MAX} callers watch requests already`;
-      throw new GatewayError("ERROR_REASON_OVERLOADED", { problem });
-    }
     const watcher = new Watcher(filter);
-    this.#add(watcher);
+    const account = filter.names.account ?? ALL;
+    this.#add(account, watcher);
     try {
       for (;;) {
         await watcher.gathered(signal);
@@ -39,17 +41,20 @@ export class RequestWatch {
         await push(rows, missedCount);
       }
     } finally {
-      this.#remove(watcher);
+      this.#remove(account, watcher);
     }
   }
 
-  #add(watcher: Watcher): void {
-    this.#watchers.add(watcher);
+  #add(account: string, watcher: Watcher): void {
+    const watchers = this.#watchers.get(account) ?? new Set();
+    this.#watchers.set(account, watchers.add(watcher));
     this.#unsubscribe ??= this.feed?.subscribe((request) => this.#tell(request));
   }
 
-  #remove(watcher: Watcher): void {
-    this.#watchers.delete(watcher);
+  #remove(account: string, watcher: Watcher): void {
+    const watchers = this.#watchers.get(account);
+    watchers?.delete(watcher);
+    if (watchers?.size === 0) this.#watchers.delete(account);
     if (this.#watchers.size > 0) return;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
@@ -57,7 +62,8 @@ export class RequestWatch {
 
   #tell(request: EndedRequest): void {
     const row = rowOfEnded(request);
-    for (const watcher of this.#watchers) watcher.offer(row);
+    for (const account of new Set([row.account, ALL]))
+      for (const watcher of this.#watchers.get(account) ?? []) watcher.offer(row);
   }
 }
 

@@ -4,12 +4,47 @@ import { GatewayError } from "../errors.js";
 import type { Counter } from "../families/family.js";
 import type { UpstreamHandler } from "../upstream/upstream.js";
 import type { WireRequest } from "../wire/wire.js";
-import type { Target } from "./model.js";
+import type { ServedModel, Target } from "./model.js";
 import type { TargetPermits } from "./permits.js";
 import { checkSource } from "./question.js";
 
+/** Questions that nobody pays for: as many at once, of one account and in all. Beyond them our own count is told. */
+const OF_ACCOUNT_MAX = 8;
+const OF_ALL_MAX = 128;
+
 const COUNT_TIMEOUT_MS = 10_000;
 const COUNT_BYTES_MAX = 64 * 1024;
+
+/** The targets whose upstream counts. */
+export function ableToCount({ targets }: ServedModel): readonly Target[] {
+  return targets.filter(({ served }) => served.family.counter !== undefined);
+}
+
+export function canCount(model: ServedModel): boolean {
+  return ableToCount(model).length > 0;
+}
+
+/** How many counts run, by account. */
+export class CountsRunning {
+  readonly #running = new Map<string, number>();
+  #all = 0;
+
+  /** False where there is no room. */
+  enter(accountId: string): boolean {
+    const running = this.#running.get(accountId) ?? 0;
+    if (running >= OF_ACCOUNT_MAX || this.#all >= OF_ALL_MAX) return false;
+    this.#running.set(accountId, running + 1);
+    this.#all += 1;
+    return true;
+  }
+
+  leave(accountId: string): void {
+    const left = (this.#running.get(accountId) ?? 1) - 1;
+    if (left === 0) this.#running.delete(accountId);
+    else this.#running.set(accountId, left);
+    this.#all -= 1;
+  }
+}
 
 /**
  * The upstream's own count; undefined where its family does not count, or where it cannot be asked now. Rejects with

@@ -7,21 +7,31 @@ import type { MemberTerms } from "../wire/wire.js";
 import type { Target } from "./model.js";
 
 const NAMES_MAX = 1_000;
+/** A new SDK brings a few names; whoever brings more makes them up, and would leave no room for those of others. */
+const NAMES_OF_ACCOUNT_MAX = 32;
 /** A client may write a name of megabytes, which would be hashed, logged and sent between threads. */
 const NAME_CHARACTERS_MAX = 100;
 
 /** Counts the members that no table knows, each by its upstream and its name. */
 export class UnknownMembers {
   readonly #seen = new Set<string>();
+  /** How many of them each account was the first to send. */
+  readonly #brought = new Map<string, number>();
 
-  /** `onSeen` is told of each sight; beyond a thousand names all others go by one, so that clients can make no more. */
+  /**
+   * `onSeen` is told of each sight. Beyond a thousand names, and what one account may bring of them, all others go by
+   * one, so that clients can make no more.
+   */
   constructor(private readonly onSeen: (upstream: string, name: string, isFirst: boolean) => void) {}
 
-  see(upstream: string, name: string): void {
+  see(accountId: string, upstream: string, name: string): void {
     const place = `${upstream} ${name}`;
     if (this.#seen.has(place)) return this.onSeen(upstream, name, false);
-    if (this.#seen.size >= NAMES_MAX) return this.onSeen(upstream, "(others)", false);
+    const brought = this.#brought.get(accountId) ?? 0;
+    if (this.#seen.size >= NAMES_MAX || brought >= NAMES_OF_ACCOUNT_MAX)
+      return this.onSeen(upstream, "(others)", false);
     this.#seen.add(place);
+    this.#brought.set(accountId, brought + 1);
     this.onSeen(upstream, name, true);
   }
 }
@@ -32,11 +42,10 @@ export function termsOf({ knownMembersOnly }: Target, price: Price, containers: 
 }
 
 export class TargetPermits implements Permits {
-  /** `unknown` takes the members that no table knows; absent where nothing will be sent. */
+  /** `onUnknown` takes the members that no table knows; absent where nothing will be sent. */
   constructor(
-    private readonly upstream: string,
     readonly terms: MemberTerms,
-    private readonly unknown: Pick<UnknownMembers, "see"> | undefined,
+    private readonly onUnknown?: (name: string) => void,
   ) {}
 
   tool(name: string): "priced" | "free" | "unpriced" {
@@ -54,7 +63,7 @@ export class TargetPermits implements Permits {
   }
 
   passes(name: string): boolean {
-    this.unknown?.see(this.upstream, name.slice(0, NAME_CHARACTERS_MAX));
+    this.onUnknown?.(name.slice(0, NAME_CHARACTERS_MAX));
     return !this.terms.knownMembersOnly;
   }
 }

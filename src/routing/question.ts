@@ -180,7 +180,7 @@ export async function foresee(
     try {
       const owned = ownedFor(target, asking);
       const terms = termsOf(target, model.price, containers.heldAt(target, request, accountId));
-      const permits = new TargetPermits(target.served.id, terms, undefined);
+      const permits = new TargetPermits(terms);
       const { kind, strict } = asking;
       await askBody({ request, kind, target, speech, owned, strict, permits }, []);
     } catch (error) {

@@ -6,7 +6,7 @@ import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
 import { runAttempt } from "./attempt.js";
 import { abortReason, type AttemptFailure, type BatchReceiver } from "./attempt-plan.js";
-import { countAtUpstream } from "./counting.js";
+import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
@@ -69,6 +69,7 @@ export class Routing {
   #answered = new WeakMap<Target, Map<string, Answered | undefined>>();
   readonly #unknown: UnknownMembers;
   readonly #readOn: ReadOn;
+  readonly #counts = new CountsRunning();
   /** What upstreams made for accounts. */
   readonly containers = new Containers();
 
@@ -189,19 +190,20 @@ export class Routing {
     signal: CancelSignal,
   ): Promise<number | undefined> {
     const nowMs = this.options.nowMs();
-    const able = model.targets.filter(({ served }) => served.family.counter !== undefined);
-    const target = pickTarget(able, [], nowMs, accountId, this.options.random);
-    if (target === undefined) return undefined;
+    const target = pickTarget(ableToCount(model), [], nowMs, accountId, this.options.random);
+    if (target === undefined || !this.#counts.enter(accountId)) return undefined;
     try {
       return await countAtUpstream(request, target, this.#permits(request, target, model, accountId), signal);
     } catch (error) {
       throw withModel(GatewayError.from(error), model.id);
+    } finally {
+      this.#counts.leave(accountId);
     }
   }
 
   #permits(request: WireRequest, target: Target, model: ServedModel, accountId: string): TargetPermits {
     const terms = termsOf(target, model.price, this.containers.heldAt(target, request, accountId));
-    return new TargetPermits(target.served.id, terms, this.#unknown);
+    return new TargetPermits(terms, (name) => this.#unknown.see(accountId, target.served.id, name));
   }
 
   async #try(

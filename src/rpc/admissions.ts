@@ -31,7 +31,7 @@ export class Admissions {
     // Where an answer may come again only the core knows of it, once it has the message.
     const asksLimits = isLong && beginsRequest(method) && !mayComeAgain(metadata);
     const known = secret === undefined || asksLimits ? undefined : this.#known.get(id);
-    return known ?? this.#ask(id, { scope, beginsRequest: asksLimits }, secret ?? "", metadata);
+    return known ?? this.#ask(id, { scope, beginsRequest: asksLimits, method }, secret ?? "", metadata);
   }
 
   async #ask(id: string, asked: CheckCallerRequest, secret: string, metadata: CallMetadata): Promise<Admission> {

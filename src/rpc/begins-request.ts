@@ -1,6 +1,6 @@
 /** Which calls begin a request, which the limits of its key take before anything of it is read. */
 import type { CallMetadata } from "../api/channel.js";
-import { InferenceServiceService } from "../api/index.js";
+import { type CheckCallerRequest, FrontServiceService, InferenceServiceService } from "../api/index.js";
 import { IDEMPOTENCY_HEADER } from "../gateway/replay/keyed-answers.js";
 import { RETRY_HEADER } from "../gateway/replay/retried-attempts.js";
 
@@ -12,6 +12,11 @@ const BEGINNING: ReadonlySet<string> = new Set([
 
 export function beginsRequest(path: string): boolean {
   return BEGINNING.has(path);
+}
+
+/** The method that a front end asks for behind its look at a caller; undefined where this is no such look. */
+export function checkedFor(path: string, request: unknown): string | undefined {
+  return path === FrontServiceService.checkCaller.path ? (request as CheckCallerRequest).method : undefined;
 }
 
 /** True where an answer may come again: that takes nothing of the limits. */

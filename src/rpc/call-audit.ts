@@ -20,8 +20,10 @@ import { FRONT_HEADER, isFront, type Origin } from "./address.js";
 import type { Head } from "./head.js";
 import { isOperator } from "./ownership.js";
 
-/** Strangers could fill the disk with refusals: of one caller, and of all, so many are recorded in a minute. */
+/** Strangers could fill the disk with refusals: of one caller, and of many, so many are recorded in a minute. */
 const REFUSALS_OF_ONE_MAX = 30;
+/** Of the callers of one account, and of all who showed nothing that we know: neither leaves others out. */
+const REFUSALS_OF_MANY_MAX = 120;
 const REFUSALS_OF_ALL_MAX = 300;
 const MINUTE_MS = 60_000;
 const RESOURCE_MAX = 256;
@@ -83,7 +85,7 @@ export class CallAudit {
   refused(error: GatewayError, call: AuditedCall, request: unknown, head: Head): void {
     const act = head.act ?? this.actOf(call, head);
     const leftOut = this.#leftOut;
-    if (!this.#mayRecord(act.actor.id || act.actor.address || "unknown")) return;
+    if (!this.#mayRecord(act.actor)) return;
     this.#leftOut = 0;
     const resource = resourceOf(call.path, request).slice(0, RESOURCE_MAX);
     const result: AuditResult = "refused";
@@ -105,16 +107,20 @@ export class CallAudit {
     this.#writing.add(writing);
   }
 
-  #mayRecord(who: string): boolean {
+  #mayRecord({ id, accountId, address }: Actor): boolean {
     const minute = Math.floor(this.nowMs() / MINUTE_MS);
     if (minute !== this.#minute) this.#refused.clear();
     this.#minute = minute;
-    const [one, all] = [(this.#refused.get(who) ?? 0) + 1, (this.#refused.get(ALL) ?? 0) + 1];
-    if (one > REFUSALS_OF_ONE_MAX || all > REFUSALS_OF_ALL_MAX) {
+    const counted = [
+      [id === "" ? `from ${address}` : `caller ${id}`, REFUSALS_OF_ONE_MAX],
+      [id === "" ? "strangers" : `account ${accountId || id}`, REFUSALS_OF_MANY_MAX],
+      [ALL, REFUSALS_OF_ALL_MAX],
+    ] as const;
+    if (counted.some(([who, most]) => (this.#refused.get(who) ?? 0) >= most)) {
       this.#leftOut += 1;
       return false;
     }
-    this.#refused.set(who, one).set(ALL, all);
+    for (const [who] of counted) this.#refused.set(who, (this.#refused.get(who) ?? 0) + 1);
     return true;
   }
 }

@@ -1,6 +1,7 @@
 /** Who calls: a key by its secret, a person by a session that a front end of ours tells, or nobody yet. */
 import { Key, KeySettings } from "../api/index.js";
 import { ACCOUNT_HEADER, SESSION_HEADER } from "../api/session-headers.js";
+import { unknown } from "../api/check.js";
 import { GatewayError } from "../errors.js";
 import type { Caller, CallerUser } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
@@ -61,7 +62,10 @@ export async function hiddenKey(
   const known = await identity.playgroundKey(userId, accountId, "");
   if (known !== "") return known;
   const key = await keys.createHidden({ accountId, settings: HIDDEN, makerUserId: userId });
-  return identity.playgroundKey(userId, accountId, key.id);
+  const id = await identity.playgroundKey(userId, accountId, key.id);
+  // The person left the account meanwhile.
+  if (id === "") throw unknown("account", accountId);
+  return id;
 }
 
 /** What keys of people may do at most. */

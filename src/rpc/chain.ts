@@ -1,8 +1,9 @@
 /** The order of a call through the core: a list of links, each of which refuses, waits, or runs the next one. */
 import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
+import { InferenceServiceService } from "../api/index.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestRecord } from "../records/request-record.js";
-import { clientAddress } from "./address.js";
+import { clientAddress, FRONT_HEADER, isFront } from "./address.js";
 import { Admitted } from "./admitted.js";
 import type { Authentication } from "./authentication.js";
 import { auditedCall, type CallAudit, NO_ACT } from "./call-audit.js";
@@ -12,7 +13,8 @@ import type { Head } from "./head.js";
 import type { Lifetime } from "./lifetime.js";
 import { requirePermission } from "./permission.js";
 import { replayedOr } from "./replayed.js";
-import type { OpenRoute } from "./route.js";
+import { Rooms } from "./rooms.js";
+import { isOfFront, type OpenRoute } from "./route.js";
 import type { RunningCalls } from "./running-calls.js";
 import type { ServerCall } from "./server-call.js";
 
@@ -73,6 +75,8 @@ export function callChain({ core, running, authentication, audit }: ChainParts):
       .link<CallOfCaller>((next) => authentication.enter(next))
       // Whether this caller may do it at all, from there, before anything is looked up or written for it.
       .link(permitted(core, audit))
+      // What no limit of a key counts is shared out, before anything is looked up for it.
+      .link(roomed(core.frontTokens))
       // An answer that is there already takes nothing of limits and money, so it comes before they are asked.
       .link(replayedOr(core.replays))
       // The handler asks limits and money itself, once it knows the model.
@@ -126,6 +130,21 @@ function permitted(core: CoreParts, audit: CallAudit): Link<CallOfCaller, Permit
       };
       return next({ route, request, sink, service });
     };
+}
+
+/**
+ * Requests have limits of their own, and whoever lost an answer may read on at once. So have those who show nothing,
+ * and what a front end of ours asks for.
+ */
+function roomed(frontTokens: readonly string[]): Link<PermittedCall, PermittedCall> {
+  const rooms = new Rooms();
+  return (next) => (call) => {
+    const { route, service } = call;
+    const isOurs = isOfFront(route.path) && (service.local || isFront(service.metadata[FRONT_HEADER], frontTokens));
+    const isOfRequest = route.beginsRequest || route.path === InferenceServiceService.resumeStream.path;
+    if (isOurs || isOfRequest || route.permission.open === true) return next(call);
+    return rooms.hold(route.stream === undefined ? "calls" : "streams", service.caller, () => next(call));
+  };
 }
 
 function handled({ route, request, sink, service }: ServedCall): Promise<unknown> {

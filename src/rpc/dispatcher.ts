@@ -1,7 +1,6 @@
 /** The one way into the services, for every channel: it runs the chain, and tells how each call ended. */
 import type { CallMetadata, CallSink, Method, Sink } from "../api/channel.js";
 import type { MethodPermission } from "../api/descriptors.js";
-import { EventServiceService, FrontServiceService, UsageServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
@@ -9,7 +8,7 @@ import type { RequestRecord } from "../records/request-record.js";
 import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
 import { Admitted } from "./admitted.js";
 import { Authentication } from "./authentication.js";
-import { beginsRequest, mayComeAgain } from "./begins-request.js";
+import { beginsRequest, checkedFor, mayComeAgain } from "./begins-request.js";
 import { auditedCall, CallAudit } from "./call-audit.js";
 import { CallLog } from "./call-log.js";
 import { type ArrivedCall, callChain, type Step } from "./chain.js";
@@ -17,16 +16,10 @@ import type { CoreParts } from "./core.js";
 import { Endings } from "./endings.js";
 import { AnswerSink, type Head, NamedHead } from "./head.js";
 import { requirePermission } from "./permission.js";
-import { declaredPermission, isChangePath, type OpenRoute, type PermissionOf, type Route } from "./route.js";
+import { declaredPermission, openRoute, type OpenRoute, type PermissionOf, type Route } from "./route.js";
 import { RunningCalls } from "./running-calls.js";
 import type { EdgeRefusal, Refused, ServerCall, StreamOutcome, UnaryOutcome } from "./server-call.js";
 import { boundedError } from "./status.js";
-
-const ENDLESS: ReadonlySet<string> = new Set([
-  FrontServiceService.watchCaller.path,
-  EventServiceService.watchEvents.path,
-  UsageServiceService.watchRequests.path,
-]);
 
 export class Dispatcher {
   readonly #core: CoreParts;
@@ -46,18 +39,7 @@ export class Dispatcher {
     this.#authentication = new Authentication(core, new Endings(core, this.#running.lifetimes));
     const [running, authentication, audit] = [this.#running, this.#authentication, this.audit];
     this.#chain = callChain({ core, running, authentication, audit });
-    for (const route of routes) {
-      const permission = permissionOf(route.path);
-      if (permission === undefined) throw new Error(`the method ${route.path} declares no permission`);
-      if (permission.front === true) throw new Error(`the method ${route.path} is for front ends, not for keys`);
-      this.#routes.set(route.path, {
-        ...route,
-        permission,
-        isChange: isChangePath(route.path),
-        isEndless: ENDLESS.has(route.path),
-        beginsRequest: beginsRequest(route.path),
-      });
-    }
+    for (const route of routes) this.#routes.set(route.path, openRoute(route, permissionOf));
   }
 
   /** The methods that it serves, by path. */
@@ -85,7 +67,9 @@ export class Dispatcher {
       head.caller = known;
       head.address = address;
       const record = this.#core.requests?.begin(head.requestId, method || "admit", origin.metadata);
-      throw this.#refuse(error, "admit", head, record).error;
+      const refused = this.#refuse(error, "admit", head, record);
+      this.#auditRefused(refused.error, method, origin, undefined, head);
+      throw refused.error;
     };
     const begin = (caller: Caller): Admitted | Promise<Admitted> => {
       known = caller;
@@ -146,12 +130,23 @@ export class Dispatcher {
       return { kind: "answered", message: message as Response, head: head.take() };
     } catch (error) {
       const refused = this.#refuse(error, method.path, head, record);
-      if (route?.isChange === true) {
-        const audited = auditedCall(route.path, call, this.#core.frontTokens);
-        this.audit.refused(refused.error, audited, request, head);
-      }
+      const asked = checkedFor(method.path, request);
+      this.#auditRefused(refused.error, asked ?? method.path, call, asked === undefined ? request : undefined, head);
       return refused;
     }
+  }
+
+  /** A change that was refused leaves its record, also where its message was not read. */
+  #auditRefused(
+    error: GatewayError,
+    path: string,
+    from: Pick<Origin, "metadata" | "local">,
+    request: unknown,
+    head: Head,
+  ): void {
+    const route = this.#routes.get(path);
+    if (route?.isChange !== true) return;
+    this.audit.refused(error, auditedCall(path, from, this.#core.frontTokens), request, head);
   }
 
   /** It is told once its record is written. */
@@ -194,12 +189,14 @@ export class Dispatcher {
    * request's id.
    */
   refusedAtEdge(thrown: unknown, refusal: EdgeRefusal): GatewayError {
-    const { path, requestId, metadata, caller, address, isLogged = false } = refusal;
+    const { path, requestId, metadata, caller, address, isLogged = false, method = path, isFront = false } = refusal;
     const head = new NamedHead(requestId ?? this.#requestId());
     head.caller = caller;
     head.address = address;
     const record = this.#core.requests?.begin(head.requestId, path, metadata);
-    return this.#refuse(thrown, path, head, record, isLogged).error;
+    const { error } = this.#refuse(thrown, path, head, record, isLogged);
+    this.#auditRefused(error, method, { metadata, local: isFront }, undefined, head);
+    return error;
   }
 
   #refuse(thrown: unknown, path: string, head: Head, record: RequestRecord | undefined, isLogged = false): Refused {

@@ -90,9 +90,11 @@ function errorOf({ reason, facts }: ReportedRefusal): GatewayError | undefined {
   );
 }
 
-function edgeOf({ requestId, route, metadata }: ReportedRefusal, caller: Caller | undefined): EdgeRefusal {
+function edgeOf({ requestId, route, method, metadata }: ReportedRefusal, caller: Caller | undefined): EdgeRefusal {
   return {
     path: route.slice(0, FACT_CHARACTERS_MAX),
+    method,
+    isFront: true,
     requestId: REQUEST_ID.test(requestId) ? requestId : undefined,
     metadata,
     caller,

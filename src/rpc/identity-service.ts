@@ -15,7 +15,7 @@ import { ROLES, shownMembership, shownSession, shownUser } from "./people-messag
 export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Handlers<typeof IdentityServiceService> {
   const { identity } = parts;
   return {
-    ...memberHandlers(identity.members),
+    ...memberHandlers(identity.members, parts.keys),
     ...sessionHandlers(identity),
     ...factorHandlers(identity),
     ...limitHandlers(parts),

@@ -1,8 +1,10 @@
 /** The methods of IdentityService about members of accounts, invitations, and the people of the installation. */
 import { type IdentityServiceService, MemberRole } from "../api/index.js";
 import type { Members } from "../identity/members.js";
+import type { Keys } from "../keys/keys.js";
 import { required } from "../api/check.js";
 import type { Handlers } from "./handler.js";
+import { revokeKeysOf } from "./keys-of-gone.js";
 import { checkOwner } from "./ownership.js";
 import { cutById, idPageOf } from "./page.js";
 import { askedInstallationRole, askedRole, shownInvitation, shownMember, shownUser } from "./people-messages.js";
@@ -24,7 +26,7 @@ type MemberMethods = Pick<
   | "removeUser"
 >;
 
-export function memberHandlers(members: Members): MemberMethods {
+export function memberHandlers(members: Members, keys: Keys): MemberMethods {
   return {
     ...memberLists(members),
     async updateMember({ accountId, userId, role }, { caller, act }) {
@@ -32,9 +34,10 @@ export function memberHandlers(members: Members): MemberMethods {
       await members.change(accountId, required("user_id", userId), askedRole(role), caller, act);
       return {};
     },
-    async removeMember({ accountId, userId }, { caller, act }) {
+    async removeMember({ accountId, userId, keepKeys }, { caller, act }) {
       checkOwner(caller, required("account_id", accountId), "account", accountId);
-      await members.change(accountId, required("user_id", userId), null, caller, act);
+      await members.leave(accountId, required("user_id", userId), keepKeys, caller, act);
+      if (!keepKeys) await revokeKeysOf(userId, accountId, keys, act);
       return {};
     },
     async createInvitation({ accountId, role, email, ttlSeconds }, { caller, act }) {
@@ -72,8 +75,9 @@ export function memberHandlers(members: Members): MemberMethods {
     async resetUser({ id, secondFactor }, { act }) {
       return { token: await members.reset(required("id", id), secondFactor, act) };
     },
-    async removeUser({ id }, { caller, act }) {
-      await members.remove(required("id", id), caller, act);
+    async removeUser({ id, keepKeys }, { caller, act }) {
+      const accountIds = await members.remove(required("id", id), keepKeys, caller, act);
+      for (const accountId of accountIds) await revokeKeysOf(id, accountId, keys, act);
       return {};
     },
   };

@@ -2,7 +2,7 @@
 import type { Caller } from "../keys/caller.js";
 import { unknown } from "../api/check.js";
 
-export function isOperator(caller: Caller): boolean {
+export function isOperator(caller: Pick<Caller, "hasScope">): boolean {
   return caller.hasScope("operator");
 }
 

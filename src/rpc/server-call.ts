@@ -31,6 +31,10 @@ export interface EdgeRefusal {
   readonly metadata: CallMetadata;
   readonly caller?: Caller | undefined;
   readonly address?: string | undefined;
+  /** The method, where `path` is a route of HTTP. */
+  readonly method?: string | undefined;
+  /** True where it came over HTTP. */
+  readonly isFront?: boolean | undefined;
   /** True where the edge logs it. */
   readonly isLogged?: boolean | undefined;
 }

@@ -35,7 +35,7 @@ export function usageService(parts: Parts): Handlers<typeof UsageServiceService>
       const [receipt, record] = await Promise.all([
         store.requests.receipt(required("id", id)),
         // What was paid is told also where records cannot be read.
-        records?.find(id).catch(() => undefined),
+        records?.find(id, isOperator(caller) ? undefined : caller.accountId).catch(() => undefined),
       ]);
       if (receipt !== undefined) {
         checkOwner(caller, receipt.request.accountId, "request", id);

@@ -5,10 +5,19 @@ import { Admitted } from "../rpc/admitted.js";
 import type { Dispatcher } from "../rpc/dispatch.js";
 
 export function recordFrontRefusal(refusal: FrontRefusal, dispatcher: Pick<Dispatcher, "refusedAtEdge">): void {
-  const { error, requestId, route, metadata, admission } = refusal;
+  const { error, requestId, route, method, metadata, admission } = refusal;
   const caller = admission instanceof Admitted ? admission.caller : undefined;
   const address = metadata[CLIENT_ADDRESS_HEADER] ?? "";
   // The front end logs its own faults.
   const isLogged = error.reason === "ERROR_REASON_INTERNAL";
-  dispatcher.refusedAtEdge(error, { path: route, requestId, metadata, caller, address, isLogged });
+  dispatcher.refusedAtEdge(error, {
+    path: route,
+    method,
+    isFront: true,
+    requestId,
+    metadata,
+    caller,
+    address,
+    isLogged,
+  });
 }

@@ -81,11 +81,12 @@ export class RefusalReports {
   }
 }
 
-function reported({ error, requestId, route, metadata, admission }: FrontRefusal): ReportedRefusal {
+function reported({ error, requestId, route, method = "", metadata, admission }: FrontRefusal): ReportedRefusal {
   const told: Record<string, string> = {};
   copy(TOLD, metadata, told);
   if (admission !== undefined) copy(CREDENTIALS, metadata, told);
-  return { requestId, route, reason: ErrorReason[error.reason], facts: { ...error.metadata }, metadata: told };
+  const reason = ErrorReason[error.reason];
+  return { requestId, route, method, reason, facts: { ...error.metadata }, metadata: told };
 }
 
 function copy(names: readonly string[], from: CallMetadata, to: Record<string, string>): void {

@@ -86,6 +86,9 @@ export const ALERT_STATEMENTS = {
   sweepEvents: `DELETE FROM event WHERE sequence IN (SELECT sequence FROM event WHERE create_time_ms < :beforeMs
     AND NOT EXISTS (SELECT 1 FROM delivery WHERE event_id = event.id) ORDER BY create_time_ms LIMIT 500)`,
 
+  memberEmail: `SELECT gateway_user.id AS id FROM gateway_user JOIN membership ON membership.user_id = gateway_user.id
+    WHERE gateway_user.email = :email AND membership.account_id = :accountId LIMIT 1`,
+
   webhook: "SELECT * FROM webhook WHERE id = :id",
   webhooks: `SELECT * FROM webhook WHERE ${OWNED} AND id > :afterId ORDER BY id LIMIT :count`,
   countWebhooks: "SELECT count(*) AS count FROM webhook WHERE account_id = :accountId",

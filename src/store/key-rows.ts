@@ -2,7 +2,7 @@
 import type { TimeCursor } from "./calls.js";
 import { toTimeMs } from "./columns.js";
 import { digestOf } from "./digest.js";
-import type { KeyRow } from "./store.js";
+import { type KeyRow, KEYS_MAX } from "./store.js";
 import { placeholders } from "./token-columns.js";
 
 export interface KeyColumns {
@@ -30,6 +30,8 @@ export const FIRST_KEYS: TimeCursor = { timeMs: Number.MAX_SAFE_INTEGER, id: "" 
 export const INSERT_KEY = `INSERT INTO key (id, account_id, settings, digest, previous_digest, previous_until_ms, hint,
   create_time_ms, revoke_time_ms, revision, maker_id, maker_user_id, row_digest)
   VALUES (${placeholders(13)}) ON CONFLICT DO NOTHING`;
+export const COUNT_KEYS = `SELECT count(*) AS count FROM (SELECT 1 FROM key WHERE account_id = ?
+  AND revoke_time_ms IS NULL LIMIT ${KEYS_MAX}) AS alive`;
 export const KEY = "SELECT * FROM key WHERE id = ?";
 export const KEY_BY_DIGEST = "SELECT * FROM key WHERE digest = ?";
 export const KEY_BY_PREVIOUS_DIGEST =

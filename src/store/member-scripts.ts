@@ -1,5 +1,6 @@
 /** What is asked of the tables of people about members, invitations and passwords, each in one transaction. */
 import type { AuditEvent } from "../audit/act.js";
+import { changeableValues, KEY, type KeyColumns, REPLACE_KEY, toKey } from "./key-rows.js";
 import {
   type InvitationRow,
   type MemberRow,
@@ -40,6 +41,15 @@ const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
 const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code"].map(
   (table) => `DELETE FROM ${table} WHERE user_id = ?`,
 );
+const HIDDEN_KEY = "playground_key WHERE user_id = ?";
+const ACCOUNTS_OF_KEYS = `SELECT account_id FROM ${HIDDEN_KEY} ORDER BY account_id LIMIT 10000`;
+const TAKE_HIDDEN_KEY = `DELETE FROM ${HIDDEN_KEY} AND account_id = ? RETURNING key_id`;
+/** A call that began before its person left must not bring a key back. */
+const ADD_HIDDEN_KEY = `INSERT INTO playground_key (user_id, account_id, key_id)
+  SELECT CAST(? AS text), CAST(? AS text), CAST(? AS text)
+  WHERE EXISTS (SELECT 1 FROM membership WHERE user_id = ? AND account_id = ?)
+    OR EXISTS (SELECT 1 FROM gateway_user WHERE id = ? AND installation_role IS NOT NULL)
+  ON CONFLICT DO NOTHING`;
 const USE_LINK = "DELETE FROM link WHERE id = ? RETURNING id";
 
 /** An account has at most so many open invitations, and invites nobody where it has so many members. */
@@ -61,6 +71,9 @@ export interface MemberWish {
   /** Null removes the member. */
   readonly role: MemberRole | null;
   readonly byOwner: boolean;
+  /** Where the member is removed: whether the keys that the person made in the account live on. */
+  readonly keepsKeys: boolean;
+  readonly nowMs: number;
 }
 
 /** Who accepts which invitation. */
@@ -91,15 +104,18 @@ export const MEMBER_SCRIPTS = {
   },
 
   /** An account that has members keeps an owner. */
-  *changeMember({ accountId, userId, role, byOwner }: MemberWish, event: AuditEvent): Script<MemberChange> {
+  *changeMember(wish: MemberWish, event: AuditEvent): Script<MemberChange> {
+    const { accountId, userId, role, byOwner, keepsKeys, nowMs } = wish;
     yield* lock(`members ${accountId}`);
     const member = yield* row<{ readonly role: MemberRole }>(MEMBER, accountId, userId);
     if (member === undefined) return "unknown";
     if (!byOwner && (member.role === "owner" || role === "owner")) return "forbidden";
     if (member.role === "owner" && role !== "owner" && (yield* row(OWNERS, accountId, userId)) === undefined)
       return "last_owner";
-    if (role === null) yield* rows("DELETE FROM membership WHERE account_id = ? AND user_id = ?", accountId, userId);
-    else yield* rows("UPDATE membership SET role = ? WHERE account_id = ? AND user_id = ?", role, accountId, userId);
+    if (role === null) {
+      yield* rows("DELETE FROM membership WHERE account_id = ? AND user_id = ?", accountId, userId);
+      if (!keepsKeys) yield* endHiddenKey(accountId, userId, nowMs);
+    } else yield* rows("UPDATE membership SET role = ? WHERE account_id = ? AND user_id = ?", role, accountId, userId);
     yield* audit(event);
     return "done";
   },
@@ -181,14 +197,18 @@ export const MEMBER_SCRIPTS = {
     return toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
   },
 
+  /** The accounts in which the person has a hidden key, under which the person's own keys stand. */
+  accountsOfKeys,
+
   /** Whoever is removed leaves every account; the last operator stays. */
-  *removeUser(id: string, event: AuditEvent): Script<MemberChange> {
+  *removeUser(id: string, keepsKeys: boolean, nowMs: number, event: AuditEvent): Script<MemberChange> {
     yield* lock("operators");
     const user = toUser(yield* row<UserColumns>(`${USERS} WHERE id = ?`, id));
     if (user === undefined) return "unknown";
     const others = "SELECT id FROM gateway_user WHERE installation_role = 'operator' AND id <> ? LIMIT 1";
     if (user.installationRole === "operator" && (yield* row(others, id)) === undefined) return "last_owner";
     for (const sql of [END_SESSIONS, ...OF_USER]) yield* rows(sql, id);
+    if (!keepsKeys) for (const accountId of yield* accountsOfKeys(id)) yield* endHiddenKey(accountId, id, nowMs);
     yield* rows("DELETE FROM gateway_user WHERE id = ?", id);
     yield* audit(event);
     return "done";
@@ -215,23 +235,33 @@ export const MEMBER_SCRIPTS = {
     return "done";
   },
 
-  /** The id of the hidden key by which a person tries models in an account: the one that is there, else this one. */
+  /**
+   * The id of the hidden key by which a person tries models in an account: the one that is there, else this one. Empty
+   * where the person has no business in the account any more.
+   */
   *playgroundKey(userId: string, accountId: string, keyId: string): Script<string> {
-    if (keyId !== "")
-      yield* rows(
-        "INSERT INTO playground_key (user_id, account_id, key_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        userId,
-        accountId,
-        keyId,
-      );
+    if (keyId !== "") yield* rows(ADD_HIDDEN_KEY, userId, accountId, keyId, userId, accountId, userId);
     const found = yield* row<{ readonly key_id: string }>(
       "SELECT key_id FROM playground_key WHERE user_id = ? AND account_id = ?",
       userId,
       accountId,
     );
-    return found?.key_id ?? keyId;
+    return found?.key_id ?? "";
   },
 };
+
+function* accountsOfKeys(userId: string): Script<readonly string[]> {
+  return (yield* rows<{ readonly account_id: string }>(ACCOUNTS_OF_KEYS, userId)).map((one) => one.account_id);
+}
+
+/** With it ends, on every node, whatever stands under it; whoever joins again gets another one. */
+function* endHiddenKey(accountId: string, userId: string, nowMs: number): Script<void> {
+  const found = yield* row<{ readonly key_id: string }>(TAKE_HIDDEN_KEY, userId, accountId);
+  const key = found && toKey(yield* row<KeyColumns>(KEY, found.key_id));
+  if (key === undefined || key.revokeTimeMs !== null) return;
+  const ended = { ...key, revokeTimeMs: nowMs, revision: key.revision + 1 };
+  yield* rows(REPLACE_KEY, ...changeableValues(ended), ended.id, key.revision);
+}
 
 interface MemberColumns extends UserColumns {
   readonly role: MemberRole;

@@ -34,6 +34,46 @@ export function checkSize(page: PageRequest): number {
   throw new GatewayError("ERROR_REASON_PARAMETER_INVALID", { param: "page_size", problem });
 }
 
+/** What the rows of one page hold at most, unless its first one alone is larger. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Rows that are read at once: where each is as large as it may be, they are a few pages. */
+const BATCH_ROWS_MAX = 64;
+
+/**
+ * Reads the rows of a page and one more, batch by batch, and stops behind what a page may hold: a list of large things
+ * takes no more memory than one of small ones. `read` gives the next rows behind a place, or the first ones.
+ */
+export async function readPage<Row, Cursor>(
+  read: (count: number, behind: Cursor | undefined) => Promise<readonly Row[]>,
+  size: number,
+  first: Cursor | undefined,
+  cursor: (row: Row) => Cursor,
+): Promise<{ readonly rows: readonly Row[]; readonly size: number }> {
+  const rows: Row[] = [];
+  let bytes = 0;
+  for (let behind = first; rows.length <= size;) {
+    const count = Math.min(BATCH_ROWS_MAX, size + 1 - rows.length);
+    const batch = await read(count, behind);
+    for (const row of batch) {
+      bytes += bytesOf(row);
+      if (bytes > PAGE_BYTES_MAX && rows.length > 0) return { rows: [...rows, row], size: rows.length };
+      rows.push(row);
+    }
+    const last = batch.at(-1);
+    if (batch.length < count || last === undefined) break;
+    behind = cursor(last);
+  }
+  return { rows, size };
+}
+
+/** About how much memory a row takes. */
+function bytesOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  return Object.values(value).reduce((sum: number, member: unknown) => sum + bytesOf(member), 0);
+}
+
 /** Makes a page of rows of which one more was read than it takes: that one says that there is a next page. */
 export function cutPage<Row>(
   list: string,

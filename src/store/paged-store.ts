@@ -1,7 +1,7 @@
 /** A store over the calls of a database: its lists in pages, which are the same whichever database it is. */
 import { type Act, markWritten } from "../audit/act.js";
 import type { StepRows } from "./alert-statements.js";
-import type { AsyncTableCalls } from "./calls.js";
+import type { AsyncTableCalls, TimeCursor } from "./calls.js";
 import {
   ACCOUNT_CURSOR,
   SEQUENCE_CURSOR,
@@ -10,10 +10,21 @@ import {
   checkSize,
   cutPage,
   decodeToken,
+  readPage,
 } from "./page.js";
 import { peopleStore } from "./people-store.js";
 import { statementPage } from "./statement.js";
-import type { AccountStore, AuditStore, KeyStore, LedgerStore, RequestStore, Store } from "./store.js";
+import type {
+  AccountRow,
+  AccountStore,
+  AuditRow,
+  AuditStore,
+  KeyRow,
+  KeyStore,
+  LedgerStore,
+  RequestStore,
+  Store,
+} from "./store.js";
 
 /** What of a ledger is the same over every database. */
 export type LedgerReads = Pick<LedgerStore, "balance" | "entries" | "statement">;
@@ -93,8 +104,11 @@ function accountStore(calls: AsyncTableCalls): AccountStore {
       const size = checkSize(page);
       const list = `accounts by ${filter.order}`;
       const after = decodeToken(list, page.token, ACCOUNT_CURSOR);
-      const rows = await calls.accounts(filter, size + 1, after && [filter.order, ...after]);
-      return cutPage(list, rows, size, ({ id, sortValue = 0n }) => [String(sortValue), id]);
+      const place = ({ id, sortValue = 0n }: AccountRow): [string, string] => [String(sortValue), id];
+      const read = (count: number, behind: [string, string] | undefined): Promise<AccountRow[]> =>
+        calls.accounts(filter, count, behind && [filter.order, ...behind]);
+      const found = await readPage(read, size, after, place);
+      return cutPage(list, found.rows, found.size, place);
     },
   };
 }
@@ -107,8 +121,9 @@ function keyStore(calls: AsyncTableCalls): KeyStore {
     list: async (accountId, page) => {
       const size = checkSize(page);
       const before = decodeToken("keys", page.token, TIME_CURSOR);
-      const rows = await calls.keys(accountId, size + 1, before);
-      return cutPage("keys", rows, size, (row) => ({ timeMs: row.createTimeMs, id: row.id }));
+      const place = ({ createTimeMs, id }: KeyRow): TimeCursor => ({ timeMs: createTimeMs, id });
+      const read = await readPage((count, behind) => calls.keys(accountId, count, behind), size, before, place);
+      return cutPage("keys", read.rows, read.size, place);
     },
     replace: (key, event) => marked(event, calls.replaceKey(key, event)),
   };
@@ -119,8 +134,9 @@ function auditStore(calls: AsyncTableCalls): AuditStore {
     list: async (filter, page) => {
       const size = checkSize(page);
       const before = decodeToken("audit", page.token, SEQUENCE_CURSOR);
-      const rows = await calls.auditEvents(filter, size + 1, before);
-      return cutPage("audit", rows, size, (row) => row.sequence);
+      const place = ({ sequence }: AuditRow): number => sequence;
+      const read = await readPage((count, behind) => calls.auditEvents(filter, count, behind), size, before, place);
+      return cutPage("audit", read.rows, read.size, place);
     },
     append: async (event) => {
       await calls.appendAudit(event);

@@ -273,9 +273,12 @@ export interface AccountStore {
   list(page: PageRequest, filter?: AccountFilter): Promise<Page<AccountRow>>;
 }
 
+/** Keys of one account that are not revoked: whoever may make keys does not fill the disk with them. */
+export const KEYS_MAX = 20_000;
+
 /** Each change brings its record, which is written in its own transaction. */
 export interface KeyStore {
-  /** False where the digest is taken. */
+  /** False where the digest is taken, or the account has `KEYS_MAX` keys. */
   create(key: KeyRow, event: AuditEvent): Promise<boolean>;
   get(id: string): Promise<KeyRow | undefined>;
   /** The key whose digest or previous digest this is. */

@@ -41,7 +41,7 @@ test("people are listed, made, reset, signed out and removed, and each link work
   expect(reset.stdout).toMatch(/^https:\/\/gate\.example\.com\/console\/password#[\w-]{43}\n$/);
   expect(await users("remove", "bob@example.com")).toMatchObject({
     code: 0,
-    stdout: "Removed bob@example.com; keys that the person made live on.\n",
+    stdout: "Removed bob@example.com; keys that the person made are revoked.\n",
   });
   expect((await bob.signIn("bob@example.com", PASSWORD)).reason).toBe("SIGN_IN_REFUSED");
 });

@@ -1,38 +1,12 @@
 /** Alerts through the real gateway: events over HTTP, a webhook, mail, and a crash in the middle. */
-import { SMTPServer } from "smtp-server";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { tollgate } from "../support/command.js";
 import { type GatewayProcess, OPERATOR_KEY, startGateway } from "../support/gateway-process.js";
+import { startMailbox } from "../support/mailbox.js";
 import { Management } from "../support/management.js";
 import { startReceiver } from "../support/webhook-receiver.js";
 
 const ENV = { TOLLGATE_WEBHOOK_NETWORKS: "127.0.0.0/8", TOLLGATE_SECRET: "a root secret of this test, long enough" };
-
-interface Mailbox {
-  readonly url: string;
-  readonly mails: string[];
-}
-
-async function startMailbox(): Promise<Mailbox> {
-  const mails: string[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ["STARTTLS"],
-    onData: (stream, _session, done) => {
-      let text = "";
-      stream.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
-      stream.on("end", () => {
-        mails.push(text);
-        done();
-      });
-    },
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  const { port } = server.server.address() as AddressInfo;
-  return { url: `smtp://127.0.0.1:${port}`, mails };
-}
 
 /** The ids of events as a watcher reads them, until there are so many. */
 async function watched(gateway: GatewayProcess, count: number, lastId = ""): Promise<string[]> {
@@ -58,6 +32,8 @@ test("a low balance is an event, a signed post and a mail, and a crash in the mi
   const first = await startGateway({ env });
   let management = new Management(first);
   await management.account("acme", 1_000_000n);
+  const ops = { email: "ops@example.com", account_id: "acme" };
+  expect((await management.call("POST", "/users", ops)).status).toBe(200);
   const made = await management.call("POST", "/webhooks", { account_id: "acme", settings: { url: receiver.url } });
   expect(made.body).toMatchObject({ secret: expect.stringMatching(/^whsec_/), webhook: { account_id: "acme" } });
   const secret = String(made.body["secret"]);

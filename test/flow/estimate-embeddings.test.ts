@@ -133,7 +133,7 @@ describe.each(TOPOLOGIES)("a request for vectors, %s", (topology) => {
 });
 
 test("vectors are estimated along the targets that make them", async () => {
-  const { id, secret } = await openAccount(1_000_000_000n);
+  const { id, secret } = await openAccount(1_000_000_000n, { scopes: ["operator"] });
   const body = { model: "mixed-1", input: "hello" };
   const told = await estimate("/v1/embeddings", body, secret);
   expect(told).toMatchObject({ upstream: "vectors", route: [{ upstream: "vectors", priority: 2 }] });

@@ -39,8 +39,9 @@ beforeAll(async () => {
   });
   management = new Management(gateway);
   await management.account("acme", 100_000_000_000n);
-  plain = (await management.makeKey("acme")).secret;
-  strict = (await management.makeKey("acme", { strict: true })).secret;
+  // An operator's keys, which are shown the route.
+  plain = (await management.makeKey("acme", { scopes: ["operator"] })).secret;
+  strict = (await management.makeKey("acme", { scopes: ["operator"], strict: true })).secret;
 });
 afterAll(async () => {
   await gateway.stop();
@@ -129,6 +130,21 @@ test("what a key that is not strict goes without refuses nothing", async () => {
   const told = await estimate(CHAT, body, plain);
   expect(told).toMatchObject({ admitted: true, route: [{ error_metadata: {} }] });
   expect((await post(CHAT, body, plain)).status).toBe(200);
+});
+
+test("which upstreams there are, what they are asked for and how they stand is shown to no tenant", async () => {
+  const tenant = (await management.makeKey("acme")).secret;
+  for (const body of [
+    { model: "either-1", messages: SAYS, logprobs: true },
+    { model: "second-1", messages: SAYS },
+    { model: "blind-1", messages: SEES },
+  ]) {
+    const told = await estimate(CHAT, body, tenant);
+    expect(told).toMatchObject({ model: body.model, route: [] });
+    // The one that would answer is told, as it is of each answer.
+    const [first] = (await estimate(CHAT, body, plain))["route"] as Json[];
+    expect(told["upstream"]).toBe(first?.upstream);
+  }
 });
 
 test("where only one of the targets that may be tried first refuses, the route says which", async () => {

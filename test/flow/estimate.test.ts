@@ -188,7 +188,7 @@ describe.each(CASES)("a request that is refused by $name", ({ creditNanos = 1_00
 
 describe("a request that would be admitted", () => {
   test("is told its route, its tokens and its costs", async () => {
-    const told = await estimate(BODY, await keyOf(1_000_000_000n));
+    const told = await estimate(BODY, await keyOf(1_000_000_000n, { scopes: ["operator"] }));
     expect(told).toMatchObject({
       model: "fake-1",
       upstream: "fake",

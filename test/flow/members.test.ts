@@ -51,6 +51,28 @@ test("a member that nobody knows passes, and is counted and logged once", async 
   await expect.poll(() => gateway.log.filter((line) => line.includes('"of_tomorrow"')).length).toBe(1);
 });
 
+test("names that a tenant makes up without end leave the names of others their room", async () => {
+  const management = new Management(gateway);
+  await management.account("inventor", 100_000_000_000n);
+  const inventor = await management.makeKey("inventor");
+  const madeUp = (call: number): Json =>
+    Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`made_up_${call}_${index}`, 1]));
+  for (let call = 0; call < 20; call += 1) {
+    const response = await postChat(gateway, inventor.secret, {
+      model: "open-1",
+      messages: says("Hello"),
+      ...madeUp(call),
+    });
+    expect(response.status).toBe(200);
+    await readAll(response);
+  }
+  await readAll(await postChat(gateway, secret, { model: "open-1", messages: says("Hello"), of_another_day: 1 }));
+  const metrics = await (await fetch(`http://${gateway.admin}/metrics`)).text();
+  expect(metrics).toMatch(/^tollgate_unknown_members_total\{upstream="open",member="of_another_day"\} 1$/m);
+  expect(metrics.match(/member="made_up_/g)).toHaveLength(32);
+  expect(metrics).toMatch(/^tollgate_unknown_members_total\{upstream="open",member="\(others\)"\} 1168$/m);
+});
+
 test.each([false, true])("unknown_members: refuse takes no member that nobody knows, streamed: %s", async (stream) => {
   const before = fake.requests.length;
   const body = { model: "strict-1", messages: says("Hello"), stream };

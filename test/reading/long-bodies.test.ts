@@ -88,7 +88,7 @@ describe.each(BODIES)("a long body of $wire", (row) => {
       const owned = { model: "x", outputTokensMax: 10, stream: true, candidateCount: 1 };
       const target = { model: "x", facts: {} };
       const terms = { price: FREE, knownMembersOnly: false, containers: [] };
-      const permits = new TargetPermits("u", terms, undefined);
+      const permits = new TargetPermits(terms);
       const speech = speechFor(family, direct, "chat");
       const want = await outcome(() =>
         bodyFor({ request: direct, target, speech, owned, strict: false, permits }, []).toString(),

@@ -93,17 +93,17 @@ describe("a watcher", () => {
     await slow.end();
   });
 
-  test("is one of a hundred at most, and one that left makes room", async () => {
+  test("is told of the account that it watches, or of all of them, however many watch", async () => {
     const { feed, end } = openFeed();
     const watch = new RequestWatch(feed);
-    const many = Array.from({ length: 100 }, () => watching(watch, ALL));
-    const push = (): undefined => undefined;
-    const asked = watch.watch(ALL, new Cancellation(), push);
-    await expect(asked).rejects.toMatchObject({ reason: "ERROR_REASON_OVERLOADED" });
-    await many[0]?.end();
-    const next = watching(watch, ALL);
+    const many = Array.from({ length: 500 }, () => watching(watch, { ...ALL, names: { account: "other" } }));
+    const [mine, all] = [watching(watch, { ...ALL, names: { account: "acme" } }), watching(watch, ALL)];
     end("req_1");
-    await expect.poll(() => next.ids).toEqual(["req_1"]);
-    for (const each of [...many.slice(1), next]) await each.end();
+    await expect.poll(() => [mine.ids, all.ids]).toEqual([["req_1"], ["req_1"]]);
+    await mine.end();
+    end("req_2");
+    await expect.poll(() => all.ids).toEqual(["req_1", "req_2"]);
+    for (const each of [...many, all]) await each.end();
+    expect(many.flatMap(({ ids }) => ids)).toEqual([]);
   });
 });

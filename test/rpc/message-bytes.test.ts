@@ -22,7 +22,7 @@ describe("bytes of a message", () => {
   });
 
   test("of any other method are the generated code's too", () => {
-    const request = { scope: "chat", beginsRequest: false };
+    const request = { scope: "chat", beginsRequest: false, method: "" };
     expect(requestBytes(checkCaller, request)).toEqual(checkCaller.requestSerialize(request));
   });
 

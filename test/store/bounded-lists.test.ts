@@ -4,10 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ALERT_STATEMENTS } from "../../src/store/alert-statements.js";
+import { COUNT_KEYS } from "../../src/store/key-rows.js";
 import { INVITATIONS_MAX } from "../../src/store/member-scripts.js";
 import type { LinkRow } from "../../src/store/people-rows.js";
 import type { Sqlite } from "../../src/store/sqlite/binding.js";
+import { sqliteCalls } from "../../src/store/sqlite/database.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
+import { eventOf, gatewayAct } from "../../src/audit/act.js";
+import { type KeyRow, KEYS_MAX, type Store } from "../../src/store/store.js";
 import { openPeople } from "../identity/people-world.js";
 import { TEST_ACT, TEST_EVENT } from "../support/acts.js";
 import { onEachStore, openStore } from "../support/stores.js";
@@ -116,4 +120,98 @@ onEachStore((driver) => {
     clock.nowMs += 61_000;
     expect(await store.people.invite(link(900), TEST_EVENT)).toBe("done");
   });
+});
+
+/** About what a key's settings may hold, and the record of a change of them. */
+const LARGE = "x".repeat(60_000);
+const LARGE_ROWS = 300;
+const PAGE_BYTES_MAX = 5 * 1024 * 1024;
+
+interface Listed {
+  readonly rows: readonly unknown[];
+  readonly nextPageToken: string;
+}
+
+onEachStore((driver) => {
+  test.each<{
+    name: string;
+    fill: (store: Store, index: number) => Promise<unknown>;
+    list: (store: Store, token: string) => Promise<Listed>;
+    idOf: (row: never) => string;
+  }>([
+    {
+      name: "the audit log",
+      fill: (store, index) =>
+        store.audit.append(eventOf(gatewayAct("test", index), { resource: `r/${index}`, accountId: "", after: LARGE })),
+      list: (store, token) => store.audit.list({ resource: undefined }, { size: 1_000, token }),
+      idOf: ({ resource }: { resource: string }) => resource,
+    },
+    {
+      name: "keys",
+      fill: (store, index) => store.keys.create(largeKey(index), TEST_EVENT),
+      list: (store, token) => store.keys.list("acme", { size: 1_000, token }),
+      idOf: ({ id }: { id: string }) => id,
+    },
+  ])("a page of $name holds a bounded number of bytes, and the pages together hold all of it", async (row) => {
+    const store = await openStore(driver);
+    const earlier = (await row.list(store, "")).rows.length;
+    for (let index = 0; index < LARGE_ROWS; index += 1) await row.fill(store, index);
+    const seen: string[] = [];
+    let pages = 0;
+    for (let token = ""; ;) {
+      const page = await row.list(store, token);
+      const bytes = JSON.stringify(page.rows, (_, value: unknown) =>
+        value instanceof Uint8Array ? "x".repeat(value.length) : typeof value === "bigint" ? String(value) : value,
+      ).length;
+      expect(bytes).toBeLessThan(PAGE_BYTES_MAX);
+      expect(page.rows.length).toBeGreaterThan(0);
+      seen.push(...page.rows.map((one) => row.idOf(one as never)));
+      pages += 1;
+      token = page.nextPageToken;
+      if (token === "") break;
+    }
+    expect(seen.length).toBe(earlier + LARGE_ROWS);
+    expect(new Set(seen).size).toBeGreaterThanOrEqual(LARGE_ROWS);
+    expect(pages).toBeGreaterThan(3);
+  });
+});
+
+function largeKey(index: number): KeyRow {
+  return {
+    id: `key_${String(index).padStart(4, "0")}`,
+    accountId: "acme",
+    makerId: null,
+    makerUserId: null,
+    settings: Buffer.from(LARGE),
+    digest: Buffer.from(`digest ${index}`.padEnd(32)),
+    previousDigest: null,
+    previousUntilMs: null,
+    hint: "sk-…",
+    createTimeMs: 5,
+    revokeTimeMs: null,
+    revision: 1,
+  };
+}
+
+test("an account has a bounded number of keys that are not revoked", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-keys-"));
+  const { database, close } = openSqliteFile(directory, undefined);
+  const columns = "id, account_id, settings, digest, hint, create_time_ms, revoke_time_ms, revision, row_digest";
+  const fill = (account: string, prefix: string, revokeTimeMs: string, count: number): void =>
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      INSERT INTO key (${columns}) SELECT '${prefix}' || i, '${account}', x'', CAST('${prefix}' || i AS BLOB), 'sk-', 1,
+        ${revokeTimeMs}, 1, x'' FROM n`);
+  const calls = sqliteCalls(database);
+  const make = (accountId: string, index: number): boolean =>
+    calls.createKey({ ...largeKey(index), accountId, settings: Buffer.alloc(0) }, TEST_EVENT);
+  // Those that are over take no room.
+  fill("acme", "gone", "5", 30_000);
+  fill("acme", "here", "NULL", KEYS_MAX - 1);
+  expect(make("acme", 1)).toBe(true);
+  expect(make("acme", 2)).toBe(false);
+  expect(make("other", 3)).toBe(true);
+  const plan = database.prepare<[string], { detail: string }>(`EXPLAIN QUERY PLAN ${COUNT_KEYS}`).all("acme");
+  expect(plan.map(({ detail }) => detail).join()).toContain("COVERING INDEX key_alive");
+  close();
+  rmSync(directory, { recursive: true });
 });

@@ -149,7 +149,8 @@ async function readReady(child: ChildProcess, log: string[], errors: string[]): 
       if (isReady(entry)) resolve(entry);
     });
     // Its last words come behind its exit.
-    child.once("close", () => reject(new Error(`the gateway did not start: ${[...log, ...errors].join("\n")}`)));
+    const words = (): string => [...log, ...errors].join("\n");
+    child.once("close", () => reject(new Error(`the gateway did not start: ${words()}`)));
   });
   clearTimeout(timer);
   return ready;
@@ -159,7 +160,7 @@ function isReady(entry: unknown): entry is Ready {
   return typeof entry === "object" && entry !== null && "msg" in entry && entry.msg === "ready";
 }
 
-/** Resolves once it is gone and what it said was read; processes that it started may hold its output a little longer. */
+/** Resolves once it is gone and what it said was read; processes that it started may hold its output longer. */
 async function end(child: ChildProcess, signal: NodeJS.Signals, closed: Promise<void>): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const exited = once(child, "exit");

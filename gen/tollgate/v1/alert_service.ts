@@ -99,7 +99,10 @@ export interface AlertSettings {
   forMinutes: number;
   /** The ids of the webhooks that hear of it, at most 20. Empty: all webhooks of the alert's account. */
   webhookIds: string[];
-  /** The mail addresses that hear of it, at most 10. Nothing goes there where the gateway has no mail server. */
+  /**
+   * The mail addresses that hear of it, at most 10: of an account's alert those of its members alone, of an operator's
+   * any. Nothing goes there where the gateway has no mail server, or to somebody who is no member any more.
+   */
   emails: string[];
   /** True where the alert tells of nothing for now. */
   paused: boolean;

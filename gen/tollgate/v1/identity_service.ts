@@ -418,6 +418,11 @@ export interface RemoveMemberRequest {
   accountId: string;
   /** The person's id. */
   userId: string;
+  /**
+   * True where the keys that the person made there live on, within the limits that the person had: whoever knows their
+   * secrets can use them.
+   */
+  keepKeys: boolean;
 }
 
 /** RemoveMemberResponse says nothing: the person is no member any more. */
@@ -653,6 +658,8 @@ export interface ResetUserResponse {
 export interface RemoveUserRequest {
   /** The person's id. */
   id: string;
+  /** True where the keys that the person made in accounts live on, within the limits that the person had there. */
+  keepKeys: boolean;
 }
 
 /** RemoveUserResponse says nothing: the person is gone. */
@@ -3135,7 +3142,7 @@ export const UpdateMemberResponse: MessageFns<UpdateMemberResponse> = {
 };
 
 function createBaseRemoveMemberRequest(): RemoveMemberRequest {
-  return { accountId: "", userId: "" };
+  return { accountId: "", userId: "", keepKeys: false };
 }
 
 export const RemoveMemberRequest: MessageFns<RemoveMemberRequest> = {
@@ -3145,6 +3152,9 @@ export const RemoveMemberRequest: MessageFns<RemoveMemberRequest> = {
     }
     if (message.userId !== "") {
       writer.uint32(18).string(message.userId);
+    }
+    if (message.keepKeys !== false) {
+      writer.uint32(24).bool(message.keepKeys);
     }
     return writer;
   },
@@ -3176,6 +3186,14 @@ export const RemoveMemberRequest: MessageFns<RemoveMemberRequest> = {
             }
 
             message.userId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.keepKeys = reader.bool();
             continue;
           }
         }
@@ -4731,13 +4749,16 @@ export const ResetUserResponse: MessageFns<ResetUserResponse> = {
 };
 
 function createBaseRemoveUserRequest(): RemoveUserRequest {
-  return { id: "" };
+  return { id: "", keepKeys: false };
 }
 
 export const RemoveUserRequest: MessageFns<RemoveUserRequest> = {
   encode(message: RemoveUserRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
+    }
+    if (message.keepKeys !== false) {
+      writer.uint32(16).bool(message.keepKeys);
     }
     return writer;
   },
@@ -4761,6 +4782,14 @@ export const RemoveUserRequest: MessageFns<RemoveUserRequest> = {
             }
 
             message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.keepKeys = reader.bool();
             continue;
           }
         }
@@ -5101,7 +5130,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): UpdateMemberResponse => UpdateMemberResponse.decode(value),
   },
   /**
-   * RemoveMember takes a person out of an account, whose keys there live on.
+   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
    * none, and with LAST_OWNER where the account would have no owner.
@@ -5325,7 +5354,7 @@ export const IdentityServiceService = {
     responseDeserialize: (value: Buffer): ResetUserResponse => ResetUserResponse.decode(value),
   },
   /**
-   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
@@ -5451,7 +5480,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   updateMember: handleUnaryCall<UpdateMemberRequest, UpdateMemberResponse>;
   /**
-   * RemoveMember takes a person out of an account, whose keys there live on.
+   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
    * none, and with LAST_OWNER where the account would have no owner.
@@ -5546,7 +5575,7 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    */
   resetUser: handleUnaryCall<ResetUserRequest, ResetUserResponse>;
   /**
-   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */
@@ -5930,7 +5959,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: UpdateMemberResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RemoveMember takes a person out of an account, whose keys there live on.
+   * RemoveMember takes a person out of an account, and revokes the keys that the person made there.
    *
    * Refuses with PARAMETER_MISSING and RESOURCE_UNKNOWN, with ROLE_MISSING where the member is an owner and the caller is
    * none, and with LAST_OWNER where the account would have no owner.
@@ -6221,7 +6250,7 @@ export interface IdentityServiceClient extends Client {
     callback: (error: ServiceError | null, response: ResetUserResponse) => void,
   ): ClientUnaryCall;
   /**
-   * RemoveUser removes a person from the installation and from every account. Keys that the person made live on.
+   * RemoveUser removes a person from the installation and from every account, and revokes the keys that the person made.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED, and with LAST_OWNER for the last operator.
    */

@@ -231,7 +231,7 @@ export interface EstimateCostResponse {
     | undefined;
   /**
    * The upstreams that may answer, in the order in which they would be tried. Those of one priority share requests by
-   * weight.
+   * weight. Only an operator's key sees them; others see none.
    */
   route: EstimatedTarget[];
   /** How the number of input tokens is known. */
@@ -1852,7 +1852,8 @@ export const InferenceServiceService = {
   /**
    * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
+   * request where the model's own upstream is asked to count. What
    * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
    * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
    * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
@@ -1921,7 +1922,8 @@ export interface InferenceServiceServer extends UntypedServiceImplementation {
   /**
    * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
+   * request where the model's own upstream is asked to count. What
    * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
    * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
    * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.
@@ -2053,7 +2055,8 @@ export interface InferenceServiceClient extends Client {
   /**
    * EstimateCost says what a request may cost and whether it would be admitted. It costs nothing and generates nothing.
    *
-   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit. What
+   * The same checks run as for the request itself, but no money is set aside and nothing counts against a limit, but one
+   * request where the model's own upstream is asked to count. What
    * would refuse the request is told in the answer, also what the first upstream would refuse before it is asked. What
    * is wrong with the request itself refuses this call, too: MODEL_UNKNOWN, MODEL_NOT_ALLOWED, PARAMETER_INVALID and
    * PARAMETER_MISSING. It needs the scope that the request needs: chat, or embeddings.

@@ -73,7 +73,7 @@ export const alertWords = {
   tells: "Tells",
   allWebhooks: "No webhook chosen: all of them.",
   emails: "Mail addresses",
-  emailsRule: "With commas, at most 10. They hear of it where the gateway has a mail server.",
+  emailsRule: "With commas, at most 10, of the account's members. They hear of it where the gateway has a mail server.",
   url: "Address",
   webhookAbout: "Events are posted to these addresses, signed, until they are taken or 24 hours are over.",
   makeWebhook: "Add a webhook",

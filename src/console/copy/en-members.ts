@@ -44,8 +44,9 @@ export const memberWords = {
   changeFailed: "The role was not changed.",
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name} from the account?`,
-  removeWill:
-    "They lose the account at once, on every node. Keys that they made live on; revoke those you do not want.",
+  removeWill: "They lose the account at once, on every node, and the keys that they made there are revoked.",
+  keepKeys: "Let their keys live on",
+  keepKeysHint: "For programs that use them. Whoever knows a key can go on using it, within the limits the person had.",
   removeGo: "Remove",
   removeFailed: "Nobody was removed.",
   emptyAbout: "Operators see every account. People who should act in this one alone are invited by a link.",
@@ -78,6 +79,6 @@ export const memberWords = {
     resetGo: "Make the link",
     resetFailed: "No link was made.",
     removeTitle: (name: string) => `Remove ${name} from the gateway?`,
-    removeWill: "They leave every account, and their sessions end. Keys that they made live on.",
+    removeWill: "They leave every account, their sessions end, and the keys that they made are revoked.",
   },
 } as const;

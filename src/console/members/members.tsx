@@ -24,6 +24,7 @@ import { useSignedIn } from "../shell/session.ts";
 import { ChangeRole } from "./change-role.tsx";
 import { Invite } from "./invite.tsx";
 import { MEMBER_ROLES, roleNames } from "./roles.ts";
+import { Remove } from "./remove.tsx";
 
 const PEOPLE_MAX = 1_000;
 
@@ -101,18 +102,15 @@ function Actions({ member: { user, role } }: { readonly member: Member }): React
     />
   );
   const remove = (close: () => void): ReactNode => (
-    <Confirm
+    <Remove
       title={memberWords.removeTitle(name)}
-      go={memberWords.removeGo}
-      failed={memberWords.removeFailed}
-      act={async () => {
-        await call(removeMember, { accountId: account, userId: id }, { account });
+      will={memberWords.removeWill}
+      act={async (keepKeys) => {
+        await call(removeMember, { accountId: account, userId: id, keepKeys }, { account });
         await forget(listMembers);
       }}
       onClose={close}
-    >
-      <p>{memberWords.removeWill}</p>
-    </Confirm>
+    />
   );
   return (
     <RowActions

@@ -7,7 +7,6 @@ import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { clockTime } from "../format.ts";
-import { Confirm } from "../parts/confirm.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -19,6 +18,7 @@ import { ChangeRole } from "./change-role.tsx";
 import { InvitePerson, LinkShown } from "./invite.tsx";
 import { PersonName } from "./members.tsx";
 import { INSTALLATION_ROLES, installationRoleNames } from "./roles.ts";
+import { Remove } from "./remove.tsx";
 
 const PEOPLE_MAX = 1_000;
 
@@ -81,18 +81,15 @@ function Actions({ user: { id, name, installationRole } }: { readonly user: User
     />
   );
   const remove = (close: () => void): ReactNode => (
-    <Confirm
+    <Remove
       title={memberWords.people.removeTitle(name)}
-      go={memberWords.removeGo}
-      failed={memberWords.removeFailed}
-      act={async () => {
-        await call(removeUser, { id });
+      will={memberWords.people.removeWill}
+      act={async (keepKeys) => {
+        await call(removeUser, { id, keepKeys });
         await forget(listUsers);
       }}
       onClose={close}
-    >
-      <p>{memberWords.people.removeWill}</p>
-    </Confirm>
+    />
   );
   return (
     <RowActions

@@ -25,6 +25,7 @@ import type { AccountColumns, RequestColumns, TransferColumns } from "../columns
 import { ENTRIES_OF_REQUEST, toEntry } from "../entry-rows.js";
 import {
   changeableValues,
+  COUNT_KEYS,
   FIRST_KEYS,
   INSERT_KEY,
   KEY,
@@ -63,7 +64,7 @@ import {
   USAGE_TOTAL,
   USAGE_TOTAL_OF_ACCOUNT,
 } from "../request-rows.js";
-import type { AccountRow, KeyRow, NewAccountRow } from "../store.js";
+import { type AccountRow, type KeyRow, KEYS_MAX, type NewAccountRow } from "../store.js";
 import { appendAudit } from "./audit.js";
 import type { Postgres, Session } from "./connection.js";
 import { namedSql, sql } from "./sql.js";
@@ -80,6 +81,7 @@ const accounts = {
 };
 const keys = {
   insert: sql(INSERT_KEY),
+  count: sql(COUNT_KEYS),
   get: sql(KEY),
   byDigest: sql(KEY_BY_DIGEST),
   byPreviousDigest: sql(KEY_BY_PREVIOUS_DIGEST),
@@ -203,7 +205,9 @@ export function keyCalls(database: Postgres): KeyCalls {
 export async function createKey(session: Session, key: KeyRow): Promise<boolean> {
   // A secret that still opens another key, as its previous one, is taken too.
   const taken = await session.rows(keys.byPreviousDigest, [key.digest]);
-  return taken.length === 0 && (await session.run(keys.insert, [key.id, ...changeableValues(key)])) === 1;
+  const [counted] = await session.rows<{ readonly count: bigint }>(keys.count, [key.accountId]);
+  if (taken.length > 0 || Number(counted?.count ?? 0) >= KEYS_MAX) return false;
+  return (await session.run(keys.insert, [key.id, ...changeableValues(key)])) === 1;
 }
 
 export async function findKey(session: Session, digest: Uint8Array): Promise<KeyRow | undefined> {

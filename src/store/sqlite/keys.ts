@@ -2,6 +2,7 @@
 import type { TimeCursor } from "../calls.js";
 import {
   changeableValues,
+  COUNT_KEYS,
   FIRST_KEYS,
   INSERT_KEY,
   KEY,
@@ -17,13 +18,14 @@ import {
 import type { AuditEvent } from "../../audit/act.js";
 import type { SqliteAudit } from "./audit.js";
 import type { Sqlite } from "./binding.js";
-import type { KeyRow } from "../store.js";
+import { type KeyRow, KEYS_MAX } from "../store.js";
 
 export class SqliteKeys {
   readonly #insert;
   readonly #get;
   readonly #byDigest;
   readonly #byPreviousDigest;
+  readonly #count;
   readonly #list;
   readonly #listOfAccount;
   readonly #replace;
@@ -36,6 +38,7 @@ export class SqliteKeys {
     this.#get = database.prepare<[string], KeyColumns>(KEY);
     this.#byDigest = database.prepare<[Uint8Array], KeyColumns>(KEY_BY_DIGEST);
     this.#byPreviousDigest = database.prepare<[Uint8Array], KeyColumns>(KEY_BY_PREVIOUS_DIGEST);
+    this.#count = database.prepare<[string], bigint>(COUNT_KEYS).pluck();
     this.#list = database.prepare<[KeyPageParameters], KeyColumns>(KEYS);
     this.#listOfAccount = database.prepare<[KeyPageParameters], KeyColumns>(KEYS_OF_ACCOUNT);
     this.#replace = database.prepare(REPLACE_KEY);
@@ -45,6 +48,7 @@ export class SqliteKeys {
   create(key: KeyRow, event: AuditEvent): boolean {
     // A secret that still opens another key, as its previous one, is taken too.
     if (this.#byPreviousDigest.get(key.digest) !== undefined) return false;
+    if (Number(this.#count.get(key.accountId) ?? 0) >= KEYS_MAX) return false;
     if (this.#insert.run(key.id, ...changeableValues(key)).changes !== 1) return false;
     this.audit.append(event);
     return true;

@@ -203,6 +203,7 @@ CREATE TABLE key_use (key_id TEXT PRIMARY KEY, last_use_time_ms INTEGER NOT NULL
 CREATE INDEX key_previous_digest ON key (previous_digest) WHERE previous_digest IS NOT NULL;
 CREATE INDEX key_time ON key (create_time_ms, id);
 CREATE INDEX key_account ON key (account_id, create_time_ms, id);
+CREATE INDEX key_alive ON key (account_id, revoke_time_ms) WHERE revoke_time_ms IS NULL;
 `;
 
 /** By which a witness knows its database, and what was lost of it and accepted. */

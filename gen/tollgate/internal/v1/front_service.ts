@@ -40,6 +40,8 @@ export interface ReportedRefusal {
   facts: { [key: string]: string };
   /** What the request said of itself in its headers, by the names that calls have. */
   metadata: { [key: string]: string };
+  /** The method that the route stands for. Empty: none. */
+  method: string;
 }
 
 export interface ReportedRefusal_FactsEntry {
@@ -65,6 +67,8 @@ export interface CheckCallerRequest {
    * frozen.
    */
   beginsRequest: boolean;
+  /** The method that is asked for behind it, whose refusal is recorded where it changes something. Empty: none. */
+  method: string;
 }
 
 /** CheckCallerResponse is empty: the caller may go on. */
@@ -152,7 +156,7 @@ export const ReportRefusalsRequest: MessageFns<ReportRefusalsRequest> = {
 };
 
 function createBaseReportedRefusal(): ReportedRefusal {
-  return { requestId: "", route: "", reason: 0, facts: {}, metadata: {} };
+  return { requestId: "", route: "", reason: 0, facts: {}, metadata: {}, method: "" };
 }
 
 export const ReportedRefusal: MessageFns<ReportedRefusal> = {
@@ -172,6 +176,9 @@ export const ReportedRefusal: MessageFns<ReportedRefusal> = {
     globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
       ReportedRefusal_MetadataEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
     });
+    if (message.method !== "") {
+      writer.uint32(50).string(message.method);
+    }
     return writer;
   },
 
@@ -232,6 +239,14 @@ export const ReportedRefusal: MessageFns<ReportedRefusal> = {
             if (entry5.value !== undefined) {
               message.metadata[entry5.key] = entry5.value;
             }
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.method = reader.string();
             continue;
           }
         }
@@ -397,7 +412,7 @@ export const ReportRefusalsResponse: MessageFns<ReportRefusalsResponse> = {
 };
 
 function createBaseCheckCallerRequest(): CheckCallerRequest {
-  return { scope: "", beginsRequest: false };
+  return { scope: "", beginsRequest: false, method: "" };
 }
 
 export const CheckCallerRequest: MessageFns<CheckCallerRequest> = {
@@ -407,6 +422,9 @@ export const CheckCallerRequest: MessageFns<CheckCallerRequest> = {
     }
     if (message.beginsRequest !== false) {
       writer.uint32(16).bool(message.beginsRequest);
+    }
+    if (message.method !== "") {
+      writer.uint32(26).string(message.method);
     }
     return writer;
   },
@@ -438,6 +456,14 @@ export const CheckCallerRequest: MessageFns<CheckCallerRequest> = {
             }
 
             message.beginsRequest = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.method = reader.string();
             continue;
           }
         }
