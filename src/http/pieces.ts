@@ -11,6 +11,8 @@ export async function* pieces<Item>(
   { begin, write, end }: { begin: string; write: (items: Item[], isFirst: boolean) => string; end: string },
 ): AsyncGenerator<string> {
   let text = begin;
+  // What is written came in this turn, and was put together in it.
+  await nextTurn();
   let endMs = performance.now() + TURN_MS;
   for (let at = 0; at < items.length; at += count) {
     text += write(items.slice(at, at + count), at === 0);

@@ -3,6 +3,7 @@
  * that no grouping shows more or less money than was moved.
  */
 import { DAY_MS, dayNumber, dayOf } from "../api/day.js";
+import { mapInTurns } from "../api/turns.js";
 import type { RequestStore, UsageSummaryRow } from "../store/store.js";
 import { UNKNOWN } from "./columns.js";
 import type { RecordFilter } from "./filter.js";
@@ -63,11 +64,14 @@ export async function restOfDay(
   filter: RecordFilter,
   ask: AskRecords,
 ): Promise<readonly Rest[]> {
-  const found = new Map((await ask(["key", "model"], filter)).map((group) => [group.values.join(SPLIT), group]));
-  return rows.flatMap((row) => {
+  const groups = await ask(["key", "model"], filter);
+  // A day may have as many of both as there are keys and models.
+  const found = new Map(await mapInTurns(groups, (group) => [group.values.join(SPLIT), group] as const));
+  const rests = await mapInTurns(rows, (row) => {
     const group = beyond(row, found.get(row.keyId + SPLIT + row.model));
     return group === undefined ? [] : [{ row, group }];
   });
+  return rests.flat();
 }
 
 /** As a group of what was asked for. */
