@@ -1,8 +1,15 @@
-/** The refusals of people, who sign in and have roles: a part of the table of all refusals. */
+/** The refusals of people, who sign in, have roles and pay: a part of the table of all refusals. */
 import type { Row } from "./errors.js";
 
 /** As the library's enum numbers them. */
-const GRPC = { NOT_FOUND: 5, PERMISSION_DENIED: 7, FAILED_PRECONDITION: 9, UNAUTHENTICATED: 16 } as const;
+const GRPC = {
+  INVALID_ARGUMENT: 3,
+  NOT_FOUND: 5,
+  PERMISSION_DENIED: 7,
+  FAILED_PRECONDITION: 9,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
 const TYPES = { type: "invalid_request_error", retry: false } as const;
 const UNKNOWN_PERSON = { grpc: GRPC.UNAUTHENTICATED, http: 401, ...TYPES } as const;
 const FORBIDDEN = { grpc: GRPC.PERMISSION_DENIED, http: 403, type: "permission_error", retry: false } as const;
@@ -55,6 +62,28 @@ export const PEOPLE_REASONS = {
     ...TYPES,
     code: "top_up_code_invalid",
     say: () => "This code is wrong, was used before, or is too old. Check its letters, or ask whoever gave it to you.",
+  },
+  ERROR_REASON_CARD_PAYMENTS_OFF: {
+    grpc: GRPC.FAILED_PRECONDITION,
+    http: 409,
+    ...TYPES,
+    code: "card_payments_off",
+    say: () => "Nothing can be paid by card here. An operator sets it up in the settings file, under 'payments'.",
+  },
+  ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE: {
+    grpc: GRPC.UNAVAILABLE,
+    http: 503,
+    type: "server_error",
+    retry: true,
+    code: "card_payments_unavailable",
+    say: () => "Stripe does not answer, or refuses what it is asked. Nothing was booked: try again in a minute.",
+  },
+  ERROR_REASON_STRIPE_EVENT_REFUSED: {
+    grpc: GRPC.INVALID_ARGUMENT,
+    http: 400,
+    ...TYPES,
+    code: "stripe_event_refused",
+    say: () => "The event does not carry Stripe's signature for this gateway, or one that is too old.",
   },
   ERROR_REASON_LINK_INVALID: {
     grpc: GRPC.NOT_FOUND,

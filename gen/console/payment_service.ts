@@ -188,3 +188,186 @@ export const redeemTopUpCode: Method<RedeemTopUpCodeRequest, RedeemTopUpCodeResp
   input: RedeemTopUpCodeRequest,
   output: RedeemTopUpCodeResponse,
 };
+
+export interface CreateCheckoutRequest {
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+}
+export const CreateCheckoutRequest: Shape = {
+  account_id: "s",
+  amount_nanos: "n",
+};
+
+export interface CreateCheckoutResponse {
+  readonly payment?: Payment | undefined;
+  readonly url: string;
+}
+export const CreateCheckoutResponse: Shape = {
+  payment: ["?", () => Payment],
+  url: "s",
+};
+
+export interface Payment {
+  readonly id: string;
+  readonly accountId: string;
+  readonly amountNanos: bigint;
+  readonly state: PaymentState;
+  readonly creditedNanos: bigint;
+  readonly refundedNanos: bigint;
+  readonly disputedNanos: bigint;
+  readonly receivableNanos: bigint;
+  readonly problem: string;
+  readonly stripeSessionId: string;
+  readonly createTime?: Date | undefined;
+  readonly expireTime?: Date | undefined;
+  readonly payTime?: Date | undefined;
+}
+export const Payment: Shape = {
+  id: "s",
+  account_id: "s",
+  amount_nanos: "n",
+  state: "s",
+  credited_nanos: "n",
+  refunded_nanos: "n",
+  disputed_nanos: "n",
+  receivable_nanos: "n",
+  problem: "s",
+  stripe_session_id: "s",
+  create_time: ["?", "t"],
+  expire_time: ["?", "t"],
+  pay_time: ["?", "t"],
+};
+
+export type PaymentState = "unspecified" | "open" | "pending" | "paid" | "failed" | "expired" | "stuck";
+
+export const createCheckout: Method<CreateCheckoutRequest, CreateCheckoutResponse> = {
+  name: "CreateCheckout",
+  verb: "POST",
+  path: "/api/v1/accounts/{account_id}/payments",
+  streams: false,
+  input: CreateCheckoutRequest,
+  output: CreateCheckoutResponse,
+};
+
+export interface GetPaymentRequest {
+  readonly id: string;
+}
+export const GetPaymentRequest: Shape = {
+  id: "s",
+};
+
+export interface GetPaymentResponse {
+  readonly payment?: Payment | undefined;
+}
+export const GetPaymentResponse: Shape = {
+  payment: ["?", () => Payment],
+};
+
+export const getPayment: Method<GetPaymentRequest, GetPaymentResponse> = {
+  name: "GetPayment",
+  verb: "GET",
+  path: "/api/v1/payments/{id}",
+  streams: false,
+  input: GetPaymentRequest,
+  output: GetPaymentResponse,
+};
+
+export interface ListPaymentsRequest {
+  readonly accountId: string;
+  readonly attention: boolean;
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+export const ListPaymentsRequest: Shape = {
+  account_id: "s",
+  attention: "b",
+  page_size: "i",
+  page_token: "s",
+};
+
+export interface ListPaymentsResponse {
+  readonly payments: readonly (Payment)[];
+  readonly nextPageToken: string;
+  readonly options?: PaymentOptions | undefined;
+}
+export const ListPaymentsResponse: Shape = {
+  payments: ["[]", () => Payment],
+  next_page_token: "s",
+  options: ["?", () => PaymentOptions],
+};
+
+export interface PaymentOptions {
+  readonly cards: boolean;
+  readonly amountsNanos: readonly (bigint)[];
+  readonly amountMinNanos: bigint;
+  readonly amountMaxNanos: bigint;
+}
+export const PaymentOptions: Shape = {
+  cards: "b",
+  amounts_nanos: ["[]", "n"],
+  amount_min_nanos: "n",
+  amount_max_nanos: "n",
+};
+
+export const listPayments: Method<ListPaymentsRequest, ListPaymentsResponse> = {
+  name: "ListPayments",
+  verb: "GET",
+  path: "/api/v1/payments",
+  streams: false,
+  input: ListPaymentsRequest,
+  output: ListPaymentsResponse,
+};
+
+export interface ReconcilePaymentsRequest {
+  readonly days: number;
+}
+export const ReconcilePaymentsRequest: Shape = {
+  days: "i",
+};
+
+export interface ReconcilePaymentsResponse {
+  readonly lookedAt: number;
+  readonly creditCount: number;
+  readonly correctionCount: number;
+  readonly stuckCount: number;
+}
+export const ReconcilePaymentsResponse: Shape = {
+  looked_at: "i",
+  credit_count: "i",
+  correction_count: "i",
+  stuck_count: "i",
+};
+
+export const reconcilePayments: Method<ReconcilePaymentsRequest, ReconcilePaymentsResponse> = {
+  name: "ReconcilePayments",
+  verb: "POST",
+  path: "/api/v1/payments:reconcile",
+  streams: false,
+  input: ReconcilePaymentsRequest,
+  output: ReconcilePaymentsResponse,
+};
+
+export interface HandleStripeEventRequest {
+  readonly payload: string;
+  readonly signature: string;
+}
+export const HandleStripeEventRequest: Shape = {
+  payload: "s",
+  signature: "s",
+};
+
+export interface HandleStripeEventResponse {
+  readonly ignored: boolean;
+}
+export const HandleStripeEventResponse: Shape = {
+  ignored: "b",
+};
+
+export const handleStripeEvent: Method<HandleStripeEventRequest, HandleStripeEventResponse> = {
+  name: "HandleStripeEvent",
+  verb: "POST",
+  path: "/api/v1/stripe-events",
+  streams: false,
+  input: HandleStripeEventRequest,
+  output: HandleStripeEventResponse,
+};

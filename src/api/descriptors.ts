@@ -10,7 +10,10 @@ export interface HttpRule {
   readonly verb: "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
   /** Such as `/api/v1/accounts/{id}:credit`. */
   readonly pattern: string;
-  /** `*` where the body holds every field that the path does not, empty where there is no body. */
+  /**
+   * `*` where the body holds every field that the path does not, the name of a field where the body is that field's bytes,
+   * empty where there is no body.
+   */
   readonly body: string;
 }
 
@@ -42,7 +45,7 @@ export interface MethodDescription {
 const HTTP_OPTION = z
   .object({
     pattern: z.object({ case: z.enum(["get", "put", "post", "delete", "patch"]), value: z.string().startsWith("/") }),
-    body: z.enum(["", "*"]),
+    body: z.string(),
   })
   .transform((rule): HttpRule => ({
     verb: VERBS[rule.pattern.case],

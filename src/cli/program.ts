@@ -13,6 +13,7 @@ import { addExportCommands } from "./export.js";
 import { addImportCommands } from "./import.js";
 import { addKeyCommands } from "./key.js";
 import { addNodeCommands } from "./node.js";
+import { addPaymentCommands } from "./payments.js";
 import { addReportCommands } from "./report.js";
 import { addServeCommand } from "./serve.js";
 import { addStoreCommands } from "./store.js";
@@ -46,6 +47,7 @@ export function buildProgram(): Command {
   addKeyCommands(program);
   addAccountCommands(program);
   addCodeCommands(program);
+  addPaymentCommands(program);
   addRequestCommands(program);
   addUsageCommand(program);
   addTopCommand(program);

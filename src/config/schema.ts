@@ -6,6 +6,7 @@ import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } fro
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
 import { keySeed, limit } from "./key-schema.js";
+import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
 import {
   block,
@@ -70,6 +71,7 @@ const KEYS_ARE = "Keys that are made where they do not exist; what stands here o
 const METRICS_ARE = "What metrics tell beyond what they tell of everybody";
 const ALERTS_ARE = "What the operator and accounts are told of, by name: docs/alerts.md";
 const EXPORTS_ARE = "Files that are written each night";
+const PAYMENTS_ARE = "How accounts are paid into by their own people: docs/payments.md";
 const TARGETS_RULE = "must be a list of at least one target, such as [{ upstream: openai }]";
 
 const day = reading("must be a day such as 2027-01-31", (value) => {
@@ -180,6 +182,7 @@ export const settingsSchema = block({
   exports: orEmpty(exports)
     .transform(({ directory: path, formats }) => ({ directory: path, formats }))
     .describe(EXPORTS_ARE),
+  payments: payments.describe(PAYMENTS_ARE),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

@@ -73,6 +73,25 @@ export interface ExportSettings {
   readonly formats: readonly ExportForm[];
 }
 
+/** How cards are charged, through Stripe. */
+export interface StripeSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  /** Where the console is, without a slash at its end. */
+  readonly consoleUrl: string;
+  readonly amountsNanos: readonly bigint[];
+  readonly amountMinNanos: bigint;
+  readonly amountMaxNanos: bigint;
+  /** Who answers in Stripe's place. Undefined: Stripe. */
+  readonly apiBase: string | undefined;
+}
+
+/** How accounts are paid into. */
+export interface PaymentSettings {
+  /** Undefined: not by card. */
+  readonly stripe: StripeSettings | undefined;
+}
+
 /** The settings file, whole and valid. */
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
@@ -82,6 +101,7 @@ export interface Settings {
   readonly metrics: MetricsSettings;
   readonly alerts: readonly AlertSeed[];
   readonly exports: ExportSettings;
+  readonly payments: PaymentSettings;
 }
 
 /** Of a gateway without a file. */
@@ -93,6 +113,7 @@ export const NO_SETTINGS: Settings = {
   metrics: { accounts: [] },
   alerts: [],
   exports: { directory: undefined, formats: [] },
+  payments: { stripe: undefined },
 };
 
 /** What metrics tell beyond what they tell of everybody. */

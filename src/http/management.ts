@@ -6,6 +6,7 @@ import {
   AccountServiceService,
   AuditServiceService,
   InferenceServiceService,
+  PaymentServiceService,
   UsageServiceService,
 } from "../api/index.js";
 import { addEstimateRoutes, answerEstimate } from "./estimate.js";
@@ -16,6 +17,7 @@ import { answerMessage, MANAGEMENT_BODY_BYTES_MAX, type ManagementAnswer } from 
 import { pathUnknown } from "./not-found.js";
 import { answerRequestList } from "./request-list-answer.js";
 import type { RouteTable } from "./routes.js";
+import { answerStripeEvent, EVENT_BYTES_MAX } from "./stripe-event.js";
 import { answerAudit, answerStatement, answerSummaries } from "./statement.js";
 import { answerUsage } from "./usage-answer.js";
 
@@ -24,6 +26,7 @@ const OWN_FORMS: ReadonlyMap<string, ManagementAnswer> = new Map([
   [AccountServiceService.getStatement.path, answerStatement],
   [AuditServiceService.listAuditEvents.path, answerAudit],
   [InferenceServiceService.estimateCost.path, answerEstimate],
+  [PaymentServiceService.handleStripeEvent.path, answerStripeEvent],
   [UsageServiceService.listRequests.path, answerRequestList],
   [UsageServiceService.queryUsage.path, answerUsage],
   [UsageServiceService.summarizeUsage.path, answerSummaries],
@@ -61,18 +64,22 @@ function addRoute(
   app.route({
     method: http.verb,
     url: routeUrl(http.pattern),
-    config: OWN_FORMS.has(path)
-      ? { permission: needs }
-      : { permission: needs, bodyBytesMax: MANAGEMENT_BODY_BYTES_MAX },
+    config: { permission: needs, ...bodyBoundOf(path) },
     handler: (request, reply) => {
       const params = flatRecord(request.params);
       const named = rest === undefined ? params : { [rest]: params["*"] ?? "" };
       // A path that ends in a slash is not the resource without a name.
       if (Object.values(named).includes("")) throw pathUnknown(request.method, request.url, routes);
-      const body = http.body === "*" ? bodyBytes(request.body) : undefined;
+      const body = http.body === "" ? undefined : bodyBytes(request.body);
       return answer(request, reply, { path: named, query: request.query, body }, route);
     },
   });
+}
+
+/** Forms that are clients' own may be as long as those are. */
+function bodyBoundOf(path: string): { readonly bodyBytesMax?: number } {
+  if (path === PaymentServiceService.handleStripeEvent.path) return { bodyBytesMax: EVENT_BYTES_MAX };
+  return OWN_FORMS.has(path) ? {} : { bodyBytesMax: MANAGEMENT_BODY_BYTES_MAX };
 }
 
 function bodyBytes(body: unknown): Buffer {

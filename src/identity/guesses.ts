@@ -15,10 +15,11 @@ const WAIT_MS_MAX = 15 * 60_000;
 /** The most names with failures that a node remembers. */
 const NAMES_MAX = 10_000;
 /** What is guessed. The table of windows is shared by these and by keys: none of a key is named so. */
-export type Guessed = "sign-in" | "top-up";
+export type Guessed = "sign-in" | "top-up" | "checkout";
 const LIMITS = {
   "sign-in": { tries: "sign_in_tries_per_minute", failures: "sign_in_failures", owner: "signing in" },
   "top-up": { tries: "top_up_tries_per_minute", failures: "top_up_failures", owner: "redeeming codes" },
+  checkout: { tries: "checkouts_per_minute", failures: "checkout_failures", owner: "paying by card" },
 } as const;
 
 interface Failures {

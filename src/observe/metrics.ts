@@ -119,6 +119,11 @@ export class Metrics {
     "Requests whose content was to be kept and was not: too much came at once, or it could not be written.",
     [],
   );
+  readonly stripeEvents = this.#counter(
+    "tollgate_stripe_events_total",
+    "Events that came to /api/v1/stripe-events: taken, ignored, refused as not Stripe's, or failed, to come again.",
+    ["outcome"],
+  );
   readonly redisFailures = this.#counter("tollgate_redis_failures_total", "Commands to Redis that failed.", []);
   readonly decidedAlone = this.#counter(
     "tollgate_decided_alone_total",

@@ -12,6 +12,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { ModelCatalog, UpstreamBoard } from "../routing/catalog.js";
+import type { CardPayments } from "../payments/card-payments.js";
 import type { TopUpCodes } from "../payments/top-up-codes.js";
 import type { Records } from "../records/records.js";
 import type { RequestFeed } from "../records/request-record.js";
@@ -40,6 +41,7 @@ export interface CoreParts {
   readonly store: Pick<Store, "requests" | "audit" | "figures">;
   readonly identity: Identity;
   readonly topUpCodes: TopUpCodes;
+  readonly cardPayments: CardPayments;
   readonly gateway: Gateway;
   /** Those that `gateway` takes requests into. */
   readonly limits: Pick<Limits, "check" | "usedOf">;

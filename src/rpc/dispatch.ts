@@ -70,7 +70,7 @@ export function createDispatcher(core: CoreParts): Dispatcher {
     ...routes(AccountServiceService, accountService(core)),
     ...routes(UsageServiceService, usageService(core)),
     ...routes(IdentityServiceService, identityService(core)),
-    ...routes(PaymentServiceService, paymentService(core.topUpCodes, core.nowMs)),
+    ...routes(PaymentServiceService, paymentService(core.topUpCodes, core.cardPayments, core.nowMs)),
     ...routes(SettingsServiceService, settingsService(core)),
     ...routes(UpstreamServiceService, upstreamService(core)),
     ...routes(NodeServiceService, nodeService(core)),

@@ -1,8 +1,10 @@
-/** PaymentService: top-up codes. */
+/** PaymentService: top-up codes, and payments by card. */
 import { type PaymentServiceService, type TopUpBatch, type TopUpCode, TopUpCodeState } from "../api/index.js";
 import { invalid, required } from "../api/check.js";
+import type { CardPayments } from "../payments/card-payments.js";
 import type { BatchPlace, TopUpCodes } from "../payments/top-up-codes.js";
 import type { TopUpBatchRow, TopUpCodeRow } from "../store/payment-scripts.js";
+import { cardHandlers } from "./card-handlers.js";
 import type { Handlers } from "./handler.js";
 import { checkOwner } from "./ownership.js";
 import { pageOf } from "./page.js";
@@ -10,8 +12,13 @@ import { pageOf } from "./page.js";
 const LETTER = "t:";
 const BATCH = /^b:(\d{1,15}):(\S{1,64})$/;
 
-export function paymentService(codes: TopUpCodes, nowMs: () => number): Handlers<typeof PaymentServiceService> {
+export function paymentService(
+  codes: TopUpCodes,
+  cards: CardPayments,
+  nowMs: () => number,
+): Handlers<typeof PaymentServiceService> {
   return {
+    ...cardHandlers(cards, nowMs),
     async createTopUpCodes(request, { act }) {
       if (request.count === 0) throw invalid("count", "must be 1 to 1000");
       const made = await codes.create(request, act);

@@ -103,7 +103,7 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   // Credit that a stranger's first call could spend at a real upstream is the operator's to give.
   const demo = options.demo && !asksRealUpstreams(routing);
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
-  const people = createPeople({ store, coordination, keys, ledger }, derived, options);
+  const people = createPeople({ store, coordination, keys, ledger, settings }, derived, options);
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
   metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
@@ -147,8 +147,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     ready: () => takesWrites(store),
     close: () => {
       endRotationWatch();
-      const first = [settings, nightly, notes, people.topUpCodes, keyUses, alerts, replays, ledger, records, routes];
-      return closeEach([...first, coordination, { close: closeTokenCounter }, longBodies, store, journals, tracing]);
+      const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
+      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, longBodies];
+      return closeEach([...first, ...later, store, journals, tracing]);
     },
   };
 }

@@ -5,24 +5,27 @@ import type { Coordination } from "../coordination/coordination.js";
 import { Identity } from "../identity/identity.js";
 import type { Keys } from "../keys/keys.js";
 import type { Ledger } from "../ledger/ledger.js";
+import { CardPayments } from "../payments/card-payments.js";
 import { TopUpCodes } from "../payments/top-up-codes.js";
 import type { Store } from "../store/store.js";
 import type { CoreOptions } from "./core.js";
 import type { Derived } from "./root-secrets.js";
+import type { SettingsKeeper } from "./settings-keeper.js";
 
 interface Parts {
   readonly store: Store;
   readonly coordination: Coordination;
   readonly keys: Keys;
   readonly ledger: Ledger;
+  readonly settings: Pick<SettingsKeeper, "payments">;
 }
 
-/** Top-up codes that a node had claimed and not credited when it died are credited from now on. */
+/** What a node that died had taken in and not booked is booked from now on. */
 export function createPeople(
-  { store, coordination, keys, ledger }: Parts,
+  { store, coordination, keys, ledger, settings }: Parts,
   { seals }: Derived,
-  { environment, log }: CoreOptions,
-): { readonly identity: Identity; readonly topUpCodes: TopUpCodes } {
+  { environment, log, metrics }: CoreOptions,
+): { readonly identity: Identity; readonly topUpCodes: TopUpCodes; readonly cardPayments: CardPayments } {
   const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const { secondFactorFor } = environment;
   const seal = new SecretSeal(seals.secondFactors);
@@ -31,5 +34,14 @@ export function createPeople(
   const onError = (err: unknown): void => log.warn({ err }, "redeemed top-up codes could not be credited yet");
   const topUpCodes = new TopUpCodes({ ...shared, ledger, onError });
   topUpCodes.start();
-  return { identity, topUpCodes };
+  const cardPayments = new CardPayments({
+    ...shared,
+    ledger,
+    accountExists,
+    settings: () => settings.payments.stripe,
+    onError: (err) => log.error({ err }, "a payment by card could not be booked"),
+    onEvent: (outcome) => metrics.stripeEvents.inc({ outcome }),
+  });
+  cardPayments.start();
+  return { identity, topUpCodes, cardPayments };
 }

@@ -27,7 +27,7 @@ function valuesOf(headers = ""): readonly string[] {
 }
 
 /** Those of a settings file. A credential of two parts, as Amazon's, is two secrets. */
-export function protectSettings({ upstreams, keys }: Settings): void {
+export function protectSettings({ upstreams, keys, payments: { stripe } }: Settings): void {
   const credentials = upstreams.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey, ...apiKey.split(":")]));
-  protectSecrets([...credentials, ...keys.map((key) => key.secret)]);
+  protectSecrets([...credentials, ...keys.map((key) => key.secret), stripe?.secretKey, stripe?.webhookSecret]);
 }

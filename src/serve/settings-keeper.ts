@@ -99,6 +99,11 @@ export class SettingsKeeper {
     return this.#inForce.exports;
   }
 
+  /** How accounts are paid into by the settings in force. */
+  get payments(): Settings["payments"] {
+    return this.#inForce.payments;
+  }
+
   /** What operators see of the file, and may change. */
   get board(): SettingsBoard {
     const { path, env, audit, seeds, served, nodes } = this.options;

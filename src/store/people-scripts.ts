@@ -14,6 +14,7 @@ import {
   USERS,
   type UserRow,
 } from "./people-rows.js";
+import { CARD_SCRIPTS } from "./card-scripts.js";
 import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
@@ -51,6 +52,7 @@ export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
   ...FACTOR_SCRIPTS,
   ...PAYMENT_SCRIPTS,
+  ...CARD_SCRIPTS,
 
   *operatorExists(): Script<boolean> {
     return (yield* row(OPERATOR)) !== undefined;

@@ -214,6 +214,37 @@ FROM audit_event LEFT JOIN transfer ON credit_id = substr(transfer_id, 3) AND tr
     WHEN 'c:' THEN 'credit' WHEN 'r:' THEN 'refund' WHEN 'd:' THEN 'debit' END
 WHERE transfer_id <> '' AND transfer.sequence IS NULL`;
 
+/** What a booking of a payment says was done is one transfer by its id; what the account lacked is told beside it. */
+const BOOKINGS = `
+WITH moved AS (
+  SELECT credit_id, account_id, SUM(CASE kind WHEN 'credit' THEN posted_nanos ELSE 0 END) AS credited,
+    SUM(CASE kind WHEN 'debit' THEN posted_nanos ELSE 0 END) AS debited,
+    SUM(CASE kind WHEN 'receivable' THEN posted_nanos ELSE 0 END) AS receivable
+  FROM transfer WHERE kind IN ('credit', 'debit', 'receivable')
+    AND credit_id IN (SELECT transfer_id FROM payment_booking) GROUP BY credit_id, account_id
+)
+SELECT 'The booking ' || transfer_id || ' of a payment does not equal its transfers.'
+FROM payment_booking JOIN payment ON payment.id = payment_id
+LEFT JOIN moved ON credit_id = transfer_id AND moved.account_id = payment.account_id
+WHERE done_time_ms IS NOT NULL AND (
+  COALESCE(credited, 0) <> CASE payment_booking.kind WHEN 'take' THEN 0
+    ELSE payment_booking.amount_nanos - payment_booking.receivable_nanos END
+  OR COALESCE(debited, 0) <> CASE payment_booking.kind
+    WHEN 'take' THEN payment_booking.amount_nanos - payment_booking.receivable_nanos ELSE 0 END
+  OR COALESCE(receivable, 0) <> CASE payment_booking.kind WHEN 'take' THEN payment_booking.receivable_nanos ELSE 0 END)`;
+
+/** What a payment says was booked of it is what its bookings add up to. */
+const PAYMENTS = `
+WITH side AS (
+  SELECT id, credited_nanos AS credited, taken_nanos AS taken, receivable_nanos AS receivable FROM payment
+  UNION ALL SELECT payment_id, CASE kind WHEN 'credit' THEN -amount_nanos ELSE 0 END,
+    CASE kind WHEN 'take' THEN -amount_nanos WHEN 'return' THEN amount_nanos ELSE 0 END,
+    CASE kind WHEN 'take' THEN -receivable_nanos WHEN 'return' THEN receivable_nanos ELSE 0 END
+  FROM payment_booking WHERE done_time_ms IS NOT NULL
+)
+SELECT 'The payment ' || id || ' does not equal its bookings.' FROM side GROUP BY id
+HAVING SUM(credited) <> 0 OR SUM(taken) <> 0 OR SUM(receivable) <> 0`;
+
 /** How a database spells the UTC day and month of a moment in milliseconds. */
 export interface Moments {
   readonly day: (timeMs: string) => string;
@@ -244,5 +275,7 @@ export function checks(moments: Moments): readonly Check[] {
     { name: "days against usage", sql: usageDays(moments) },
     { name: "identity", sql: IDENTITY },
     { name: "transfers of the audit log", sql: AUDITED },
+    { name: "bookings of payments against transfers", sql: BOOKINGS },
+    { name: "payments against bookings", sql: PAYMENTS },
   ];
 }

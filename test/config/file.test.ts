@@ -210,6 +210,7 @@ keys:
         metrics: { accounts: [] },
         alerts: [],
         exports: { directory: undefined, formats: ["csv"] },
+        payments: { stripe: undefined },
       });
     },
   );

@@ -28,6 +28,7 @@ import { alertsOver } from "../support/alerts-over.js";
 import { newPrefix, openRedis } from "./drivers.js";
 import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
+import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 
 export const ACCOUNT = "acme";
@@ -90,6 +91,7 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       keys,
       identity: identityOver(store, { coordination, keys, nowMs: Date.now }),
       topUpCodes: topUpOver(store, { coordination, ledger, nowMs: Date.now }),
+      cardPayments: cardsOver(store, { coordination, ledger, nowMs: Date.now }),
       ledger,
       store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
       gateway,

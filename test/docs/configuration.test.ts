@@ -98,10 +98,12 @@ keys:
 metrics: { accounts: [acme] }
 alerts: { low: { kind: balance_low, amount: 5, emails: [ops@example.com] } }
 exports: { directory: /var/lib/tollgate/exports, formats: [csv, focus] }
+payments:
+  stripe: { secret_key: sk_test_1, webhook_secret: "\${HOOK}", console_url: "https://a.example/console", amounts: [10, "25"] }
 `;
 
 test("what the program takes, an editor takes", () => {
-  parseSettings(WHOLE, { KEY: "k", SECRET: `sk-${"x".repeat(20)}` });
+  parseSettings(WHOLE, { KEY: "k", SECRET: `sk-${"x".repeat(20)}`, HOOK: "whsec_1" });
   expect({ is: accepts(read(WHOLE)), errors: accepts.errors }).toEqual({ is: true, errors: null });
 });
 

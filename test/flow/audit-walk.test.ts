@@ -8,6 +8,7 @@ import { methods } from "../../src/api/descriptors.js";
 import { isChange } from "../../src/rpc/call-log.js";
 import { authenticator } from "../support/authenticator.js";
 import { Browser, type BrowserAnswer, FIRST, firstOperator } from "../support/browser.js";
+import { FakeStripe, type SignedEvent } from "../support/fake-stripe.js";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.js";
 import { Management } from "../support/management.js";
 
@@ -16,19 +17,22 @@ const NEW_PASSWORD = "one more long enough password";
 const HOOK = { name: "", url: "https://hooks.example/in", paused: false };
 
 let gateway: GatewayProcess;
+let stripe: FakeStripe;
 let operator: Browser;
 /** Somebody of the account, and what was made on the way, by what it is. */
 let member: Browser;
 const made: Record<string, string> = {};
 
 beforeAll(async () => {
-  gateway = await startGateway({ settings: "upstreams:\n  local: { family: sim }\n" });
+  stripe = await FakeStripe.start();
+  gateway = await startGateway({ settings: `upstreams:\n  local: { family: sim }\n${stripe.settings()}` });
   await new Management(gateway).account("acme", 1n);
   operator = await firstOperator(gateway);
   member = new Browser(gateway);
 });
 afterAll(async () => {
   await gateway.stop();
+  await stripe.close();
   rmSync(gateway.dataDirectory, { recursive: true });
 });
 
@@ -43,6 +47,16 @@ async function keep(name: string, path: string, answering: Promise<BrowserAnswer
 
 const ask = (method: string, path: string, body: object = {}): Promise<BrowserAnswer> =>
   operator.call(method, path, method === "DELETE" ? undefined : body);
+/** Begins a payment, which somebody pays. */
+async function paid(): Promise<SignedEvent> {
+  await keep(
+    "paid",
+    "payment.stripe_session_id",
+    ask("POST", "/accounts/acme/payments", { amount_nanos: "10000000000" }),
+  );
+  return stripe.pay(made["paid"] ?? "");
+}
+
 const by = (email: string): object => ({ email, name: "", password: PASSWORD });
 
 /** In this order; the first operator was made when the gateway started. */
@@ -157,6 +171,23 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     async () => {
       await keep("code", "codes.0", ask("POST", "/top-up-codes", { count: 1, amount_nanos: "1000000000" }));
       return ask("POST", "/accounts/acme/top-up-codes:redeem", { code: made["code"] });
+    },
+  ],
+  ["PaymentService.CreateCheckout", () => ask("POST", "/accounts/acme/payments", { amount_nanos: "10000000000" })],
+  [
+    "PaymentService.ReconcilePayments",
+    async () => {
+      await paid();
+      return ask("POST", "/payments:reconcile", { days: 1 });
+    },
+  ],
+  [
+    "PaymentService.HandleStripeEvent",
+    async () => {
+      const { payload: body, signature } = await paid();
+      const headers = { "stripe-signature": signature };
+      const { status } = await fetch(`${gateway.url}/api/v1/stripe-events`, { method: "POST", headers, body });
+      return { status, body: {}, reason: null, setCookie: null, headers: new Headers() };
     },
   ],
   ["IdentityService.RemoveMember", () => ask("DELETE", `/accounts/acme/members/${made["member"]}`)],

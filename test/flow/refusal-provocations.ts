@@ -235,6 +235,9 @@ export const PROVOCATIONS: readonly Provocation[] = [
   on("the management API", "TOP_UP_CODE_INVALID", (stage) =>
     manage(stage, "POST", "/accounts/acme/top-up-codes:redeem", { code: "NOBODY-HAS-THIS-CODE" }),
   ),
+  on("the management API", "CARD_PAYMENTS_OFF", (stage) =>
+    manage(stage, "POST", "/accounts/acme/payments", { amount_nanos: "10000000000" }),
+  ),
   on("the management API", "KEY_MISSING", ({ world }) => byBrowser(new Browser(world.front).call("GET", "/accounts"))),
   on("HTTP", "BALANCE_HELD", balanceHeld),
   on("HTTP", "CANCELLED", cancelled),

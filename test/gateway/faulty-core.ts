@@ -36,6 +36,7 @@ import { alertsOver } from "../support/alerts-over.js";
 import { Faults } from "./faults.js";
 import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
+import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 
 const TIMEOUTS = {
@@ -126,6 +127,7 @@ export async function openFaultyCore(
     keys,
     identity: identityOver(store, { coordination, keys, nowMs }),
     topUpCodes: topUpOver(store, { coordination, ledger, nowMs }),
+    cardPayments: cardsOver(store, { coordination, ledger, nowMs }),
     ledger,
     store: { requests: ledger.requests, audit: store.audit, figures: store.figures },
     gateway: faults.watch("gateway", gateway, {}, { "streamGenerate 2": "sink" }),

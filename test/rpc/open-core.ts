@@ -28,6 +28,7 @@ import type { Store } from "../../src/store/store.js";
 import { SteeredGateway } from "./steered-gateway.js";
 import { TEST_ACT } from "../support/acts.js";
 import { identityOver } from "../support/identity-over.js";
+import { cardsOver } from "../support/cards-over.js";
 import { topUpOver } from "../support/top-up-over.js";
 
 export const FRONT_TOKEN = "front-token-of-this-test";
@@ -66,6 +67,7 @@ export async function openCore(more: Partial<CoreParts> = {}, nowMs = (): number
     ledger,
     identity,
     topUpCodes: topUpOver(store, { coordination, ledger, nowMs }),
+    cardPayments: cardsOver(store, { coordination, ledger, nowMs }),
     store,
     gateway,
     limits: new Limits({ coordination }),

@@ -78,6 +78,12 @@ const TABLE: Readonly<Record<string, string>> = {
   "PaymentService/ListTopUpBatches": "operator",
   "PaymentService/VoidTopUpCodes": "operator",
   "PaymentService/RedeemTopUpCode": "usage",
+  "PaymentService/CreateCheckout": "usage",
+  "PaymentService/GetPayment": "usage",
+  "PaymentService/ListPayments": "usage",
+  "PaymentService/ReconcilePayments": "operator",
+  // The signature of the event is what is asked for.
+  "PaymentService/HandleStripeEvent": "nobody",
   "IdentityService/ProveSession": "person",
   "IdentityService/CreateSecondFactor": "person",
   "IdentityService/ConfirmSecondFactor": "person",

@@ -30,6 +30,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
     metrics: { accounts: [] },
     alerts: [],
     exports: { directory: undefined, formats: ["csv"] },
+    payments: { stripe: undefined },
   };
 }
 

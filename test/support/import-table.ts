@@ -53,6 +53,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/people-rows.ts",
     "src/identity/",
     "src/payments/",
+    "src/store/card-rows.ts",
+    "src/store/card-scripts.ts",
     "src/store/payment-scripts.ts",
     // What was made over the API, in the form of a settings file: docs/decisions/0184-settings-have-one-decider.md.
     "src/config/export.ts",
@@ -114,6 +116,10 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/identity/tokens.ts",
     "src/identity/totp.ts",
     "src/ledger/corrections.ts",
+    // Payments by card are as the settings say, and booked as corrections are: docs/decisions/0203-card-payments.md.
+    "src/config/settings.ts",
+    "src/store/card-rows.ts",
+    "src/store/card-scripts.ts",
     "src/store/payment-scripts.ts",
     "src/store/people-store.ts",
   ],

@@ -148,5 +148,11 @@ export enum ErrorReason {
   ERROR_REASON_PROOF_NEEDED = 89,
   /** ERROR_REASON_TOP_UP_CODE_INVALID - The top-up code is wrong, was redeemed for another account, is void or too old; nobody is told which. Example: {} */
   ERROR_REASON_TOP_UP_CODE_INVALID = 90,
+  /** ERROR_REASON_CARD_PAYMENTS_OFF - The settings name no Stripe account, so nothing can be paid by card here. Example: {} */
+  ERROR_REASON_CARD_PAYMENTS_OFF = 95,
+  /** ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE - Stripe does not answer, or refuses what the gateway asks. Example: {} */
+  ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE = 96,
+  /** ERROR_REASON_STRIPE_EVENT_REFUSED - The event does not carry Stripe's signature, or one that is too old. Example: {} */
+  ERROR_REASON_STRIPE_EVENT_REFUSED = 97,
   UNRECOGNIZED = -1,
 }

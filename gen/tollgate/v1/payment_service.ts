@@ -35,6 +35,25 @@ export enum TopUpCodeState {
   UNRECOGNIZED = -1,
 }
 
+/** PaymentState says how far a payment by card is. */
+export enum PaymentState {
+  /** PAYMENT_STATE_UNSPECIFIED - Not set; it is never sent. */
+  PAYMENT_STATE_UNSPECIFIED = 0,
+  /** PAYMENT_STATE_OPEN - The payer has not paid yet. */
+  PAYMENT_STATE_OPEN = 1,
+  /** PAYMENT_STATE_PENDING - The payer is done, and the money is on its way. */
+  PAYMENT_STATE_PENDING = 2,
+  /** PAYMENT_STATE_PAID - It was paid, and the account was credited. */
+  PAYMENT_STATE_PAID = 3,
+  /** PAYMENT_STATE_FAILED - The payer's bank did not pay. */
+  PAYMENT_STATE_FAILED = 4,
+  /** PAYMENT_STATE_EXPIRED - Nobody paid in time. */
+  PAYMENT_STATE_EXPIRED = 5,
+  /** PAYMENT_STATE_STUCK - It was paid, and could not be credited: an operator must look at it. */
+  PAYMENT_STATE_STUCK = 6,
+  UNRECOGNIZED = -1,
+}
+
 /** TopUpCode is a code that is worth money, without its secret. */
 export interface TopUpCode {
   /** The code's id. It is no secret. */
@@ -189,6 +208,164 @@ export interface RedeemTopUpCodeResponse {
     | undefined;
   /** True where the account had redeemed the code before, so that nothing changed. */
   repeatedRedeem: boolean;
+}
+
+/** Payment is money that comes by card through Stripe. */
+export interface Payment {
+  /** The payment's id, which is also the id of its credit. */
+  id: string;
+  /** The id of the account that is credited. Empty where nobody knows whose it is. */
+  accountId: string;
+  /** What is to be paid, in nano-USD. */
+  amountNanos: bigint;
+  /** amount_nanos in USD. */
+  amount?:
+    | Money
+    | undefined;
+  /** How far it is. */
+  state: PaymentState;
+  /** What was paid and credited, in nano-USD. */
+  creditedNanos: bigint;
+  /** credited_nanos in USD. */
+  credited?:
+    | Money
+    | undefined;
+  /** What was given back to the payer, in nano-USD. */
+  refundedNanos: bigint;
+  /** refunded_nanos in USD. */
+  refunded?:
+    | Money
+    | undefined;
+  /** What the payer's bank took back and did not return, in nano-USD. */
+  disputedNanos: bigint;
+  /** disputed_nanos in USD. */
+  disputed?:
+    | Money
+    | undefined;
+  /** What of the refunds and disputes the account no longer had, and the operator is still to receive, in nano-USD. */
+  receivableNanos: bigint;
+  /** receivable_nanos in USD. */
+  receivable?:
+    | Money
+    | undefined;
+  /** Why it is stuck, in words. Empty: it is not. */
+  problem: string;
+  /** The id of the Checkout Session at Stripe. Only operators see it. */
+  stripeSessionId: string;
+  /** When it was begun. */
+  createTime?:
+    | Date
+    | undefined;
+  /** From when on nobody can pay it any more. */
+  expireTime?:
+    | Date
+    | undefined;
+  /** When Stripe said that it was paid. Absent: it did not. */
+  payTime?: Date | undefined;
+}
+
+/** PaymentOptions says what can be paid by card. */
+export interface PaymentOptions {
+  /** True where accounts can be paid into by card. */
+  cards: boolean;
+  /** Amounts to choose from, in nano-USD. */
+  amountsNanos: bigint[];
+  /** The least that is taken, in nano-USD. */
+  amountMinNanos: bigint;
+  /** amount_min_nanos in USD. */
+  amountMin?:
+    | Money
+    | undefined;
+  /** The most that is taken at once, in nano-USD. */
+  amountMaxNanos: bigint;
+  /** amount_max_nanos in USD. */
+  amountMax?: Money | undefined;
+}
+
+/** CreateCheckoutRequest is what CreateCheckout is asked. */
+export interface CreateCheckoutRequest {
+  /** The id of the account that gets the money. */
+  accountId: string;
+  /** What is to be paid, in nano-USD: whole cents, between the least and the most that the settings allow. */
+  amountNanos: bigint;
+  /** amount_nanos in USD. Set one of the two; where both are set they must be equal. */
+  amount?: Money | undefined;
+}
+
+/** CreateCheckoutResponse says where to pay. */
+export interface CreateCheckoutResponse {
+  /** The payment, which is open. */
+  payment?:
+    | Payment
+    | undefined;
+  /** Where the payer goes on: a page of Stripe's. */
+  url: string;
+}
+
+/** GetPaymentRequest is what GetPayment is asked. */
+export interface GetPaymentRequest {
+  /** The id of the payment. */
+  id: string;
+}
+
+/** GetPaymentResponse is the payment. */
+export interface GetPaymentResponse {
+  /** The payment. */
+  payment?: Payment | undefined;
+}
+
+/** ListPaymentsRequest is what ListPayments is asked. */
+export interface ListPaymentsRequest {
+  /** Only the payments of this account. Empty: those of the caller's account, and for an operator all. */
+  accountId: string;
+  /** True for only those that are stuck, and those of which something is still to be received. */
+  attention: boolean;
+  /** Maximum payments per page, up to 1,000; 0 means 100. More is taken as 1,000. */
+  pageSize: number;
+  /** The next_page_token of the previous response. Empty: the first page. */
+  pageToken: string;
+}
+
+/** ListPaymentsResponse is a page of payments. */
+export interface ListPaymentsResponse {
+  /** The payments, the newest first. */
+  payments: Payment[];
+  /** The page_token of the next page. Empty: this is the last one. */
+  nextPageToken: string;
+  /** What can be paid by card now. */
+  options?: PaymentOptions | undefined;
+}
+
+/** ReconcilePaymentsRequest is what ReconcilePayments is asked. */
+export interface ReconcilePaymentsRequest {
+  /** How many days back, up to 180; 0 means 7. */
+  days: number;
+}
+
+/** ReconcilePaymentsResponse says what was found. */
+export interface ReconcilePaymentsResponse {
+  /** How many of what Stripe told are payments of this gateway. */
+  lookedAt: number;
+  /** How many credits were missing, and are there since. */
+  creditCount: number;
+  /** How many refunds and disputes were missing, and are booked since. */
+  correctionCount: number;
+  /** How many payments are stuck, or could not be booked now: ListPayments tells which. */
+  stuckCount: number;
+}
+
+/** HandleStripeEventRequest is an event as it came. */
+export interface HandleStripeEventRequest {
+  /** The body as Stripe sent and signed it, byte by byte: at most 65,536 bytes. */
+  payload: Buffer;
+  /** The header `stripe-signature`. */
+  signature: string;
+}
+
+/** HandleStripeEventResponse says that the event needs not come again. */
+export interface HandleStripeEventResponse {
+  /** True where the event is of no payment of this gateway, or of a kind that means nothing here. */
+  ignored: boolean;
 }
 
 function createBaseTopUpCode(): TopUpCode {
@@ -1142,7 +1319,1000 @@ export const RedeemTopUpCodeResponse: MessageFns<RedeemTopUpCodeResponse> = {
   },
 };
 
-/** PaymentService makes and redeems top-up codes. */
+function createBasePayment(): Payment {
+  return {
+    id: "",
+    accountId: "",
+    amountNanos: 0n,
+    amount: undefined,
+    state: 0,
+    creditedNanos: 0n,
+    credited: undefined,
+    refundedNanos: 0n,
+    refunded: undefined,
+    disputedNanos: 0n,
+    disputed: undefined,
+    receivableNanos: 0n,
+    receivable: undefined,
+    problem: "",
+    stripeSessionId: "",
+    createTime: undefined,
+    expireTime: undefined,
+    payTime: undefined,
+  };
+}
+
+export const Payment: MessageFns<Payment> = {
+  encode(message: Payment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(34).fork()).join();
+    }
+    if (message.state !== 0) {
+      writer.uint32(40).int32(message.state);
+    }
+    if (message.creditedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.creditedNanos) !== message.creditedNanos) {
+        throw new globalThis.Error("value provided for field message.creditedNanos of type int64 too large");
+      }
+      writer.uint32(48).int64(message.creditedNanos);
+    }
+    if (message.credited !== undefined) {
+      Money.encode(message.credited, writer.uint32(58).fork()).join();
+    }
+    if (message.refundedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.refundedNanos) !== message.refundedNanos) {
+        throw new globalThis.Error("value provided for field message.refundedNanos of type int64 too large");
+      }
+      writer.uint32(64).int64(message.refundedNanos);
+    }
+    if (message.refunded !== undefined) {
+      Money.encode(message.refunded, writer.uint32(74).fork()).join();
+    }
+    if (message.disputedNanos !== 0n) {
+      if (BigInt.asIntN(64, message.disputedNanos) !== message.disputedNanos) {
+        throw new globalThis.Error("value provided for field message.disputedNanos of type int64 too large");
+      }
+      writer.uint32(80).int64(message.disputedNanos);
+    }
+    if (message.disputed !== undefined) {
+      Money.encode(message.disputed, writer.uint32(90).fork()).join();
+    }
+    if (message.receivableNanos !== 0n) {
+      if (BigInt.asIntN(64, message.receivableNanos) !== message.receivableNanos) {
+        throw new globalThis.Error("value provided for field message.receivableNanos of type int64 too large");
+      }
+      writer.uint32(96).int64(message.receivableNanos);
+    }
+    if (message.receivable !== undefined) {
+      Money.encode(message.receivable, writer.uint32(106).fork()).join();
+    }
+    if (message.problem !== "") {
+      writer.uint32(114).string(message.problem);
+    }
+    if (message.stripeSessionId !== "") {
+      writer.uint32(122).string(message.stripeSessionId);
+    }
+    if (message.createTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.createTime), writer.uint32(130).fork()).join();
+    }
+    if (message.expireTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.expireTime), writer.uint32(138).fork()).join();
+    }
+    if (message.payTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.payTime), writer.uint32(146).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Payment {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePayment();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.creditedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.credited = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.refundedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.refunded = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.disputedNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.disputed = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.receivableNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.receivable = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.stripeSessionId = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.createTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.expireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.payTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePaymentOptions(): PaymentOptions {
+  return {
+    cards: false,
+    amountsNanos: [],
+    amountMinNanos: 0n,
+    amountMin: undefined,
+    amountMaxNanos: 0n,
+    amountMax: undefined,
+  };
+}
+
+export const PaymentOptions: MessageFns<PaymentOptions> = {
+  encode(message: PaymentOptions, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cards !== false) {
+      writer.uint32(8).bool(message.cards);
+    }
+    if (message.amountsNanos.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.amountsNanos) {
+        if (BigInt.asIntN(64, v) !== v) {
+          throw new globalThis.Error("a value provided in array field amountsNanos of type int64 is too large");
+        }
+        writer.int64(v);
+      }
+      writer.join();
+    }
+    if (message.amountMinNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountMinNanos) !== message.amountMinNanos) {
+        throw new globalThis.Error("value provided for field message.amountMinNanos of type int64 too large");
+      }
+      writer.uint32(24).int64(message.amountMinNanos);
+    }
+    if (message.amountMin !== undefined) {
+      Money.encode(message.amountMin, writer.uint32(34).fork()).join();
+    }
+    if (message.amountMaxNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountMaxNanos) !== message.amountMaxNanos) {
+        throw new globalThis.Error("value provided for field message.amountMaxNanos of type int64 too large");
+      }
+      writer.uint32(40).int64(message.amountMaxNanos);
+    }
+    if (message.amountMax !== undefined) {
+      Money.encode(message.amountMax, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PaymentOptions {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePaymentOptions();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.cards = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.amountsNanos.push(reader.int64() as bigint);
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.amountsNanos.push(reader.int64() as bigint);
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.amountMinNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.amountMin = Money.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.amountMaxNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.amountMax = Money.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateCheckoutRequest(): CreateCheckoutRequest {
+  return { accountId: "", amountNanos: 0n, amount: undefined };
+}
+
+export const CreateCheckoutRequest: MessageFns<CreateCheckoutRequest> = {
+  encode(message: CreateCheckoutRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.amountNanos !== 0n) {
+      if (BigInt.asIntN(64, message.amountNanos) !== message.amountNanos) {
+        throw new globalThis.Error("value provided for field message.amountNanos of type int64 too large");
+      }
+      writer.uint32(16).int64(message.amountNanos);
+    }
+    if (message.amount !== undefined) {
+      Money.encode(message.amount, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateCheckoutRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateCheckoutRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.amountNanos = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.amount = Money.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateCheckoutResponse(): CreateCheckoutResponse {
+  return { payment: undefined, url: "" };
+}
+
+export const CreateCheckoutResponse: MessageFns<CreateCheckoutResponse> = {
+  encode(message: CreateCheckoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.payment !== undefined) {
+      Payment.encode(message.payment, writer.uint32(10).fork()).join();
+    }
+    if (message.url !== "") {
+      writer.uint32(18).string(message.url);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateCheckoutResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateCheckoutResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payment = Payment.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPaymentRequest(): GetPaymentRequest {
+  return { id: "" };
+}
+
+export const GetPaymentRequest: MessageFns<GetPaymentRequest> = {
+  encode(message: GetPaymentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPaymentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPaymentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetPaymentResponse(): GetPaymentResponse {
+  return { payment: undefined };
+}
+
+export const GetPaymentResponse: MessageFns<GetPaymentResponse> = {
+  encode(message: GetPaymentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.payment !== undefined) {
+      Payment.encode(message.payment, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetPaymentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetPaymentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payment = Payment.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPaymentsRequest(): ListPaymentsRequest {
+  return { accountId: "", attention: false, pageSize: 0, pageToken: "" };
+}
+
+export const ListPaymentsRequest: MessageFns<ListPaymentsRequest> = {
+  encode(message: ListPaymentsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.attention !== false) {
+      writer.uint32(16).bool(message.attention);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(24).int32(message.pageSize);
+    }
+    if (message.pageToken !== "") {
+      writer.uint32(34).string(message.pageToken);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPaymentsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPaymentsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attention = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pageToken = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListPaymentsResponse(): ListPaymentsResponse {
+  return { payments: [], nextPageToken: "", options: undefined };
+}
+
+export const ListPaymentsResponse: MessageFns<ListPaymentsResponse> = {
+  encode(message: ListPaymentsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.payments) {
+      Payment.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.nextPageToken !== "") {
+      writer.uint32(18).string(message.nextPageToken);
+    }
+    if (message.options !== undefined) {
+      PaymentOptions.encode(message.options, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListPaymentsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListPaymentsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payments.push(Payment.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nextPageToken = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.options = PaymentOptions.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReconcilePaymentsRequest(): ReconcilePaymentsRequest {
+  return { days: 0 };
+}
+
+export const ReconcilePaymentsRequest: MessageFns<ReconcilePaymentsRequest> = {
+  encode(message: ReconcilePaymentsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.days !== 0) {
+      writer.uint32(8).uint32(message.days);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReconcilePaymentsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReconcilePaymentsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.days = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReconcilePaymentsResponse(): ReconcilePaymentsResponse {
+  return { lookedAt: 0, creditCount: 0, correctionCount: 0, stuckCount: 0 };
+}
+
+export const ReconcilePaymentsResponse: MessageFns<ReconcilePaymentsResponse> = {
+  encode(message: ReconcilePaymentsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lookedAt !== 0) {
+      writer.uint32(8).uint32(message.lookedAt);
+    }
+    if (message.creditCount !== 0) {
+      writer.uint32(16).uint32(message.creditCount);
+    }
+    if (message.correctionCount !== 0) {
+      writer.uint32(24).uint32(message.correctionCount);
+    }
+    if (message.stuckCount !== 0) {
+      writer.uint32(32).uint32(message.stuckCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReconcilePaymentsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReconcilePaymentsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.lookedAt = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.creditCount = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.correctionCount = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.stuckCount = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHandleStripeEventRequest(): HandleStripeEventRequest {
+  return { payload: Buffer.alloc(0), signature: "" };
+}
+
+export const HandleStripeEventRequest: MessageFns<HandleStripeEventRequest> = {
+  encode(message: HandleStripeEventRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.payload.length !== 0) {
+      writer.uint32(10).bytes(message.payload);
+    }
+    if (message.signature !== "") {
+      writer.uint32(18).string(message.signature);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HandleStripeEventRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandleStripeEventRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.payload = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.signature = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseHandleStripeEventResponse(): HandleStripeEventResponse {
+  return { ignored: false };
+}
+
+export const HandleStripeEventResponse: MessageFns<HandleStripeEventResponse> = {
+  encode(message: HandleStripeEventResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ignored !== false) {
+      writer.uint32(8).bool(message.ignored);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HandleStripeEventResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandleStripeEventResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.ignored = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+/** PaymentService makes and redeems top-up codes, and takes payments by card. */
 export type PaymentServiceService = typeof PaymentServiceService;
 export const PaymentServiceService = {
   /**
@@ -1229,6 +2399,93 @@ export const PaymentServiceService = {
       Buffer.from(RedeemTopUpCodeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RedeemTopUpCodeResponse => RedeemTopUpCodeResponse.decode(value),
   },
+  /**
+   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
+   * credited once Stripe says so.
+   *
+   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
+   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
+   * answer.
+   */
+  createCheckout: {
+    path: "/tollgate.v1.PaymentService/CreateCheckout" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateCheckoutRequest): Buffer =>
+      Buffer.from(CreateCheckoutRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateCheckoutRequest => CreateCheckoutRequest.decode(value),
+    responseSerialize: (value: CreateCheckoutResponse): Buffer =>
+      Buffer.from(CreateCheckoutResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateCheckoutResponse => CreateCheckoutResponse.decode(value),
+  },
+  /**
+   * GetPayment shows one payment by card.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   */
+  getPayment: {
+    path: "/tollgate.v1.PaymentService/GetPayment" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetPaymentRequest): Buffer => Buffer.from(GetPaymentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetPaymentRequest => GetPaymentRequest.decode(value),
+    responseSerialize: (value: GetPaymentResponse): Buffer => Buffer.from(GetPaymentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetPaymentResponse => GetPaymentResponse.decode(value),
+  },
+  /**
+   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
+   * token is none.
+   */
+  listPayments: {
+    path: "/tollgate.v1.PaymentService/ListPayments" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListPaymentsRequest): Buffer => Buffer.from(ListPaymentsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListPaymentsRequest => ListPaymentsRequest.decode(value),
+    responseSerialize: (value: ListPaymentsResponse): Buffer =>
+      Buffer.from(ListPaymentsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListPaymentsResponse => ListPaymentsResponse.decode(value),
+  },
+  /**
+   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
+   * To repeat it is safe.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
+   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   */
+  reconcilePayments: {
+    path: "/tollgate.v1.PaymentService/ReconcilePayments" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReconcilePaymentsRequest): Buffer =>
+      Buffer.from(ReconcilePaymentsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReconcilePaymentsRequest => ReconcilePaymentsRequest.decode(value),
+    responseSerialize: (value: ReconcilePaymentsResponse): Buffer =>
+      Buffer.from(ReconcilePaymentsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReconcilePaymentsResponse => ReconcilePaymentsResponse.decode(value),
+  },
+  /**
+   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
+   * means is booked.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
+   * then Stripe sends it again.
+   */
+  handleStripeEvent: {
+    path: "/tollgate.v1.PaymentService/HandleStripeEvent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: HandleStripeEventRequest): Buffer =>
+      Buffer.from(HandleStripeEventRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): HandleStripeEventRequest => HandleStripeEventRequest.decode(value),
+    responseSerialize: (value: HandleStripeEventResponse): Buffer =>
+      Buffer.from(HandleStripeEventResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): HandleStripeEventResponse => HandleStripeEventResponse.decode(value),
+  },
 } as const;
 
 export interface PaymentServiceServer extends UntypedServiceImplementation {
@@ -1266,6 +2523,46 @@ export interface PaymentServiceServer extends UntypedServiceImplementation {
    * somebody tries too often.
    */
   redeemTopUpCode: handleUnaryCall<RedeemTopUpCodeRequest, RedeemTopUpCodeResponse>;
+  /**
+   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
+   * credited once Stripe says so.
+   *
+   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
+   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
+   * answer.
+   */
+  createCheckout: handleUnaryCall<CreateCheckoutRequest, CreateCheckoutResponse>;
+  /**
+   * GetPayment shows one payment by card.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   */
+  getPayment: handleUnaryCall<GetPaymentRequest, GetPaymentResponse>;
+  /**
+   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
+   * token is none.
+   */
+  listPayments: handleUnaryCall<ListPaymentsRequest, ListPaymentsResponse>;
+  /**
+   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
+   * To repeat it is safe.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
+   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   */
+  reconcilePayments: handleUnaryCall<ReconcilePaymentsRequest, ReconcilePaymentsResponse>;
+  /**
+   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
+   * means is booked.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
+   * then Stripe sends it again.
+   */
+  handleStripeEvent: handleUnaryCall<HandleStripeEventRequest, HandleStripeEventResponse>;
 }
 
 export interface PaymentServiceClient extends Client {
@@ -1372,6 +2669,116 @@ export interface PaymentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RedeemTopUpCodeResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * CreateCheckout begins a payment by card: the payer goes on at the address in the answer, at Stripe. What was paid is
+   * credited once Stripe says so.
+   *
+   * Refuses with CARD_PAYMENTS_OFF where the settings name no Stripe account, with PARAMETER_MISSING, with
+   * PARAMETER_INVALID where the amount is none that is taken, with RESOURCE_UNKNOWN where the account is none of the
+   * caller's, with RATE_LIMITED where somebody begins too many, and with CARD_PAYMENTS_UNAVAILABLE where Stripe does not
+   * answer.
+   */
+  createCheckout(
+    request: CreateCheckoutRequest,
+    callback: (error: ServiceError | null, response: CreateCheckoutResponse) => void,
+  ): ClientUnaryCall;
+  createCheckout(
+    request: CreateCheckoutRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateCheckoutResponse) => void,
+  ): ClientUnaryCall;
+  createCheckout(
+    request: CreateCheckoutRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateCheckoutResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetPayment shows one payment by card.
+   *
+   * Refuses with PARAMETER_MISSING, and with RESOURCE_UNKNOWN where there is no such payment of the caller's.
+   */
+  getPayment(
+    request: GetPaymentRequest,
+    callback: (error: ServiceError | null, response: GetPaymentResponse) => void,
+  ): ClientUnaryCall;
+  getPayment(
+    request: GetPaymentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetPaymentResponse) => void,
+  ): ClientUnaryCall;
+  getPayment(
+    request: GetPaymentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetPaymentResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListPayments lists payments by card, the newest first, and tells which amounts are offered.
+   *
+   * Refuses with RESOURCE_UNKNOWN where the account is none of the caller's, and with PARAMETER_INVALID where the page
+   * token is none.
+   */
+  listPayments(
+    request: ListPaymentsRequest,
+    callback: (error: ServiceError | null, response: ListPaymentsResponse) => void,
+  ): ClientUnaryCall;
+  listPayments(
+    request: ListPaymentsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPaymentsResponse) => void,
+  ): ClientUnaryCall;
+  listPayments(
+    request: ListPaymentsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPaymentsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ReconcilePayments asks Stripe for what was paid, refunded and disputed in the last days, and books what is missing.
+   * To repeat it is safe.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with PARAMETER_INVALID where the days are too many, and with
+   * CARD_PAYMENTS_UNAVAILABLE where Stripe does not answer.
+   */
+  reconcilePayments(
+    request: ReconcilePaymentsRequest,
+    callback: (error: ServiceError | null, response: ReconcilePaymentsResponse) => void,
+  ): ClientUnaryCall;
+  reconcilePayments(
+    request: ReconcilePaymentsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReconcilePaymentsResponse) => void,
+  ): ClientUnaryCall;
+  reconcilePayments(
+    request: ReconcilePaymentsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReconcilePaymentsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * HandleStripeEvent takes an event as Stripe sends it. Its signature is what lets it in. It is answered once what it
+   * means is booked.
+   *
+   * Refuses with CARD_PAYMENTS_OFF, with STRIPE_EVENT_REFUSED where the signature is not Stripe's or too old, with
+   * BODY_TOO_LARGE above 64 KiB, and with CARD_PAYMENTS_UNAVAILABLE or as the ledger does where it cannot be booked now:
+   * then Stripe sends it again.
+   */
+  handleStripeEvent(
+    request: HandleStripeEventRequest,
+    callback: (error: ServiceError | null, response: HandleStripeEventResponse) => void,
+  ): ClientUnaryCall;
+  handleStripeEvent(
+    request: HandleStripeEventRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: HandleStripeEventResponse) => void,
+  ): ClientUnaryCall;
+  handleStripeEvent(
+    request: HandleStripeEventRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: HandleStripeEventResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -69,7 +69,8 @@ function operationOf(
             required: true,
             content: {
               "application/json": {
-                schema: schemas.whole(desc.input, inPath),
+                // Where the body is one field, it is whatever that field's sender makes it.
+                schema: http.body === "*" ? schemas.whole(desc.input, inPath) : { type: "object" },
                 ...(example === undefined ? {} : { example }),
               },
             },
