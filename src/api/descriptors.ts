@@ -11,8 +11,8 @@ export interface HttpRule {
   /** Such as `/api/v1/accounts/{id}:credit`. */
   readonly pattern: string;
   /**
-   * `*` where the body holds every field that the path does not, the name of a field where the body is that field's bytes,
-   * empty where there is no body.
+   * `*` where the body holds every field that the path does not, a field's name where the body is that field, empty where
+   * there is no body.
    */
   readonly body: string;
 }

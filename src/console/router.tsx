@@ -96,7 +96,14 @@ const billing = createRoute({
   getParentRoute: () => root,
   path: "/billing",
   component: lazyRouteComponent(() => import("./billing/billing.tsx"), "Billing"),
-  validateSearch: (given: Given) => present({ month: textIn(given, "month"), page: textIn(given, "page") }),
+  validateSearch: (given: Given) =>
+    present({
+      month: textIn(given, "month"),
+      page: textIn(given, "page"),
+      payments: textIn(given, "payments"),
+      payment: textIn(given, "payment"),
+      cancelled: wordIn(given, "cancelled", ["yes"]),
+    }),
 });
 
 const docs = createRoute({

@@ -30,8 +30,8 @@ export class Bookings {
   ) {}
 
   /**
-   * Books all that is known of a payment. What the ledger refuses for good is kept for an operator to look at; rejects as
-   * the ledger does where it could be booked later.
+   * Books all that is known of a payment. What the ledger refuses for good is kept for an operator to look at; rejects
+   * as the ledger does where it could be booked later.
    */
   async settle(paymentId: string, act: Act): Promise<Booked> {
     let [creditCount, correctionCount] = [0, 0];

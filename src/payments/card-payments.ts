@@ -33,8 +33,8 @@ export interface CardPaymentOptions {
 }
 
 /**
- * What became of an event: it was booked, it means nothing here, it is not Stripe's, or it could not be booked now, so that
- * Stripe sends it again.
+ * What became of an event: it was booked, it means nothing here, it is not Stripe's, or it could not be booked now, so
+ * that Stripe sends it again.
  */
 export type EventOutcome = "taken" | "ignored" | "refused" | "failed";
 
@@ -124,8 +124,8 @@ export class CardPayments {
 
   /**
    * Takes an event as Stripe sent it; what it means is durable once this resolves. False where it means nothing here.
-   * Rejects with CARD_PAYMENTS_OFF, BODY_TOO_LARGE, STRIPE_EVENT_REFUSED, BODY_INVALID, CARD_PAYMENTS_UNAVAILABLE, or as
-   * the ledger does.
+   * Rejects with CARD_PAYMENTS_OFF, BODY_TOO_LARGE, STRIPE_EVENT_REFUSED, BODY_INVALID, CARD_PAYMENTS_UNAVAILABLE, or
+   * as the ledger does.
    */
   async take(payload: Uint8Array, signature: string, act: Act): Promise<boolean> {
     try {
@@ -150,7 +150,10 @@ export class CardPayments {
     return true;
   }
 
-  /** Asks Stripe for what happened in the last days. Rejects with CARD_PAYMENTS_OFF, _UNAVAILABLE or PARAMETER_INVALID. */
+  /**
+   * Asks Stripe for what happened in the last days. Rejects with CARD_PAYMENTS_OFF, CARD_PAYMENTS_UNAVAILABLE or
+   * PARAMETER_INVALID.
+   */
   async reconcile(days: number, act: Act): Promise<Reconciled> {
     const api = this.#required();
     if (days > DAYS_MAX) throw invalid("days", `must be at most ${DAYS_MAX}`);

@@ -61,7 +61,7 @@ export class StripeApi {
           metadata,
           payment_intent_data: { metadata },
           success_url: back,
-          cancel_url: `${back}&cancelled=1`,
+          cancel_url: `${back}&cancelled=yes`,
           expires_at: Math.floor(expireTimeMs / 1_000),
         },
         { idempotencyKey: paymentId },

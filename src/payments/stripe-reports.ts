@@ -1,4 +1,4 @@
-/** What Stripe reports, brought to the payments that it is of: as facts, which may come in any order and more than once. */
+/** What Stripe reports, brought to the payments that it is of: facts, in any order and more than once. */
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { digestOf } from "../identity/tokens.js";
 import { formatUsd } from "../money.js";

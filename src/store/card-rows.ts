@@ -36,7 +36,7 @@ export interface PaymentRow extends PaymentStart {
   readonly problem: string;
 }
 
-/** One booking of a payment: its credit, what is taken back, or what of that is returned. Its transfer is one, by its id. */
+/** One booking of a payment: its credit, what is taken back, or what of that is returned. Its id makes one transfer. */
 export interface BookingRow {
   readonly paymentId: string;
   readonly accountId: string;
@@ -45,7 +45,7 @@ export interface BookingRow {
   readonly kind: "credit" | "take" | "return";
   readonly transferId: string;
   readonly amountNanos: bigint;
-  /** What of it moves no money of the account, but what the operator is to receive. Of a `take` it is known once done. */
+  /** What of it moves no money of the account, but what the operator is to receive; of a `take` known once done. */
   readonly receivableNanos: bigint;
 }
 

@@ -52,7 +52,8 @@ export interface PaymentFilter {
 export type PaymentPlace = Pick<PaymentRow, "createTimeMs" | "id">;
 
 const SUM_OF = (table: string, condition: string): string =>
-  `CAST(COALESCE((SELECT SUM(amount_nanos) FROM ${table} WHERE payment_id = payment.id AND ${condition}), 0) AS BIGINT)`;
+  `CAST(COALESCE((SELECT SUM(amount_nanos) FROM ${table}
+    WHERE payment_id = payment.id AND ${condition}), 0) AS BIGINT)`;
 const PAYMENTS = `SELECT payment.*, ${SUM_OF("payment_refund", "failed = 0")} AS refunded_nanos,
   ${SUM_OF("payment_dispute", "withdrawn = 1 AND reinstated = 0")} AS disputed_nanos FROM payment`;
 const BEHIND = `(create_time_ms < ? OR (create_time_ms = ? AND id < ?))
@@ -70,8 +71,8 @@ const ENDED = "UPDATE payment SET ending = ? WHERE id = ? AND (ending IS NULL OR
 const REFUNDED = `INSERT INTO payment_refund (id, payment_id, amount_nanos, failed) VALUES (?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET
     failed = CASE WHEN excluded.failed = 1 THEN 1 ELSE payment_refund.failed END`;
-const DISPUTED = `INSERT INTO payment_dispute (id, payment_id, amount_nanos, withdrawn, reinstated) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET
+const DISPUTED = `INSERT INTO payment_dispute (id, payment_id, amount_nanos, withdrawn, reinstated)
+  VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
     withdrawn = CASE WHEN excluded.withdrawn = 1 THEN 1 ELSE payment_dispute.withdrawn END,
     reinstated = CASE WHEN excluded.reinstated = 1 THEN 1 ELSE payment_dispute.reinstated END`;
 const DUE = "UPDATE payment SET due_time_ms = COALESCE(due_time_ms, ?) WHERE id = ?";

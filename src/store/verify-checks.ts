@@ -226,12 +226,11 @@ WITH moved AS (
 SELECT 'The booking ' || transfer_id || ' of a payment does not equal its transfers.'
 FROM payment_booking JOIN payment ON payment.id = payment_id
 LEFT JOIN moved ON credit_id = transfer_id AND moved.account_id = payment.account_id
-WHERE done_time_ms IS NOT NULL AND (
-  COALESCE(credited, 0) <> CASE payment_booking.kind WHEN 'take' THEN 0
-    ELSE payment_booking.amount_nanos - payment_booking.receivable_nanos END
-  OR COALESCE(debited, 0) <> CASE payment_booking.kind
-    WHEN 'take' THEN payment_booking.amount_nanos - payment_booking.receivable_nanos ELSE 0 END
-  OR COALESCE(receivable, 0) <> CASE payment_booking.kind WHEN 'take' THEN payment_booking.receivable_nanos ELSE 0 END)`;
+WHERE done_time_ms IS NOT NULL AND CASE payment_booking.kind
+  WHEN 'take' THEN COALESCE(credited, 0) <> 0 OR COALESCE(receivable, 0) <> payment_booking.receivable_nanos
+    OR COALESCE(debited, 0) <> payment_booking.amount_nanos - payment_booking.receivable_nanos
+  ELSE COALESCE(credited, 0) <> payment_booking.amount_nanos - payment_booking.receivable_nanos
+    OR COALESCE(debited, 0) + COALESCE(receivable, 0) <> 0 END`;
 
 /** What a payment says was booked of it is what its bookings add up to. */
 const PAYMENTS = `

@@ -99,7 +99,8 @@ metrics: { accounts: [acme] }
 alerts: { low: { kind: balance_low, amount: 5, emails: [ops@example.com] } }
 exports: { directory: /var/lib/tollgate/exports, formats: [csv, focus] }
 payments:
-  stripe: { secret_key: sk_test_1, webhook_secret: "\${HOOK}", console_url: "https://a.example/console", amounts: [10, "25"] }
+  stripe:
+    { secret_key: sk_test_1, webhook_secret: "\${HOOK}", console_url: "https://a.example/console", amounts: [10, "25"] }
 `;
 
 test("what the program takes, an editor takes", () => {

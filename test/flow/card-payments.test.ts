@@ -1,6 +1,6 @@
 /**
- * Payments by card over real gateways that are killed while Stripe tells them of what was paid: in the end each account has
- * what was paid for it, less what was taken back, to the nano-dollar.
+ * Payments by card over real gateways that are killed while Stripe tells them of what was paid: in the end each account
+ * has what was paid for it, less what was taken back, to the nano-dollar.
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -90,7 +90,7 @@ test("events are booked once each, while the gateway that they come to is killed
   expect(body["payments"]).toEqual([]);
 }, 240_000);
 
-test("what is not signed by Stripe is refused before anything is booked, counted, and left in the audit log", async () => {
+test("what is not signed by Stripe is refused, counted, and left in the audit log", async () => {
   const session = await begin("acme", 700);
   const { payload, signature } = stripe.pay(session);
   const before = await operator.balance("acme");

@@ -68,7 +68,7 @@ onEachStore((driver) => {
     },
   );
 
-  test("refunds are taken back once each, in part and in whole, also where they are told before the payment", async () => {
+  test("refunds are taken back once each, in part and in whole, also told before the payment", async () => {
     const world = await open();
     const node = world.node();
     const { id, sessionId } = await world.begin(node, 1_000);
@@ -84,6 +84,27 @@ onEachStore((driver) => {
     expect(await world.cents()).toBe(500);
     expect(await world.payment(id)).toMatchObject({ takenNanos: 500n * NANOS_PER_CENT, receivableNanos: 0n });
     await proven(world);
+  });
+
+  test.each([
+    ["a booking", "UPDATE payment_booking SET amount_nanos = amount_nanos + 10000000 WHERE kind = 'take'", "booking"],
+    ["what was credited", "DELETE FROM payment_booking WHERE kind = 'credit'", "payment pay_"],
+    ["what is to be received", "UPDATE payment SET receivable_nanos = 1 WHERE taken_nanos > 0", "payment pay_"],
+  ])("a proof of the ledger finds %s that somebody changed", async (_name, change, problem) => {
+    const place = await driver.place();
+    const store = await place.open();
+    const world = await openCardWorld(store);
+    const node = world.node();
+    const { sessionId } = await world.begin(node, 1_000);
+    await send(node, world.stripe.pay(sessionId));
+    await send(node, world.stripe.refund(sessionId, 300));
+    await proven(world);
+    await world.ledger.close();
+    await store.close();
+    await place.tamper(change);
+    const report = await (await place.open()).ledger.verify();
+    expect(report.holds).toBe(false);
+    expect(report.problems.join("\n")).toContain(problem);
   });
 
   test("nobody is taken below zero: the rest is the operator's to receive, until a dispute is won", async () => {

@@ -282,7 +282,8 @@ export class FakeStripe {
       response.writeHead(303, { location: success }).end();
       return;
     }
-    const page = `<title>Pay</title><a href="/pay/${id}?do=pay">Pay</a> <a href="${cancelled.replaceAll("&", "&amp;")}">Back</a>`;
+    const back = cancelled.replaceAll("&", "&amp;");
+    const page = `<title>Pay</title><a href="/pay/${id}?do=pay">Pay</a> <a href="${back}">Back</a>`;
     response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
   }
 

@@ -6,7 +6,7 @@ import { getBalance, getStatement, type GetStatementResponse } from "../../../ge
 import { fileAddress } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
-import { billingWords } from "../copy/en-billing.ts";
+import { billingWords, paymentWords } from "../copy/en-billing.ts";
 import { dayText } from "../format.ts";
 import { download } from "../parts/download.ts";
 import { Empty } from "../parts/empty.tsx";
@@ -17,22 +17,37 @@ import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useSignedIn } from "../shell/session.ts";
+import { AddFunds } from "./add-funds.tsx";
 import { BalanceFigures } from "./balance-figures.tsx";
+import { Payments, usePayments } from "./payments.tsx";
 import { Redeem } from "./redeem.tsx";
+import { Returned } from "./returned.tsx";
 
 const PAGE_SIZE = 500;
 
 export function Billing(): ReactNode {
   const { account, isManager } = useSignedIn();
-  const [isRedeeming, setRedeeming] = useState(false);
+  const [open, setOpen] = useState<"code" | "card">();
+  const close = (): void => setOpen(undefined);
   const balance = useQuery(ask(getBalance, { id: account }, account));
-  const button = (
-    <button className="button main" type="button" onClick={() => setRedeeming(true)}>
-      {billingWords.redeem}
-    </button>
+  const payments = usePayments();
+  const options = payments.data?.options;
+  const hasCards = options?.cards === true;
+  const buttons = (
+    <span className="row">
+      <button className={hasCards ? "button" : "button main"} type="button" onClick={() => setOpen("code")}>
+        {billingWords.redeem}
+      </button>
+      {hasCards && (
+        <button className="button main" type="button" onClick={() => setOpen("card")}>
+          {paymentWords.add}
+        </button>
+      )}
+    </span>
   );
   return (
-    <Page title={words.pages.billing} about={billingWords.about} actions={isManager ? button : undefined}>
+    <Page title={words.pages.billing} about={billingWords.about} actions={isManager ? buttons : undefined}>
+      <Returned />
       {balance.error !== null ? (
         <Problem
           error={balance.error}
@@ -45,7 +60,9 @@ export function Billing(): ReactNode {
         <BalanceFigures balance={balance.data} />
       )}
       <Statement />
-      {isRedeeming && <Redeem onClose={() => setRedeeming(false)} />}
+      {payments.data !== undefined && <Payments page={payments.data} />}
+      {open === "code" && <Redeem onClose={close} />}
+      {open === "card" && options !== undefined && <AddFunds options={options} onClose={close} />}
     </Page>
   );
 }

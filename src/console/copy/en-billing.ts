@@ -27,3 +27,37 @@ export const billingWords = {
   worth: "The code was worth",
   now: "Free to spend now",
 } as const;
+
+/** Those of payments by card. */
+export const paymentWords = {
+  add: "Add funds",
+  about: "You pay by card at Stripe. The card’s number never reaches this gateway.",
+  choose: "Amount",
+  other: "Another amount",
+  otherRule: (least: string, most: string) => `From ${least} to ${most}, in whole cents.`,
+  otherWrong: "This amount is not taken.",
+  go: "Go on to Stripe",
+  going: "Stripe’s page is being opened…",
+  failed: "The payment was not begun.",
+  title: "Card payments",
+  when: "Begun",
+  amount: "Amount",
+  state: "State",
+  back: "Refunded or disputed",
+  states: {
+    unspecified: "unknown",
+    open: "not paid",
+    pending: "on its way",
+    paid: "paid",
+    failed: "failed",
+    expired: "not paid in time",
+    stuck: "an operator looks at it",
+  },
+  paid: (amount: string) => `${amount} arrived and can be spent.`,
+  pending: "The payment is on its way. It is credited as soon as Stripe says that it arrived; you can leave this page.",
+  cancelled: "You came back without paying. Nothing was charged.",
+  notPaid: "The payment did not go through. Nothing was credited.",
+  stuck: "The payment arrived, and an operator must look at it before it is credited.",
+  first: "First payments",
+  more: "Earlier payments",
+} as const;

@@ -1,0 +1,82 @@
+/** Begins a payment by card, and leads to Stripe's page. */
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { createCheckout, type PaymentOptions } from "../../../gen/console/payment_service.js";
+import { call } from "../api/client.ts";
+import { words } from "../copy/en.ts";
+import { paymentWords } from "../copy/en-billing.ts";
+import { money, parseMoney } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Choice, Field } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useSignedIn } from "../shell/session.ts";
+
+const OTHER = "other";
+const NANOS_PER_CENT = 10_000_000n;
+
+interface AddFundsParts {
+  readonly options: PaymentOptions;
+  readonly onClose: () => void;
+}
+
+export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
+  const { account } = useSignedIn();
+  const { amountsNanos, amountMinNanos, amountMaxNanos } = options;
+  const [chosen, setChosen] = useState(String(amountsNanos[0] ?? OTHER));
+  const [typed, setTyped] = useState("");
+  const amountNanos = chosen === OTHER ? parseMoney(typed) : BigInt(chosen);
+  const isRight =
+    amountNanos !== undefined &&
+    amountNanos >= amountMinNanos &&
+    amountNanos <= amountMaxNanos &&
+    amountNanos % NANOS_PER_CENT === 0n;
+  const pay = useMutation({
+    mutationFn: () => call(createCheckout, { accountId: account, amountNanos: amountNanos ?? 0n }, { account }),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isRight) pay.mutate();
+  };
+  return (
+    <Dialog title={paymentWords.add} onClose={onClose}>
+      <p className="soft">{paymentWords.about}</p>
+      <form onSubmit={submit}>
+        <Choice
+          label={paymentWords.choose}
+          value={chosen}
+          onChange={({ currentTarget: { value } }) => setChosen(value)}
+          autoFocus
+        >
+          {amountsNanos.map((nanos) => (
+            <option key={String(nanos)} value={String(nanos)}>
+              {money(nanos)}
+            </option>
+          ))}
+          <option value={OTHER}>{paymentWords.other}</option>
+        </Choice>
+        {chosen === OTHER && (
+          <Field
+            label={paymentWords.other}
+            hint={paymentWords.otherRule(money(amountMinNanos), money(amountMaxNanos))}
+            wrong={typed === "" || isRight ? undefined : paymentWords.otherWrong}
+            inputMode="decimal"
+            value={typed}
+            onChange={({ currentTarget: { value } }) => setTyped(value)}
+            required
+          />
+        )}
+        {pay.isSuccess && <p role="status">{paymentWords.going}</p>}
+        {pay.error !== null && <Problem error={pay.error} what={paymentWords.failed} />}
+        <div className="foot">
+          <button className="button" type="button" onClick={onClose}>
+            {words.form.cancel}
+          </button>
+          <button className="button main" type="submit" disabled={pay.isPending || pay.isSuccess || !isRight}>
+            {paymentWords.go}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+/** Payments by card in the console: funds are added at a stand-in for Stripe, and the way back says what became. */
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { firstOperator } from "../../support/browser.js";
+import { FakeStripe, type SignedEvent } from "../../support/fake-stripe.js";
+import { type GatewayProcess, startGateway } from "../../support/gateway-process.js";
+import { Management } from "../../support/management.js";
+import { violationsOf } from "./axe.js";
+import { contextOf } from "./world.js";
+
+let stripe: FakeStripe;
+let gateway: GatewayProcess;
+let operator: Management;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+/** What was told nobody yet. */
+const held: SignedEvent[] = [];
+
+beforeAll(async () => {
+  stripe = await FakeStripe.start();
+  gateway = await startGateway({ settings: "accounts: { acme: {} }\n" });
+  operator = new Management(gateway);
+  const { cookies } = await firstOperator(gateway);
+  const domain = new URL(gateway.url).hostname;
+  browser = await chromium.connect(inject("shared").browser);
+  const kept = [...cookies].map(([name, value]) => ({
+    name,
+    value,
+    domain,
+    path: "/",
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: "Lax" as const,
+  }));
+  const storageState = { cookies: kept, origins: [] };
+  page = await (await contextOf(browser, complaints, { storageState })).newPage();
+  stripe.onEvent = (event) => Promise.resolve(void held.push(event));
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await stripe.close();
+  expect(complaints).toEqual([]);
+});
+
+const billing = (): Promise<unknown> => page.goto(`${gateway.url}/console/billing?account=acme`);
+const heading = (): Promise<void> => page.getByRole("heading", { name: "Statement" }).waitFor();
+
+async function tell(): Promise<void> {
+  for (const { payload: body, signature } of held.splice(0)) {
+    const headers = { "stripe-signature": signature };
+    const { status } = await fetch(`${gateway.url}/api/v1/stripe-events`, { method: "POST", headers, body });
+    expect(status).toBe(200);
+  }
+}
+
+test("nothing of it shows where it is not set up", async () => {
+  await billing();
+  await heading();
+  expect(await page.getByRole("button", { name: "Add funds" }).count()).toBe(0);
+  gateway.writeSettings(`accounts: { acme: {} }\n${stripe.settings(`${gateway.url}/console`)}`);
+  const options = async (): Promise<unknown> => (await operator.call("GET", "/payments")).body["options"];
+  await expect.poll(options, { timeout: 20_000 }).toMatchObject({ cards: true });
+});
+
+test("an amount is chosen, paid at Stripe, on its way, and then there", async () => {
+  await billing();
+  await page.getByRole("button", { name: "Add funds" }).click();
+  await page.getByLabel("Amount").selectOption("other");
+  await page.getByLabel("Another amount").fill("2.50");
+  await page.getByText("This amount is not taken.").waitFor();
+  await page.getByLabel("Another amount").fill("12.34");
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Go on to Stripe" }).click();
+  await page.getByRole("link", { name: "Pay" }).click();
+  await page.getByText("The payment is on its way").waitFor();
+  await tell();
+  await page.getByText("$12.34 arrived and can be spent.").waitFor();
+  await page.getByRole("region", { name: "Card payments" }).getByText("paid", { exact: true }).waitFor();
+  await page.getByRole("definition").filter({ hasText: "$12.34" }).first().waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect((await operator.balance("acme")).availableNanos).toBe(12_340_000_000n);
+});
+
+test("who comes back without paying is told so, and is charged nothing", async () => {
+  await billing();
+  await page.getByRole("button", { name: "Add funds" }).click();
+  await page.getByRole("button", { name: "Go on to Stripe" }).click();
+  await page.getByRole("link", { name: "Back" }).click();
+  await page.getByText("You came back without paying.").waitFor();
+  await page.getByRole("region", { name: "Card payments" }).getByText("not paid", { exact: true }).waitFor();
+  expect((await operator.balance("acme")).availableNanos).toBe(12_340_000_000n);
+});
