@@ -10,10 +10,7 @@ export interface HttpRule {
   readonly verb: "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
   /** Such as `/api/v1/accounts/{id}:credit`. */
   readonly pattern: string;
-  /**
-   * `*` where the body holds every field that the path does not, a field's name where the body is that field, empty where
-   * there is no body.
-   */
+  /** `*` where the body holds every field that the path does not; else the field that it is, empty where there is none. */
   readonly body: string;
 }
 

@@ -162,7 +162,8 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     "SettingsService.UpdateSettings",
     async () => {
       await keep("file", "file.etag", operator.call("GET", "/settings"));
-      return ask("POST", "/settings:update", { content: "upstreams: {}\n", etag: made["file"] });
+      const content = `upstreams: {}\n${stripe.settings()}`;
+      return ask("POST", "/settings:update", { content, etag: made["file"] });
     },
   ],
   ["PaymentService.VoidTopUpCodes", () => ask("POST", "/top-up-codes:void", { batch_id: made["batch"] })],
