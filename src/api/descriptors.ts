@@ -10,7 +10,7 @@ export interface HttpRule {
   readonly verb: "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
   /** Such as `/api/v1/accounts/{id}:credit`. */
   readonly pattern: string;
-  /** `*` where the body holds every field that the path does not; else the field that it is, empty where there is none. */
+  /** `*` where the body holds every field that the path does not; else the name of its one field, empty: no body. */
   readonly body: string;
 }
 
