@@ -186,7 +186,7 @@ const STEPS: readonly (readonly [string, () => Promise<BrowserAnswer>])[] = [
     "PaymentService.HandleStripeEvent",
     async () => {
       const { payload: body, signature } = await paid();
-      const headers = { "stripe-signature": signature };
+      const headers = { "content-type": "application/json", "stripe-signature": signature };
       const { status } = await fetch(`${gateway.url}/api/v1/stripe-events`, { method: "POST", headers, body });
       return { status, body: {}, reason: null, setCookie: null, headers: new Headers() };
     },
