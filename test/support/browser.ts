@@ -44,7 +44,7 @@ export class Browser {
     );
     const response = await fetch(`${this.gateway.url}${path.startsWith("/v1") ? "" : "/api/v1"}${path}`, {
       method,
-      headers: new Headers(headers.map(([name, value]) => [name, value])),
+      headers: new Headers(Object.fromEntries(headers)),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const setCookie = response.headers.get("set-cookie");
