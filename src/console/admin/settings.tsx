@@ -1,9 +1,9 @@
 /** The settings in force, what was refused of them, and what decides: the file or the database. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type AuditEvent, listAuditEvents } from "../../../gen/console/audit_service.js";
 import { listNodes, type Node } from "../../../gen/console/node_service.js";
-import { exportSettings, getSettings } from "../../../gen/console/settings_service.js";
+import { exportSettings, getSettings, type GetSettingsResponse } from "../../../gen/console/settings_service.js";
 import { call } from "../api/client.ts";
 import { ask } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
@@ -15,6 +15,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { SettingsFileSection } from "./settings-file.tsx";
 import { NamedSettings } from "./settings-named.tsx";
 import { changesIn, type FileChange, problemsIn } from "./settings-facts.ts";
@@ -33,19 +34,42 @@ export function SettingsPage(): ReactNode {
   const lastRefused = told.find(({ result }) => result === "refused");
   return (
     <Page title={words.pages.settings} about={admin.settings.about}>
-      {lastRefused !== undefined && <Refusal event={lastRefused} accepted={lastAccepted} />}
-      <section className="stack">
-        <h2>{admin.settings.inForce}</h2>
-        <Loaded of={nodes} what={admin.settings.inForce} height={90}>
-          {(answer) => (
-            <Table label={admin.settings.inForce} columns={NODES} rows={answer.nodes} keyOf={({ id }) => id} />
-          )}
-        </Loaded>
-      </section>
-      <Loaded of={settings} what={words.pages.settings} height={400}>
+      {changes.isPending || settings.isPending ? (
+        <Waiting height={600} />
+      ) : (
+        <>
+          {lastRefused !== undefined && <Refusal event={lastRefused} accepted={lastAccepted} />}
+          <Loaded of={nodes} what={admin.settings.inForce} height={600}>
+            {(answer) => (
+              <>
+                <section className="stack">
+                  <h2>{admin.settings.inForce}</h2>
+                  <Table label={admin.settings.inForce} columns={NODES} rows={answer.nodes} keyOf={({ id }) => id} />
+                </section>
+                <Settings of={settings} isOneOfMany={answer.nodes.length > 1} />
+                <Export />
+                {lastAccepted !== undefined && <Changed event={lastAccepted} />}
+              </>
+            )}
+          </Loaded>
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface SettingsParts {
+  readonly of: UseQueryResult<GetSettingsResponse>;
+  readonly isOneOfMany: boolean;
+}
+
+function Settings({ of, isOneOfMany }: SettingsParts): ReactNode {
+  return (
+    <>
+      <Loaded of={of} what={words.pages.settings} height={400}>
         {({ file, named }) => (
           <>
-            <SettingsFileSection file={file} isOneOfMany={(nodes.data?.nodes.length ?? 0) > 1} />
+            <SettingsFileSection file={file} isOneOfMany={isOneOfMany} />
             <section className="stack">
               <h2>{settingsWords.named}</h2>
               <NamedSettings named={named} />
@@ -57,9 +81,7 @@ export function SettingsPage(): ReactNode {
         <h2>{admin.settings.holds}</h2>
         <Table label={admin.settings.holds} columns={HOLDS} rows={admin.settings.rows} keyOf={([what]) => what} />
       </section>
-      <Export />
-      {lastAccepted !== undefined && <Changed event={lastAccepted} />}
-    </Page>
+    </>
   );
 }
 

@@ -25,4 +25,5 @@ export const playgroundWords = {
   stopped: "Stopped.",
   emptyTitle: "No model to talk to",
   answers: "Answers",
+  noAnswers: "Answers stand here as they come, each with what it cost.",
 } as const;

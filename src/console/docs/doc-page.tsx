@@ -97,12 +97,14 @@ function Item({ blocks, secret, title }: BlocksParts): ReactNode {
   );
 }
 
+const COLUMNS_FEW = 4;
+
 type DocTableParts = Omit<Extract<Block, { kind: "table" }>, "kind"> & { readonly title: string };
 
 function DocTable({ head, rows, title }: DocTableParts): ReactNode {
   return (
     <div className="table-scroll" role="region" aria-label={title} tabIndex={0}>
-      <table className="doc-table">
+      <table className={head.length > COLUMNS_FEW ? "doc-table many" : "doc-table"}>
         <thead>
           <tr>
             {head.map((cell, index) => (
@@ -117,6 +119,11 @@ function DocTable({ head, rows, title }: DocTableParts): ReactNode {
             <tr key={index}>
               {row.map((cell, place) => (
                 <td key={place}>
+                  {place > 0 && (
+                    <span className="narrow-only soft" aria-hidden="true">
+                      <Words of={head[place] ?? []} />:{" "}
+                    </span>
+                  )}
                   <Words of={cell} />
                 </td>
               ))}

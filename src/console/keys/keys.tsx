@@ -1,7 +1,7 @@
 /** The keys of the account: found, made, opened. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useDeferredValue } from "react";
+import { type ReactNode, useDeferredValue, useEffect } from "react";
 import { type Key, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { words } from "../copy/en.ts";
@@ -17,7 +17,9 @@ import { Fullest } from "./fullness.tsx";
 import { limitWords } from "./limit-words.ts";
 import { MakeKey } from "./make-key.tsx";
 
-const PAGE_SIZE = 1_000;
+/** Few are there at once; the others come in larger pages, once somebody looks for one or for more. */
+const FIRST_SIZE = 200;
+const MORE_SIZE = 1_000;
 
 export function Keys(): ReactNode {
   const { isReader } = useSignedIn();
@@ -43,6 +45,11 @@ function List(): ReactNode {
   const { show, find = "" } = useSearch({ from: "/keys" });
   const keys = useKeys(account);
   const wanted = useDeferredValue(find.toLowerCase());
+  const { hasNextPage, isFetching, fetchNextPage } = keys;
+  useEffect(() => {
+    // What is looked for may stand on any page.
+    if (wanted !== "" && hasNextPage && !isFetching) void fetchNextPage();
+  }, [wanted, hasNextPage, isFetching, fetchNextPage]);
   if (keys.error !== null)
     return <Problem error={keys.error} what={keyWords.loadFailed} onAgain={() => void keys.refetch()} />;
   if (keys.data === undefined) return <Waiting height={320} />;
@@ -79,7 +86,11 @@ function useKeys(account: string) {
   return useInfiniteQuery({
     queryKey: [listKeys.name, account, "pages"],
     queryFn: ({ pageParam, signal }) =>
-      call(listKeys, { accountId: account, pageSize: PAGE_SIZE, pageToken: pageParam }, { account, signal }),
+      call(
+        listKeys,
+        { accountId: account, pageSize: pageParam === "" ? FIRST_SIZE : MORE_SIZE, pageToken: pageParam },
+        { account, signal },
+      ),
     initialPageParam: "",
     getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
   });

@@ -1,9 +1,10 @@
 /** The people of the account, and those who are invited. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import {
   type Invitation,
   listInvitations,
+  type ListInvitationsResponse,
   listMembers,
   type Member,
   removeMember,
@@ -32,6 +33,11 @@ export function Members(): ReactNode {
   const { account, isManager } = useSignedIn();
   const [isInviting, setInviting] = useState(false);
   const members = useQuery(ask(listMembers, { accountId: account, pageSize: PEOPLE_MAX }, account));
+  // Asked beside the members, and shown below them once these are there: nothing moves then.
+  const invitations = useQuery({
+    ...ask(listInvitations, { accountId: account, pageSize: PEOPLE_MAX }, account),
+    enabled: isManager,
+  });
   const button = (
     <button className="button main" type="button" onClick={() => setInviting(true)}>
       {memberWords.invite}
@@ -40,20 +46,22 @@ export function Members(): ReactNode {
   return (
     <Page title={words.pages.members} about={memberWords.about} actions={isManager ? button : undefined}>
       <Loaded of={members} what={words.pages.members}>
-        {(answer) =>
-          answer.members.length === 0 ? (
-            <p className="soft">{memberWords.emptyAbout}</p>
-          ) : (
-            <Table
-              label={words.pages.members}
-              columns={isManager ? [...COLUMNS, ACTIONS] : COLUMNS}
-              rows={answer.members}
-              keyOf={({ user }) => user?.id ?? ""}
-            />
-          )
-        }
+        {(answer) => (
+          <>
+            {answer.members.length === 0 ? (
+              <p className="soft">{memberWords.emptyAbout}</p>
+            ) : (
+              <Table
+                label={words.pages.members}
+                columns={isManager ? [...COLUMNS, ACTIONS] : COLUMNS}
+                rows={answer.members}
+                keyOf={({ user }) => user?.id ?? ""}
+              />
+            )}
+            {isManager && <Invitations of={invitations} />}
+          </>
+        )}
       </Loaded>
-      {isManager && <Invitations />}
       {isInviting && <Invite account={account} onClose={() => setInviting(false)} />}
     </Page>
   );
@@ -122,13 +130,11 @@ function Actions({ member: { user, role } }: { readonly member: Member }): React
   );
 }
 
-function Invitations(): ReactNode {
-  const { account } = useSignedIn();
-  const invitations = useQuery(ask(listInvitations, { accountId: account, pageSize: PEOPLE_MAX }, account));
+function Invitations({ of }: { readonly of: UseQueryResult<ListInvitationsResponse> }): ReactNode {
   return (
     <section className="stack">
       <h2>{memberWords.open}</h2>
-      <Loaded of={invitations} what={memberWords.open} height={80}>
+      <Loaded of={of} what={memberWords.open} height={80}>
         {({ invitations }) =>
           invitations.length === 0 ? (
             <p className="soft">{memberWords.noneOpen}</p>

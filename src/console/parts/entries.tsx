@@ -26,7 +26,7 @@ export interface EntriesParts {
 
 export function Entries({ label, lines, hasBalance = false }: EntriesParts): ReactNode {
   const columns = hasBalance ? [...COLUMNS, BALANCE] : COLUMNS;
-  return <Table label={label} columns={columns} rows={lines} keyOf={({ id }) => id} isWhole={hasBalance} />;
+  return <Table label={label} columns={columns} rows={lines} keyOf={({ id }) => id} />;
 }
 
 const COLUMNS: readonly Column<EntryLine>[] = [

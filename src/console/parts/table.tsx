@@ -1,6 +1,6 @@
 /** A table of any length: only the rows in sight are drawn, and its head says how many there are. */
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 
 const DRAWN_WHOLE_MAX = 80;
 const ROW_PIXELS = 41;
@@ -19,12 +19,13 @@ export interface TableParts<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** True where all rows are drawn, since the page is printed. */
+  /** True where all rows are drawn at once, since they differ in height. A page that is printed draws all anyway. */
   readonly isWhole?: boolean;
 }
 
 export function Table<Row>({ label, columns, rows, keyOf, isWhole = false }: TableParts<Row>): ReactNode {
-  const isLong = !isWhole && rows.length > DRAWN_WHOLE_MAX;
+  const isPrinted = usePrinting();
+  const isLong = !isWhole && !isPrinted && rows.length > DRAWN_WHOLE_MAX;
   return (
     <div className="table-scroll" role="region" aria-label={label} tabIndex={0}>
       <table aria-rowcount={rows.length + 1}>
@@ -75,6 +76,21 @@ function LongBody<Row>({ columns, rows, keyOf }: Omit<TableParts<Row>, "label" |
       <Gap pixels={after} span={columns.length} />
     </tbody>
   );
+}
+
+/** True while the browser prints: paper has no rows out of sight. */
+function usePrinting(): boolean {
+  return useSyncExternalStore(onPrinting, isPrinting);
+}
+
+function onPrinting(tell: () => void): () => void {
+  const media = window.matchMedia("print");
+  media.addEventListener("change", tell);
+  return () => media.removeEventListener("change", tell);
+}
+
+function isPrinting(): boolean {
+  return window.matchMedia("print").matches;
 }
 
 function Gap({ pixels, span }: { readonly pixels: number; readonly span: number }): ReactNode {

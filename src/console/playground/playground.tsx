@@ -89,6 +89,7 @@ function Table({ models, first }: { readonly models: readonly Model[]; readonly 
         <AsCode model={model} text={text || talk.exchanges.at(-1)?.text || ""} />
       </form>
       <section className="stack" aria-label={playgroundWords.answers} aria-live="polite" aria-busy={talk.isRunning}>
+        {talk.exchanges.length === 0 && <p className="card soft">{playgroundWords.noAnswers}</p>}
         {talk.exchanges.map((exchange, index) => (
           <Turned key={index} exchange={exchange} />
         ))}

@@ -62,9 +62,9 @@ interface ContentParts {
 
 function Content({ rows, shown, isCut, total }: ContentParts): ReactNode {
   const { by = "model", and, show } = useSearch({ from: "/usage" });
-  const nameOf = useNames();
   const measure = MEASURES[show ?? "spend"];
   const grouped: readonly UsageGroup[] = and === undefined || and === by ? [by] : [by, and];
+  const nameOf = useNames(grouped);
   const groups = groupsOf(rows, grouped);
   const title = usageWords.measures[show ?? "spend"];
   const series = by === "day" ? (and ?? "model") : by;
@@ -100,9 +100,10 @@ function Content({ rows, shown, isCut, total }: ContentParts): ReactNode {
 }
 
 /** The names of keys beside their ids, as far as one page of them says. */
-function useNames(): (group: UsageGroup, id: string) => string {
+function useNames(groups: readonly UsageGroup[]): (group: UsageGroup, id: string) => string {
   const { account } = useSignedIn();
-  const keys = useQuery(ask(listKeys, { accountId: account, pageSize: 1_000 }, account));
+  const asked = ask(listKeys, { accountId: account, pageSize: 1_000 }, account);
+  const keys = useQuery({ ...asked, enabled: groups.includes("key") });
   const names = new Map(keys.data?.keys.map(({ id, settings }) => [id, settings?.name || id]));
   return (group, id) => (group === "key" ? (names.get(id) ?? id) : group === "day" ? utcDay(id) : id);
 }
@@ -126,7 +127,7 @@ function columnsOf(
   }));
   return [
     ...named,
-    { name: usageWords.requests, cell: ({ requestCount }) => count(requestCount), isNumber: true },
+    { name: usageWords.requests, cell: ({ requestCount }) => count(requestCount), isNumber: true, isExtra: true },
     { name: usageWords.input, cell: ({ inputTokens }) => count(inputTokens), isNumber: true, isExtra: true },
     { name: usageWords.output, cell: ({ outputTokens }) => count(outputTokens), isNumber: true, isExtra: true },
     { name: usageWords.cost, cell: ({ costNanos }) => <Money nanos={costNanos} isAligned />, isNumber: true },

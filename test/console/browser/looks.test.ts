@@ -104,6 +104,8 @@ describe.each(MODES)(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       expect(tooWide).toBe(0);
+      // Sentences are read without scrolling sideways; figures may be wider than a phone.
+      expect(await page.locator(".doc-table").evaluateAll(widerThanTheirPlace)).toEqual([]);
       expect(errors).toEqual([]);
       expect(asked.size, [...asked].join(" ")).toBeLessThanOrEqual(4);
     });
@@ -126,6 +128,12 @@ test.each(["light", "dark"] as const)("sign-in and welcome, %s", async (colorSch
     await page.context().close();
   }
 });
+
+function widerThanTheirPlace(tables: readonly Element[]): readonly string[] {
+  return tables
+    .filter(({ parentElement }) => parentElement !== null && parentElement.scrollWidth > parentElement.clientWidth)
+    .map(({ textContent }) => textContent.slice(0, 40));
+}
 
 /** Waits until a person sees a text somewhere on the page. */
 async function sees(page: Page, text: string): Promise<void> {

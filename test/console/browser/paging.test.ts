@@ -3,9 +3,9 @@ import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { generate, joinWorld, type World } from "./world.js";
 
-/** More than a page of the log of requests, and of that of changes. */
+/** More than a page of the log of requests, of that of changes, and of keys. */
 const REQUESTS = 201;
-const KEYS = 101;
+const KEYS = 201;
 const AT_ONCE = 10;
 let world: World;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { secret = "" } = world.keys[0] ?? {};
   let left = REQUESTS;
   const send = async (): Promise<void> => {
-    while (left-- > 0) await (await generate(world.url, secret, "sim-free", "Hello.")).text();
+    while (left-- > 0) await (await generate(world.url, secret, "sim-1", "Hello.")).text();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, send));
   const make = (): Promise<unknown> => world.api("/api/v1/keys", { account_id: "paging", settings: {} });
@@ -59,6 +59,27 @@ async function hasMore(path: string, size: number): Promise<void> {
   const answer = await world.api<{ next_page_token: string }>(`${path}?account_id=paging&page_size=${size}`);
   expect(answer.next_page_token).not.toBe("");
 }
+
+test("a key on a page that is not there yet is found by its name", async () => {
+  const page = await world.open("/keys");
+  await page.getByText("200 keys", { exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "backend" }).count()).toBe(0);
+  await page.getByRole("searchbox").fill("backend");
+  await page.getByRole("link", { name: "backend" }).waitFor();
+  await page.context().close();
+});
+
+test("a statement is whole on paper, and on the screen only what is in sight", async () => {
+  const { entries } = await world.api<{ entries: unknown[] }>("/api/v1/accounts/paging/statement?page_size=500");
+  const page = await world.open("/billing");
+  await page.getByText("Balance before").waitFor();
+  const rows = page.locator("tbody tr:not([aria-hidden])");
+  await rows.first().waitFor();
+  expect(await rows.count()).toBeLessThan(entries.length);
+  await page.emulateMedia({ media: "print" });
+  await expect.poll(() => rows.count()).toBe(entries.length);
+  await page.context().close();
+});
 
 async function firstRow(page: Page): Promise<string | null> {
   return page.locator("tbody tr:not([aria-hidden])").first().textContent();

@@ -22,6 +22,8 @@ export interface Shared {
   readonly url: string;
   /** Where the browser takes commands. */
   readonly browser: string;
+  /** Where gRPC is served, such as 127.0.0.1:40124. */
+  readonly grpc: string;
   /** How many gateways serve behind the address. */
   readonly nodes: number;
   /** The session of the first operator. */
@@ -63,8 +65,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const fake = await startFakeUpstream();
   const served = await (testStore === "postgres" ? startTwoNodes : startOneNode)(settingsOf(fake));
   const browser = await chromium.launchServer({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  const { url, nodes, cookie } = served;
-  project.provide("shared", { url, nodes, browser: browser.wsEndpoint(), cookie });
+  const { url, grpc, nodes, cookie } = served;
+  project.provide("shared", { url, grpc, nodes, browser: browser.wsEndpoint(), cookie });
   return async () => {
     await browser.close();
     await served.close();
@@ -74,7 +76,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 const ENV = { TOLLGATE_WEBHOOK_NETWORKS: "127.0.0.0/8", TOLLGATE_SECRET: "a root secret of this test, long enough" };
 
-interface Served extends Pick<Shared, "url" | "nodes" | "cookie"> {
+interface Served extends Pick<Shared, "url" | "grpc" | "nodes" | "cookie"> {
   close(): Promise<void>;
 }
 
@@ -88,7 +90,7 @@ async function startOneNode(settings: string): Promise<Served> {
     await gateway.stop();
     if (dataDirectory !== undefined) rmSync(dataDirectory, { recursive: true });
   };
-  return { url: gateway.url, nodes: 1, cookie, close };
+  return { url: gateway.url, grpc: gateway.grpc, nodes: 1, cookie, close };
 }
 
 /** A million requests in a directory of this run's own, so that each run finds what the first one did. */
@@ -118,7 +120,7 @@ async function startTwoNodes(settings: string): Promise<Served> {
     await Promise.all([first.stop(), second.stop()]);
     await Promise.all([database.drop(), redis.close()]);
   };
-  return { url: balancer.url, nodes: 2, cookie, close };
+  return { url: balancer.url, grpc: first.grpc, nodes: 2, cookie, close };
 }
 
 /** What the gateway tells a person comes on another way than that it is ready, and may come later. */

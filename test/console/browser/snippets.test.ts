@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Metadata } from "@grpc/grpc-js";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { CLIENTS, type Client } from "../../../src/console/parts/snippets.js";
+import { clientOf, type DynamicStream, type Json } from "../../support/dynamic-client.js";
 import { joinWorld, type World } from "./world.js";
 
 const run = promisify(execFile);
@@ -75,6 +77,26 @@ for (const { id, name } of CLIENTS) {
     expect(stdout).toContain("Hello from fake-1.");
   });
 }
+
+test("gRPC's example is a call that the protocol knows, and is answered", async () => {
+  const code = codes.get("grpc") ?? "";
+  const [, secret = ""] = /authorization: Bearer (\S+)"/.exec(code) ?? [];
+  const [, json = ""] = /-d '(.*)' \\\n/.exec(code) ?? [];
+  const [, service = "", method = ""] = / (tollgate\.v1\.\w+)\/(\w+)$/.exec(code) ?? [];
+  const client = clientOf(service, inject("shared").grpc);
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${secret}`);
+  // As every client that is made of the .proto files does.
+  const stream: DynamicStream = Reflect.get(client, method).call(client, JSON.parse(json), metadata);
+  const told = await new Promise<string>((resolve, reject) => {
+    const events: Json[] = [];
+    stream.on("data", (event) => void events.push(event));
+    stream.on("error", reject);
+    stream.on("end", () => resolve(JSON.stringify(events)));
+  });
+  client.close();
+  expect(told).toContain("fake-1");
+});
 
 const hasCurl = spawnSync("curl", ["--version"], { stdio: "ignore" }).status === 0;
 
