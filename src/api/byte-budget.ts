@@ -1,11 +1,39 @@
-/** The bytes of requests that are in memory, of all edges together: bounded for each holder, and in all. */
+/** The bytes of requests, or of answers, that are in memory: bounded for each holder, and in all. */
 import { GatewayError } from "../errors.js";
 
 const MIB = 1024 * 1024;
-/** One key may take a quarter, and always one body of the largest size beside what stands around it. */
-const HOLDER_BYTES_MIN = 48 * MIB;
+/** Less is not counted one by one: there are no more of them than connections. */
+const UNCOUNTED_BYTES = 64 * 1024;
 /** A body is gone when its request ends, and most end soon. */
 const RETRY_MS = "1000";
+
+/** What a budget is of, and what is said where there is no room. */
+interface Words {
+  /** One holder may take a quarter, and always one of the largest size beside what stands around it. */
+  readonly holderBytesMin: number;
+  holderFull(limitBytes: number, leftBytes: number): GatewayError;
+  full(): GatewayError;
+}
+
+const OF_REQUESTS: Words = {
+  holderBytesMin: 48 * MIB,
+  holderFull: (limitBytes, leftBytes) =>
+    new GatewayError("ERROR_REASON_RATE_LIMITED", {
+      limit: "request_bytes",
+      owner: "the key",
+      limit_value: String(limitBytes),
+      remaining: String(leftBytes),
+      reset_ms: RETRY_MS,
+    }),
+  full: () => overloaded("the bodies of running requests fill its memory"),
+};
+
+/** How much an upstream answers nobody knows before it comes, so it is no limit that a client could keep. */
+export const OF_ANSWERS: Words = {
+  holderBytesMin: 64 * MIB,
+  holderFull: () => overloaded("the answers of the account's running requests fill its share of the memory"),
+  full: () => overloaded("the answers of running requests fill its memory"),
+};
 
 export class ByteBudget {
   readonly #byHolder = new Map<string, number>();
@@ -13,9 +41,12 @@ export class ByteBudget {
   readonly #holderMax: number;
   #used = 0;
 
-  constructor(max: number) {
+  constructor(
+    max: number,
+    private readonly words = OF_REQUESTS,
+  ) {
     this.#max = max;
-    this.#holderMax = Math.min(max, Math.max(Math.floor(max / 4), HOLDER_BYTES_MIN));
+    this.#holderMax = Math.min(max, Math.max(Math.floor(max / 4), words.holderBytesMin));
   }
 
   /** What is taken now. */
@@ -23,7 +54,7 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Takes bytes for a holder. Throws RATE_LIMITED where the holder has too many, OVERLOADED where all have. */
+  /** Takes bytes for a holder. Throws, where the holder has too many or all have, what the budget has words for. */
   take(holder: string, bytes: number): void {
     this.check(holder, bytes);
     this.#byHolder.set(holder, this.#usedBy(holder) + bytes);
@@ -32,8 +63,10 @@ export class ByteBudget {
 
   /** Throws where so many bytes could not be taken. */
   check(holder: string, bytes: number): void {
-    if (this.#usedBy(holder) + bytes > this.#holderMax) throw this.#holderFull(holder);
-    if (this.#used + bytes > this.#max) throw full();
+    const used = this.#usedBy(holder);
+    if (used + bytes > this.#holderMax)
+      throw this.words.holderFull(this.#holderMax, Math.max(0, this.#holderMax - used));
+    if (this.#used + bytes > this.#max) throw this.words.full();
   }
 
   give(holder: string, bytes: number): void {
@@ -46,19 +79,31 @@ export class ByteBudget {
   #usedBy(holder: string): number {
     return this.#byHolder.get(holder) ?? 0;
   }
+}
 
-  #holderFull(holder: string): GatewayError {
-    return new GatewayError("ERROR_REASON_RATE_LIMITED", {
-      limit: "request_bytes",
-      owner: "the key",
-      limit_value: String(this.#holderMax),
-      remaining: String(Math.max(0, this.#holderMax - this.#usedBy(holder))),
-      reset_ms: RETRY_MS,
-    });
+/** What one request takes of a budget, and gives back as one. */
+export class ByteLease {
+  #bytes = 0;
+
+  constructor(
+    private readonly budget: ByteBudget,
+    private readonly holder: string,
+  ) {}
+
+  /** Takes so many in all, where that is much. Throws as the budget does. */
+  reach(bytes: number): void {
+    if (bytes <= UNCOUNTED_BYTES || bytes <= this.#bytes) return;
+    this.budget.take(this.holder, bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+
+  giveBack(): void {
+    if (this.#bytes === 0) return;
+    this.budget.give(this.holder, this.#bytes);
+    this.#bytes = 0;
   }
 }
 
-function full(): GatewayError {
-  const problem = "the bodies of running requests fill its memory";
+function overloaded(problem: string): GatewayError {
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem, retry_after_ms: RETRY_MS });
 }

@@ -183,7 +183,9 @@ export const SCHEMA = z.object({
     .describe("How long a stopping process says that it is not ready before its ports close"),
   TOLLGATE_BODY_MEMORY_MIB: numberOf(64, 65_536, MEMORY_RULE)
     .prefault("512")
-    .describe("Memory for the bodies of running requests, a quarter of it for one key"),
+    .describe(
+      "Memory for the bodies of running requests, a quarter of it for one key, and as much for their answers in one piece",
+    ),
   TOLLGATE_RECORD_DAYS: numberOf(1, 3_650, DAYS_RULE)
     .prefault("90")
     .describe("How long the record of a request is kept; the ledger keeps what it cost"),

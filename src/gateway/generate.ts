@@ -1,5 +1,6 @@
 /** The pipeline of a generation: admission, hold, answer, settlement. */
 import type { Generation } from "../api/index.js";
+import { ByteLease } from "../api/byte-budget.js";
 import type { Sink } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
 import { failpoint } from "../failpoint.js";
@@ -9,6 +10,7 @@ import type { Hold } from "../ledger/ledger.js";
 import type { Admission } from "../limits/limits.js";
 import type { ServedModel } from "../routing/model.js";
 import type { RequestRecord } from "../records/request-record.js";
+import type { LongReading } from "../routing/attempt-plan.js";
 import type { RunOptions } from "../routing/routing.js";
 import type { WireRequest } from "../wire/wire.js";
 import { findModel, openHold, reserve } from "./admission.js";
@@ -46,8 +48,8 @@ export async function generate(
   const startMs = performance.now();
   const deadline = steps.routing.deadline(startMs, call.callerEndMs ?? Infinity);
   const admitting = steps.limits.admit(call.caller, call.requestId);
-  // A wait costs more than most of the steps that could need one.
   const admission = admitting instanceof Promise ? await admitting : admitting;
+  const long = { reader: steps.longAnswers, memory: new ByteLease(steps.answerMemory, call.caller.accountId) };
   let usedTokens = 0;
   let isReserved = false;
   let hold: Hold | undefined;
@@ -68,20 +70,20 @@ export async function generate(
     const { plan } = opened;
     hold = opened.hold;
     const outputTokensMax = coveredOutputTokens(plan, hold.amountNanos, model);
-    const clamped = outputTokensMax !== plan.outputTokensMax;
-    const head = clamped ? { ...admission.head, "x-tollgate-clamped": String(outputTokensMax) } : admission.head;
+    const clampedTo = outputTokensMax === plan.outputTokensMax ? undefined : outputTokensMax;
+    const head = clampedTo === undefined ? admission.head : clampedHead(admission.head, clampedTo);
     const { stream, candidateCount } = request.facts;
     const { caller, signal } = call;
     const { accountId } = caller;
-    const outputMax = outputTokensMax === undefined ? undefined : outputTokensMax * candidateCount;
     const meter = new Meter({
       request,
       model,
       plan,
       hold,
-      outputTokensMax: outputMax,
+      outputTokensMax: outputTokensMax === undefined ? undefined : outputTokensMax * candidateCount,
       sink,
       stream,
+      acceptWire,
       head,
       startMs,
       createTime: new Date(steps.nowMs()),
@@ -92,10 +94,9 @@ export async function generate(
     });
     const { strict } = caller.settings;
     const run = { kind, acceptWire, outputTokensMax, stream, candidateCount, strict, accountId, signal, deadline };
-    const failure = await answer(request, model, run, meter, steps);
+    const failure = await answer(request, model, { run, long }, meter, call, steps);
     const { outcome, chargedNanos } = await conclude(meter, hold, failure, call, steps);
     usedTokens = totalTokens(outcome.usage);
-    const clampedTo = clamped ? outputTokensMax : undefined;
     record({ call, model, meter, outcome, chargedNanos, failure, startMs, clampedTo }, steps);
     if (failure !== undefined) throw failure;
   } catch (error) {
@@ -104,9 +105,14 @@ export async function generate(
     if (entering !== undefined) await entering;
     throw error;
   } finally {
-    call.record?.giveBack();
+    long.memory.giveBack();
     giveBack(hold, admission, usedTokens, call, steps);
   }
+}
+
+/** The head that tells that the output limit was lowered. */
+function clampedHead(head: Admission["head"], outputTokensMax: number): Admission["head"] {
+  return { ...head, "x-tollgate-clamped": String(outputTokensMax) };
 }
 
 /** What its record says of a request, refused or not. */
@@ -126,9 +132,10 @@ function giveBack(
   hold: Hold | undefined,
   admission: Admission,
   usedTokens: number,
-  { requestId }: GatewayCall,
+  { requestId, record: tap }: GatewayCall,
   { log }: Steps,
 ): void {
+  tap?.giveBack();
   try {
     hold?.close();
   } catch (err) {
@@ -146,15 +153,19 @@ function giveBack(
 async function answer(
   request: WireRequest,
   model: ServedModel,
-  run: RunOptions,
+  { run, long }: { readonly run: RunOptions; readonly long: LongReading },
   meter: Meter,
+  call: GatewayCall,
   { metrics, routing }: Steps,
 ): Promise<GatewayError | undefined> {
   metrics.running += 1;
   try {
-    await routing.run(request, model, run, meter);
+    await routing.run(request, model, run, meter, long);
+    // Before it is settled: an answer that cannot be written for its client costs nothing.
+    if (meter.isUnwritten) await meter.write(await meter.outcome(endingOf(undefined, call)));
     return undefined;
   } catch (error) {
+    if (meter.isUnwritten) meter.forget();
     return GatewayError.from(error);
   } finally {
     metrics.running -= 1;

@@ -38,6 +38,8 @@ export interface MeterOptions {
   readonly outputTokensMax: number | undefined;
   readonly sink: Sink<AnswerBatch>;
   readonly stream: boolean;
+  /** The wire whose bytes the caller takes; empty where it takes events. */
+  readonly acceptWire: string;
   /** Headers of the answer that are known before it. */
   readonly head: CallMetadata;
   readonly startMs: number;
@@ -241,6 +243,27 @@ export class Meter implements AnswerReceiver {
   /** What is wrong with what the upstream reported; undefined where nothing is. Known with the outcome. */
   get doubt(): UsageDoubt | ServedDoubt | undefined {
     return this.#doubt;
+  }
+
+  /** True where the answer is written for its client only now that it can be settled. */
+  get isUnwritten(): boolean {
+    return this.#whole?.long !== undefined;
+  }
+
+  /** Writes such an answer. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
+  async write(outcome: Outcome): Promise<void> {
+    const long = this.#whole?.long;
+    if (long === undefined || this.#whole === undefined) return;
+    const { acceptWire, createTime } = this.options;
+    const source = await long.write(acceptWire, this.#told(outcome, outcome.costNanos), createTime);
+    this.#whole = { ...this.#whole, source, long: undefined };
+  }
+
+  /** Nothing of the answer can be told: it is as if none had come. */
+  forget(): void {
+    this.#whole = undefined;
+    this.#report = undefined;
+    this.#firstBatchMs = undefined;
   }
 
   /** Ends a good answer: the last batch, with the finish. `chargedNanos` is what the account pays for it. */

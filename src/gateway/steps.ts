@@ -1,16 +1,20 @@
 /** What the pipeline of a generation calls, each step a part of its own. */
+import type { ByteBudget } from "../api/byte-budget.js";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Limits } from "../limits/limits.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { Routing } from "../routing/routing.js";
-import type { ClientWire, EmbeddingWire, LongBodies } from "../wire/wire.js";
+import type { ClientWire, EmbeddingWire, LongAnswers, LongBodies } from "../wire/wire.js";
 
 export interface Steps {
   readonly wires: ReadonlyMap<string, ClientWire>;
   readonly embeddingWires: ReadonlyMap<string, EmbeddingWire>;
   /** Reads what is too long for the event loop. */
   readonly longBodies: LongBodies;
+  readonly longAnswers: LongAnswers;
+  /** The memory for answers that are not streamed. */
+  readonly answerMemory: ByteBudget;
   readonly routing: Routing;
   readonly limits: Limits;
   readonly ledger: Ledger;

@@ -18,7 +18,7 @@ export interface UpstreamGauges {
 
 /** What waits for a thread. */
 export interface QueueGauges {
-  readonly worker: "ledger" | "reading" | "counting";
+  readonly worker: "ledger" | "reading" | "answers" | "counting";
   readonly jobs: number;
 }
 
@@ -42,6 +42,8 @@ export interface NodeReadings {
   openHolds(): number;
   upstreams(): readonly UpstreamGauges[];
   queues(): readonly QueueGauges[];
+  /** What answers that are not streamed take, while they come and until they are settled. */
+  answerBytes(): number;
   accounts(): Promise<readonly AccountGauges[]>;
 }
 
@@ -49,6 +51,7 @@ const NOTHING: NodeReadings = {
   openHolds: () => 0,
   upstreams: () => [],
   queues: () => [],
+  answerBytes: () => 0,
   accounts: () => Promise.resolve([]),
 };
 
@@ -137,6 +140,8 @@ export class NodeMetrics {
     this.#gauge("tollgate_holds_open", "Holds of requests that this node runs or settles.", [], () => [
       { labels: {}, value: this.#readings.openHolds() },
     ]);
+    const help = "Memory of answers in one piece of more than 64 KiB, until each is settled.";
+    this.#gauge("tollgate_answer_bytes", help, [], () => [{ labels: {}, value: this.#readings.answerBytes() }]);
     this.#gauge("tollgate_worker_queue_jobs", "What waits for a thread beside the event loop.", ["worker"], () =>
       this.#readings.queues().map(({ worker, jobs }) => ({ labels: { worker }, value: jobs })),
     );

@@ -1,6 +1,6 @@
 /** What is said between the event loop and the thread that reads long bodies. */
 import type { NamedItem } from "../wire/openai-responses/index.js";
-import type { BodyOrder, LongText, RequestFacts } from "../wire/wire.js";
+import type { AnswerOrder, AnswerReport, BodyOrder, LongText, RequestFacts } from "../wire/wire.js";
 
 /** A body in memory that both sides see; nothing of it is copied. */
 export interface SharedSource {
@@ -15,7 +15,17 @@ export type Task =
   | { readonly kind: "write"; readonly order: BodyOrder }
   | { readonly kind: "text" }
   | { readonly kind: "outline" }
-  | { readonly kind: "names" };
+  | { readonly kind: "names" }
+  | { readonly kind: "answer"; readonly order: AnswerOrder }
+  | { readonly kind: "tell"; readonly order: AnswerOrder; readonly to: TellOrder };
+
+/** How a long answer is written for its client. */
+export interface TellOrder {
+  readonly wire: string;
+  /** The finish, as the protocol writes it. */
+  readonly finish: Uint8Array;
+  readonly createTime: Date;
+}
 
 export interface Question {
   readonly source: SharedSource;
@@ -37,6 +47,16 @@ export interface WrittenBody {
   readonly unknown: readonly string[];
 }
 
+/** What is known of an answer that was read. */
+export interface AnswerInBytes {
+  readonly report: AnswerReport;
+  /** Absent where the wire's own bytes are the body as it came. */
+  readonly source: Uint8Array | undefined;
+  /** Messages of steps, as the protocol writes them. */
+  readonly steps: readonly Uint8Array[];
+  readonly vectors: readonly Float64Array[] | undefined;
+}
+
 /** The text as UTF-16. */
 export type TextInBytes = Omit<LongText, "text"> & { readonly bytes: Uint8Array };
 
@@ -45,6 +65,8 @@ export type Answer =
   | { readonly kind: "written"; readonly value: WrittenBody }
   | { readonly kind: "text"; readonly value: TextInBytes | undefined }
   | { readonly kind: "outline"; readonly value: Uint8Array }
+  | { readonly kind: "answer"; readonly value: AnswerInBytes }
+  | { readonly kind: "told"; readonly value: Uint8Array }
   | { readonly kind: "names"; readonly value: readonly NamedItem[] }
   | { readonly kind: "refused"; readonly reason: string; readonly metadata: Readonly<Record<string, string>> }
   | { readonly kind: "failed"; readonly message: string };

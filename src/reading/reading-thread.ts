@@ -25,11 +25,24 @@ class ReadingJob implements CountJob {
   }
 }
 
+/** What is said of what the thread had no room for, and of what it failed over. */
+export interface ThreadWords {
+  busy(): GatewayError;
+  tooMuch(cause: Error): GatewayError;
+}
+
+const OF_REQUESTS: ThreadWords = {
+  busy: () => overloaded("too many long requests wait to be read"),
+  tooMuch: (cause) => overloaded("the request takes too much to read", cause),
+};
+
 export class ReadingThread {
   #worker: Worker | undefined;
   readonly #queue = new CountQueue<ReadingJob>({ question: BOUND, settlement: BOUND });
   #running: ReadingJob | undefined;
   #idle: NodeJS.Timeout | undefined;
+
+  constructor(private readonly words = OF_REQUESTS) {}
 
   /** Bodies that wait, the one that is read now not included. */
   get waiting(): number {
@@ -44,7 +57,7 @@ export class ReadingThread {
   ): Promise<Extract<Answer, { readonly kind: Kind }>> {
     const answer = await new Promise<Answer>((resolve, reject) => {
       const job = new ReadingJob(question, account, resolve, reject);
-      if (!this.#queue.add(job)) return reject(busy());
+      if (!this.#queue.add(job)) return reject(this.words.busy());
       if (this.#running === undefined) this.#next();
     });
     if (isOf(answer, kind)) return answer;
@@ -62,7 +75,7 @@ export class ReadingThread {
     for (const job of waiting) this.#queue.took(job, 0, true);
     if (this.#running !== undefined) waiting.push(this.#running);
     this.#running = undefined;
-    for (const job of waiting) job.reject(busy());
+    for (const job of waiting) job.reject(this.words.busy());
     await worker?.terminate();
   }
 
@@ -102,9 +115,7 @@ export class ReadingThread {
     this.#worker = undefined;
     const job = this.#running;
     this.#next();
-    job?.reject(
-      new GatewayError("ERROR_REASON_OVERLOADED", { problem: "the request takes too much to read" }, { cause }),
-    );
+    job?.reject(this.words.tooMuch(cause));
   }
 }
 
@@ -115,6 +126,6 @@ function isOf<Kind extends Answer["kind"]>(
   return answer.kind === kind;
 }
 
-function busy(): GatewayError {
-  return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many long requests wait to be read" });
+export function overloaded(problem: string, cause?: Error): GatewayError {
+  return new GatewayError("ERROR_REASON_OVERLOADED", { problem }, cause === undefined ? undefined : { cause });
 }

@@ -12,6 +12,7 @@ import { bodyFor, checkSource } from "../routing/question.js";
 import { namedItems } from "../wire/openai-responses/index.js";
 import { outlined } from "../wire/request/outline.js";
 import type { BodyOrder, WireRequest } from "../wire/wire.js";
+import { readAnswer, tellAnswer } from "./answers.js";
 import type { Answer, Question, ReadBody, SharedSource, TextInBytes, WrittenBody } from "./protocol.js";
 import { readers, typedOutline } from "./readers.js";
 
@@ -58,6 +59,8 @@ function answerOf({ source, task }: Question): Answer {
     if (task.kind === "outline")
       return { kind: "outline", value: outlined({ ...source, body: asBuffer(source.body) }).body };
     if (task.kind === "names") return { kind: "names", value: namedItems(asBuffer(source.body)) };
+    if (task.kind === "answer") return { kind: "answer", value: readAnswer(asBuffer(source.body), task.order) };
+    if (task.kind === "tell") return { kind: "told", value: tellAnswer(asBuffer(source.body), task.order, task.to) };
     const request = requestOf(source);
     switch (task.kind) {
       case "read":
@@ -76,23 +79,29 @@ function answerOf({ source, task }: Question): Answer {
 
 /** What was written here goes over as it is; what is the client's own is seen by both sides anyway. */
 function movable(answer: Answer): ArrayBuffer[] {
-  const bytes = madeBytes(answer);
-  const isWhole = bytes?.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.byteLength;
-  return isWhole ? [bytes.buffer] : [];
+  const buffers = new Set<ArrayBuffer>();
+  for (const { buffer, byteLength } of madeBytes(answer))
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffers.add(buffer);
+  return [...buffers];
 }
 
-function madeBytes(answer: Answer): Uint8Array | undefined {
+function madeBytes(answer: Answer): readonly (Uint8Array | Float64Array)[] {
   switch (answer.kind) {
     case "written":
-      return answer.value.body;
+      return [answer.value.body];
     case "read":
-      return answer.value.outline;
+      return [answer.value.outline];
     case "text":
-      return answer.value?.bytes;
+      return answer.value === undefined ? [] : [answer.value.bytes];
     case "outline":
-      return answer.value;
+    case "told":
+      return [answer.value];
+    case "answer": {
+      const { source, steps, vectors = [] } = answer.value;
+      return source === undefined ? [...steps, ...vectors] : [source, ...steps, ...vectors];
+    }
     default:
-      return undefined;
+      return [];
   }
 }
 

@@ -1,7 +1,8 @@
 /** What an attempt is told: what to ask, within which bounds, and who takes the answer; and how it ends. */
+import type { ByteLease } from "../api/byte-budget.js";
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import type { AnswerForm, AnswerReport, Batch } from "../wire/wire.js";
+import type { AnswerForm, AnswerReport, Batch, LongAnswers } from "../wire/wire.js";
 import type { Deadline, RequestTimeouts } from "./deadline.js";
 import type { Question } from "./question.js";
 
@@ -25,9 +26,21 @@ export interface BatchReceiver {
   dropped?(params: readonly string[]): void;
 }
 
+/** Who reads answers that are too long for the event loop, and what those take that are in memory as one. */
+export interface LongReading {
+  readonly reader: LongAnswers;
+  readonly memory: ByteLease;
+}
+
 export interface AttemptPlan extends Question {
   /** What the batches carry. */
   readonly form: AnswerForm;
+  /** The wire whose bytes the caller takes; empty where it takes events. */
+  readonly acceptWire: string;
+  /** Whose request it is. */
+  readonly accountId: string;
+  /** Absent: all answers are read on the event loop. */
+  readonly long?: LongReading | undefined;
   /** True where a stream is to be taken as one batch, once all of it is there. */
   readonly gathers: boolean;
   readonly timeouts: RequestTimeouts;

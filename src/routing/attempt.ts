@@ -1,8 +1,9 @@
 /** One try of one target: from the request's first byte to the answer's last, within its bounds of time and size. */
-import { withoutByteOrderMark } from "../api/byte-order-mark.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { GatheredBytes } from "../api/gathered-bytes.js";
 import { GatewayError } from "../errors.js";
 import type { Exchange, UpstreamHandler } from "../upstream/upstream.js";
-import type { AnswerReport, Batch, StreamDecoder, WireRequest } from "../wire/wire.js";
+import type { AnswerReport, Batch, StreamDecoder } from "../wire/wire.js";
 import {
   abortReason,
   ANSWERED,
@@ -11,10 +12,12 @@ import {
   type AttemptPlan,
   type BatchReceiver,
 } from "./attempt-plan.js";
+import { AttemptTimes, type PhaseState } from "./attempt-times.js";
 import { HeldBack } from "./held-back.js";
+import { Intake } from "./intake.js";
 import { askBody, headersFor } from "./question.js";
+import { batchesOf, isLong, readLong, readShort } from "./whole-answer.js";
 import { readable, unreadable, upstreamFailed } from "../wire/error/refusals.js";
-import { wholeBatch } from "./whole-answer.js";
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
@@ -26,33 +29,34 @@ export function runAttempt(plan: AttemptPlan, receiver: BatchReceiver): Promise<
   return new Promise((resolve) => void new Attempt(plan, receiver, resolve).start());
 }
 
-type Phase = "head" | "stream" | "whole" | "error" | "done";
-
 class Attempt implements UpstreamHandler {
-  #phase: Phase = "head";
+  #phase: PhaseState["phase"] = "head";
   #exchange: Exchange | undefined;
   #decoder: StreamDecoder | undefined;
   #report: AnswerReport | undefined;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
-  readonly #chunks: Buffer[] = [];
+  readonly #kept = new GatheredBytes();
   #bytes = 0;
+  /** Of a stream. */
+  #intake: Intake | undefined;
   #timer: NodeJS.Timeout | undefined;
+  readonly #times: AttemptTimes;
   /** True until the upstream closed. */
   #isOpen = true;
-  /** Since when the upstream can be at work. */
-  #startMs = performance.now();
-  #lastReadMs = this.#startMs;
-  /** When output came last, or the head: pings are read, and are no life. */
-  #lastOutputMs = this.#startMs;
   /** True once something came that a client sees: pings and openings are no output. */
   #hasOutput = false;
   /** True once the receiver has something of the answer. Until then it is held back. */
   #isOut = false;
   #heldBack: HeldBack | undefined;
   #paused = false;
-  /** When reading on ends, once the client left. */
-  #readOnEndMs: number | undefined;
+  #onResume: (() => void) | undefined;
+  /** What was read has to wait for its turn; until then no more is read. */
+  readonly #follow = (isFull: boolean): void =>
+    this.#guard(() => {
+      if (isFull) this.#exchange?.pause();
+      else if (!this.#paused) this.#exchange?.resume();
+    });
   readonly #onAbort = (): void => this.#guard(() => this.#leave());
 
   constructor(
@@ -60,6 +64,7 @@ class Attempt implements UpstreamHandler {
     private readonly receiver: BatchReceiver,
     private readonly resolve: (end: AttemptEnd) => void,
   ) {
+    this.#times = new AttemptTimes(plan.timeouts, plan.deadline);
     if (plan.gathers) this.#heldBack = new HeldBack(true);
   }
 
@@ -90,7 +95,7 @@ class Attempt implements UpstreamHandler {
     const { served, model } = plan.target;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
     this.receiver.onDrain(() => this.#guard(() => this.#resume()));
-    this.#startMs = performance.now();
+    this.#times.startMs = performance.now();
     const path = speech.generatePath(model, plan.owned.stream);
     this.#exchange = served.upstream.send({ method: "POST", path, headers: headersFor(plan), body }, this);
   }
@@ -103,15 +108,16 @@ class Attempt implements UpstreamHandler {
     if (this.#phase === "done") return;
     this.#status = status;
     this.#headers = headers;
-    this.#lastReadMs = performance.now();
-    this.#lastOutputMs = this.#lastReadMs;
+    this.#times.revive();
     if (status !== ANSWERED) {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      const decoder = this.plan.speech.wire.decodeStream?.(this.plan.request.facts, this.plan.form, this.#asked);
+      const { request, form, speech } = this.plan;
+      const decoder = speech.wire.decodeStream?.(request.facts, form, request.outline ?? request);
       if (decoder === undefined) return this.#fail(upstreamFailed("it answered with a stream"));
       this.#decoder = decoder;
+      this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
       this.#watch(decoder.report);
     } else {
       this.#phase = "whole";
@@ -126,21 +132,26 @@ class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): void {
     // What follows an answer that is over.
     if (this.#phase === "done") return;
-    this.#lastReadMs = performance.now();
+    this.#times.lastReadMs = performance.now();
     this.#bytes += chunk.length;
     if (this.#phase === "error" && this.#bytes > ERROR_BYTES_MAX) return this.#refuse();
     if (this.#bytes > ANSWER_BYTES_MAX) return this.#fail(upstreamFailed("its answer is too large"));
-    const decoder = this.#decoder;
-    if (decoder === undefined) this.#chunks.push(chunk);
-    else if (chunk.length <= PIECE_BYTES || chunk.length <= (this.receiver.roomTokens?.() ?? Infinity))
-      this.#push(decoder, chunk);
-    else
-      for (let start = 0; start < chunk.length && this.#phase === "stream"; start += PIECE_BYTES)
-        this.#push(decoder, chunk.subarray(start, start + PIECE_BYTES));
+    if (this.#intake === undefined || this.plan.gathers) this.#guard(() => this.plan.long?.memory.reach(this.#bytes));
+    if (this.#intake === undefined || this.#decoder === undefined) return this.#kept.add(chunk);
+    if (this.#intake.admits(chunk.length)) this.#readShare(this.#decoder, chunk);
+    else this.#intake.push(chunk);
+  }
+
+  #readShare(decoder: StreamDecoder, chunk: Buffer): void {
+    if (chunk.length <= PIECE_BYTES || chunk.length <= (this.receiver.roomTokens?.() ?? Infinity))
+      return this.#push(decoder, chunk);
+    for (let start = 0; start < chunk.length && this.#phase === "stream"; start += PIECE_BYTES)
+      this.#push(decoder, chunk.subarray(start, start + PIECE_BYTES));
   }
 
   /** Once an event: no closure here. */
   #push(decoder: StreamDecoder, chunk: Buffer): void {
+    if (this.#isOver) return;
     let batch: Batch;
     try {
       batch = decoder.push(chunk);
@@ -160,7 +171,7 @@ class Attempt implements UpstreamHandler {
   /** An upstream that ignores the limit is left, and the answer ends as one that reached it. */
   #cut(decoder: StreamDecoder): void {
     if (this.#phase !== "stream") return;
-    if (this.#readOnEndMs !== undefined) return this.#fail(abortReason(this.plan.signal));
+    if (this.#hasLeft) return this.#fail(abortReason(this.plan.signal));
     this.#forward(decoder.cut(this.plan.owned.outputTokensMax ?? 0));
     this.#isOpen = false;
     this.#finish();
@@ -171,13 +182,14 @@ class Attempt implements UpstreamHandler {
     this.#isOpen = false;
     switch (this.#phase) {
       case "stream":
-        return this.#guard(() => this.#endStream());
+        return this.#intake?.end(() => this.#guard(() => this.#endStream()));
       case "whole":
         return this.#guard(() => this.#endWhole());
       case "error":
         return this.#refuse();
       case "head":
         return this.#fail(upstreamFailed("it closed the connection"));
+      case "reading":
       case "done":
         clearTimeout(this.#timer);
     }
@@ -187,16 +199,18 @@ class Attempt implements UpstreamHandler {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     const problem = sent ? "the connection was cut" : "it cannot be reached";
-    this.#fail(upstreamFailed(problem, error));
+    const fail = (): void => this.#fail(upstreamFailed(problem, error));
+    if (this.#intake === undefined) fail();
+    else this.#intake.end(fail);
   }
 
   get #isOver(): boolean {
     return this.#phase === "done";
   }
 
-  /** What the answer is read by. */
-  get #asked(): WireRequest {
-    return this.plan.request.outline ?? this.plan.request;
+  /** True once the client left, and its answer is read on. */
+  get #hasLeft(): boolean {
+    return this.#times.readOnEndMs !== undefined;
   }
 
   /** An upstream refuses in one envelope at most of its addresses. What came of it by now has to do. */
@@ -204,7 +218,7 @@ class Attempt implements UpstreamHandler {
     this.#guard(() => {
       const { wire, refusals } = this.plan.target.served.family;
       const decodeError = this.plan.speech.wire.decodeError ?? wire.decodeError;
-      const body = Buffer.concat(this.#chunks);
+      const body = this.#kept.take();
       this.#fail(readable(() => decodeError(this.#status, this.#headers, body, refusals)));
     });
   }
@@ -220,29 +234,41 @@ class Attempt implements UpstreamHandler {
   }
 
   #endWhole(): void {
-    const { form, owned } = this.plan;
-    const [first] = this.#chunks;
-    const isOne = first !== undefined && this.#chunks.length === 1;
-    const body = withoutByteOrderMark(isOne ? first : Buffer.concat(this.#chunks));
-    const answer = readable(() => this.plan.speech.wire.decodeAnswer(body, this.#asked, form));
+    if (isLong(this.#kept, this.plan)) {
+      this.#phase = "reading";
+      this.#tellLong().catch((error: unknown) => this.#fail(unreadable(error)));
+      return;
+    }
+    const answer = readable(() => readShort(this.#kept, this.plan));
     this.#watch(answer.report);
-    // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
-    const isTyped = form === "events" || owned.stream;
-    this.#forward(readable(() => wholeBatch(answer, body, isTyped)));
+    this.#forward(readable(() => answer.batch()));
+    this.#finish();
+  }
+
+  /** The thread that reads it may be busy with others', and what it tells goes out as its client takes it. */
+  async #tellLong(): Promise<void> {
+    const answer = await readLong(this.#kept, this.plan);
+    if (this.#isOver) return;
+    this.#watch(answer.report);
+    for await (const batch of batchesOf(answer, this.plan)) {
+      this.#forward(batch);
+      await (this.#paused ? new Promise<void>((resolve) => (this.#onResume = resolve)) : nextTurn());
+      if (this.#isOver) return;
+    }
     this.#finish();
   }
 
   #forward(batch: Batch): void {
     if (batch.visible) {
-      this.#lastOutputMs = this.#lastReadMs;
+      this.#times.lastOutputMs = this.#times.lastReadMs;
       if (!this.#hasOutput) {
         this.#hasOutput = true;
         this.plan.onOutput();
       }
     }
-    const hasLeft = this.#readOnEndMs !== undefined;
+    const hasLeft = this.#hasLeft;
     // What nobody is given yet counts all the same.
-    if (hasLeft || this.plan.gathers) this.receiver.look?.(this.#lastReadMs);
+    if (hasLeft || this.plan.gathers) this.receiver.look?.(this.#times.lastReadMs);
     if (!hasLeft && (batch.events.length > 0 || batch.source.length > 0 || batch.visible)) this.#give(batch);
     if (batch.error !== undefined) this.#fail(batch.error);
   }
@@ -251,79 +277,58 @@ class Attempt implements UpstreamHandler {
     const out = this.#isOut ? batch : (this.#heldBack ??= new HeldBack(false)).take(batch);
     if (out === undefined) return;
     this.#isOut = true;
-    if (this.receiver.take(out, this.#lastReadMs) || this.#paused) return;
+    if (this.receiver.take(out, this.#times.lastReadMs) || this.#paused) return;
     this.#paused = true;
+    this.#intake?.hold();
     this.#exchange?.pause();
   }
 
   #resume(): void {
     if (!this.#paused || this.#phase === "done") return;
     this.#paused = false;
-    this.#lastReadMs = performance.now();
-    this.#lastOutputMs = this.#lastReadMs;
-    this.#exchange?.resume();
+    this.#times.revive();
+    this.#onResume?.();
+    this.#intake?.release();
+    if (this.#intake?.isResting !== true) this.#exchange?.resume();
   }
 
   /** The client left: stop where that stops the bill, else read on for the usage, within bounds. */
   #leave(): void {
-    if (this.#phase === "done" || this.#readOnEndMs !== undefined) return;
+    if (this.#phase === "done" || this.#hasLeft) return;
     if (this.#phase === "error" || !this.plan.mayReadOn()) return this.#fail(abortReason(this.plan.signal));
-    this.#readOnEndMs = performance.now() + this.plan.timeouts.readOnMs;
+    this.#times.readOn();
     this.#resume();
     this.#arm();
   }
 
-  /**
-   * One timer for each attempt, set anew when it fires rather than at each read: it sleeps until the phase is over, and
-   * no longer than the shortest of the phases that may have begun meanwhile.
-   */
+  /** One timer for each attempt, set anew when it fires rather than at each read. */
   #arm(): void {
-    const { idleMs, lingerMs } = this.plan.timeouts;
     clearTimeout(this.#timer);
-    const [dueMs] = this.#due();
-    const napMs = this.plan.owned.stream ? Math.min(idleMs, lingerMs) : idleMs;
-    const sleepMs = Math.min(dueMs - performance.now(), napMs);
-    this.#timer = setTimeout(() => this.#guard(() => this.#look()), Math.max(0, Math.ceil(sleepMs)));
+    const napMs = this.#times.napMs(this.#state, this.plan.owned.stream);
+    this.#timer = setTimeout(() => this.#guard(() => this.#look()), napMs);
   }
 
-  /** When the phase that runs is too long, and its name. Each has its own bound; the total bounds all. */
-  #due(): readonly [number, string] {
-    const { endMs } = this.plan.deadline;
-    if (this.#readOnEndMs !== undefined) return [this.#readOnEndMs, "read on"];
-    const [phaseEndMs, phase] = this.#phaseDue();
-    return phaseEndMs < endMs ? [phaseEndMs, phase] : [endMs, "total"];
-  }
-
-  #phaseDue(): readonly [number, string] {
-    const { firstTokenMs, wholeMs, idleMs, lingerMs } = this.plan.timeouts;
-    // Why it refuses is worth a moment, and no more: another target may answer meanwhile.
-    if (this.#phase === "error") return [this.#lastOutputMs + lingerMs, "error"];
+  get #state(): PhaseState {
     const isStream = this.#phase === "stream" || (this.#phase === "head" && this.plan.owned.stream);
-    if (isStream && !this.#hasOutput) return [this.#startMs + firstTokenMs, "first token"];
-    if (!isStream && this.#bytes === 0) return [this.#startMs + wholeMs, "first byte"];
-    if (this.#paused) return [Infinity, "idle"];
-    // Behind pings the next word may take as long as the first one may: some upstreams gather a call's arguments so.
-    const outputEndMs = isStream ? this.#lastOutputMs + firstTokenMs : Infinity;
-    return [Math.min(this.#lastReadMs + idleMs, outputEndMs), "idle"];
+    const hasBytes = this.#bytes > 0;
+    return { phase: this.#phase, isStream, hasOutput: this.#hasOutput, hasBytes, isPaused: this.#paused };
   }
 
   #look(): void {
     const nowMs = performance.now();
-    const { lingerMs } = this.plan.timeouts;
-    const hasLingered = !this.#paused && nowMs - this.#lastReadMs >= lingerMs;
     if (this.#phase === "done") {
-      if (hasLingered) return this.#exchange?.abort();
+      if (!this.#paused && this.#times.hasLingered(nowMs)) return this.#exchange?.abort();
       this.#arm();
       this.#timer?.unref();
       return;
     }
     // Nothing follows that counts: some wires have no word for their end, and usage had its time to come. Pings may.
-    const isSilent = !this.#paused && nowMs - this.#lastOutputMs >= lingerMs;
+    const isSilent = !this.#paused && this.#times.isSilent(nowMs);
     if (isSilent && this.#decoder?.report.complete === true) {
       this.#guard(() => this.#endStream());
       return this.#exchange?.abort();
     }
-    const [dueMs, phase] = this.#due();
+    const [dueMs, phase] = this.#times.due(this.#state);
     if (nowMs < dueMs) {
       if (this.#phase === "stream") this.#guard(() => this.receiver.look?.(nowMs));
       return this.#arm();
@@ -346,22 +351,19 @@ class Attempt implements UpstreamHandler {
 
   #finish(): void {
     if (this.#isOver) return;
-    const hasLeft = this.#readOnEndMs !== undefined;
+    const hasLeft = this.#hasLeft;
     const rest = hasLeft || this.#isOut ? undefined : this.#heldBack?.end();
     if (rest !== undefined) {
       this.#isOut = true;
-      this.receiver.take(rest, this.#lastReadMs);
+      this.receiver.take(rest, this.#times.lastReadMs);
     }
     this.#over(hasLeft ? this.#failure(abortReason(this.plan.signal)) : undefined, () => {
-      if (this.#isOpen) this.#linger();
+      if (!this.#isOpen) return;
+      // The connection is free for others once it ends; one that stays open is closed.
+      if (this.#paused || this.#intake?.isResting === true) this.#exchange?.resume();
+      this.#paused = false;
+      this.#timer?.unref();
     });
-  }
-
-  /** The connection is free for others once it ends; one that stays open is closed. */
-  #linger(): void {
-    if (this.#paused) this.#exchange?.resume();
-    this.#paused = false;
-    this.#timer?.unref();
   }
 
   #fail(error: GatewayError): void {
@@ -379,14 +381,17 @@ class Attempt implements UpstreamHandler {
   #over(failure: AttemptFailure | undefined, letGo: () => void): void {
     if (this.#phase === "done") return;
     this.#phase = "done";
+    if (failure !== undefined && !this.#isOut) this.plan.long?.memory.giveBack();
+    this.#onResume?.();
     try {
       if (!this.#isOpen) clearTimeout(this.#timer);
       this.plan.signal.removeEventListener("abort", this.#onAbort);
       letGo();
+      this.#intake?.drop();
     } catch {
       clearTimeout(this.#timer);
     }
-    if (this.#readOnEndMs !== undefined) this.plan.readOnEnded();
+    if (this.#hasLeft) this.plan.readOnEnded();
     this.resolve({ failure, containerId: this.#report?.containerId ?? "" });
   }
 }

@@ -2,6 +2,7 @@
  * What of an attempt's answer is held back: its opening, so that a target that fails there can be left for another, or
  * all of it, where the target answers as a stream alone and the caller wants the answer whole.
  */
+import { GatheredBytes } from "../api/gathered-bytes.js";
 import type { Event } from "../api/index.js";
 import type { Batch } from "../wire/wire.js";
 
@@ -12,8 +13,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 export class HeldBack {
   readonly #events: Event[] = [];
-  readonly #sources: Buffer[] = [];
-  #bytes = 0;
+  readonly #sources = new GatheredBytes();
 
   /** With `untilEnd` all of it is held back. It is never longer than an answer may be. */
   constructor(private readonly untilEnd: boolean) {}
@@ -31,26 +31,25 @@ export class HeldBack {
 
   /** The answer is whole, and nothing of it went out: this is the answer. Undefined where there is none. */
   end(): Batch | undefined {
-    if (!this.untilEnd && this.#events.length + this.#bytes === 0) return undefined;
+    if (!this.untilEnd && this.#events.length + this.#sources.length === 0) return undefined;
     return this.#before({ events: [], source: NO_BYTES, visible: true, error: undefined });
   }
 
   /** False where there is no room. */
   #keep({ events, source }: Batch): boolean {
     const isFull =
-      this.#bytes + source.length > KEPT_BYTES_MAX || this.#events.length + events.length > KEPT_EVENTS_MAX;
+      this.#sources.length + source.length > KEPT_BYTES_MAX || this.#events.length + events.length > KEPT_EVENTS_MAX;
     if (isFull) return false;
     for (const event of events) this.#events.push(event);
-    if (source.length > 0) this.#sources.push(source);
-    this.#bytes += source.length;
+    if (source.length > 0) this.#sources.add(source);
     return true;
   }
 
   #before(batch: Batch): Batch {
-    if (this.#events.length + this.#bytes === 0) return batch;
+    if (this.#events.length + this.#sources.length === 0) return batch;
     const { error, embeddings } = batch;
     const events = [...this.#events, ...batch.events];
-    const source = this.#bytes === 0 ? batch.source : Buffer.concat([...this.#sources, batch.source]);
+    const source = this.#sources.length === 0 ? batch.source : Buffer.concat([this.#sources.take(), batch.source]);
     return { events, source, visible: true, error, embeddings };
   }
 }

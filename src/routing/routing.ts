@@ -5,7 +5,7 @@ import { formOf, speechFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
 import { runAttempt } from "./attempt.js";
-import { abortReason, type AttemptFailure, type BatchReceiver } from "./attempt-plan.js";
+import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-plan.js";
 import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
@@ -119,8 +119,17 @@ export class Routing {
     return new Deadline(startMs, callerEndMs, this.options.timeouts);
   }
 
-  /** Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. */
-  async run(request: WireRequest, model: ServedModel, options: RunOptions, receiver: AnswerReceiver): Promise<void> {
+  /**
+   * Pushes one answer of the model into the receiver. Rejects with a GatewayError that names the model. Without `long`
+   * all answers are read on the event loop.
+   */
+  async run(
+    request: WireRequest,
+    model: ServedModel,
+    options: RunOptions,
+    receiver: AnswerReceiver,
+    long?: LongReading,
+  ): Promise<void> {
     const tried: Target[] = [];
     const targets = this.containers.holders(targetsFor(model, options.kind), request, options.accountId);
     let last: GatewayError | undefined;
@@ -136,7 +145,7 @@ export class Routing {
       tried.push(target);
       receiver.begin(target, attempt);
       const permits = this.#permits(request, target, model, options.accountId);
-      const failure = await this.#try(request, target, permits, options, receiver);
+      const failure = await this.#try(request, target, permits, options, receiver, long);
       receiver.ended(failure);
       if (failure === undefined) return;
       last = failure.error;
@@ -212,6 +221,7 @@ export class Routing {
     permits: TargetPermits,
     options: RunOptions,
     receiver: AnswerReceiver,
+    long: LongReading | undefined,
   ): Promise<AttemptFailure | undefined> {
     const { health } = target;
     const { accountId, signal } = options;
@@ -230,6 +240,9 @@ export class Routing {
         headers,
         owned,
         permits,
+        acceptWire: options.acceptWire,
+        accountId,
+        long,
         form: gathers ? "events" : formOf(speech, options.acceptWire),
         gathers,
         strict: options.strict,

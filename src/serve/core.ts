@@ -21,6 +21,8 @@ import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
 import { Routing } from "../routing/routing.js";
 import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
+import { ByteBudget, OF_ANSWERS } from "../api/byte-budget.js";
+import { createLongAnswers } from "../reading/long-answers.js";
 import { createLongBodies } from "../reading/long-bodies.js";
 import { clientWires as wires, embeddingWires } from "../reading/readers.js";
 import { closeTokenCounter } from "../pricing/tokens.js";
@@ -105,9 +107,9 @@ export async function startCore(options: CoreOptions): Promise<Core> {
   const shown = await firstStart({ keys, ledger, nowMs }, environment.operatorKey, demo);
   const people = createPeople({ store, coordination, keys, ledger, settings }, derived, options);
   const limits = new Limits({ coordination });
-  const longBodies = createLongBodies();
-  metrics.node.attach(nodeReadings({ ledger, store, routing, longBodies, settings, nowMs }));
-  const gateway = createGateway({ wires, embeddingWires, longBodies, routing, limits, ledger, log, metrics, nowMs });
+  const reading = startReading(environment);
+  metrics.node.attach(nodeReadings({ ledger, store, routing, ...reading, settings, nowMs }));
+  const gateway = createGateway({ wires, embeddingWires, ...reading, routing, limits, ledger, log, metrics, nowMs });
   const { requests, records } = await openRecords(options, derived, tracing, owner);
   const keyUses = noteKeyUses(store, requests, log);
   const replays = createReplays({ ledger, coordination }, derived, answers, options);
@@ -148,10 +150,18 @@ export async function startCore(options: CoreOptions): Promise<Core> {
     close: () => {
       endRotationWatch();
       const first = [settings, nightly, notes, people.topUpCodes, people.cardPayments, keyUses, alerts, replays];
-      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, longBodies];
+      const later = [ledger, records, routes, coordination, { close: closeTokenCounter }, reading];
       return closeEach([...first, ...later, store, journals, tracing]);
     },
   };
+}
+
+/** The threads that read what is too long for the event loop, and the memory for answers. */
+function startReading({ bodyMemoryBytes }: Environment) {
+  const longBodies = createLongBodies();
+  const longAnswers = createLongAnswers();
+  const close = (): Promise<void> => closeEach([longBodies, longAnswers]);
+  return { longBodies, longAnswers, answerMemory: new ByteBudget(bodyMemoryBytes, OF_ANSWERS), close };
 }
 
 /** Requests through the ledger, so that a client that asks after its answer sees what it paid. */

@@ -19,6 +19,8 @@ export interface NodeReadingParts {
   readonly store: Pick<Store, "ledger" | "accounts">;
   readonly routing: Routing;
   readonly longBodies: { waiting(): number };
+  readonly longAnswers: { waiting(): number };
+  readonly answerMemory: { readonly used: number };
   /** Those in force, which name accounts. */
   readonly settings: Pick<SettingsKeeper, "metrics">;
   /** The time of day. */
@@ -26,7 +28,7 @@ export interface NodeReadingParts {
 }
 
 export function nodeReadings(parts: NodeReadingParts): NodeReadings {
-  const { ledger, routing, longBodies, nowMs } = parts;
+  const { ledger, routing, longBodies, longAnswers, answerMemory, nowMs } = parts;
   let read: { readonly timeMs: number; readonly accounts: Promise<readonly AccountGauges[]> } | undefined;
   return {
     openHolds: () => ledger.lease.openHoldCount,
@@ -34,8 +36,10 @@ export function nodeReadings(parts: NodeReadingParts): NodeReadings {
     queues: () => [
       { worker: "ledger", jobs: ledger.lease.waitingOperations },
       { worker: "reading", jobs: longBodies.waiting() },
+      { worker: "answers", jobs: longAnswers.waiting() },
       { worker: "counting", jobs: waitingCounts() },
     ],
+    answerBytes: () => answerMemory.used,
     accounts: () => {
       const timeMs = nowMs();
       if (read === undefined || timeMs - read.timeMs >= ACCOUNTS_AGE_MS || timeMs < read.timeMs)

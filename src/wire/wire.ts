@@ -2,6 +2,7 @@
 import type { SlicedText } from "../api/sliced-text.js";
 import type { Answer, Embedding, EmbedResponse, Event, Price, Prompt, ToolUse, Usage } from "../api/index.js";
 import type { GatewayError } from "../errors.js";
+import type { ReadAnswer } from "./answer/long-answer.js";
 import type { StreamEncoder } from "./events/writer.js";
 import type { RefusalRow } from "./error/upstream-refusal.js";
 import type { Held } from "./request/held-objects.js";
@@ -11,7 +12,8 @@ import type { ToolOrders } from "./request/member-gate.js";
 import type { MemberTable } from "./request/members.js";
 
 export { StreamEncoder } from "./events/writer.js";
-export { isLongBody } from "./json/weight.js";
+export type { AnswerOrder, LongAnswers, ReadAnswer } from "./answer/long-answer.js";
+export { isLongAnswer, isLongBody } from "./json/weight.js";
 
 /** What the gateway must know of a request before it is sent, whichever wire it came in. */
 export interface RequestFacts {
@@ -213,6 +215,8 @@ export interface Batch {
   readonly error: GatewayError | undefined;
   /** The vectors of an answer that is nothing else; absent where the source stands for them. */
   readonly embeddings?: readonly Embedding[] | undefined;
+  /** The answer, where it is written for its client once it is settled; absent where the rest of the batch holds it. */
+  readonly long?: ReadAnswer | undefined;
 }
 
 /**

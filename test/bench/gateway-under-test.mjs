@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runDirectory, start } from "./child.mjs";
+import { worstModels, worstUpstreams } from "./worst-settings.mjs";
 
 const ENTRIES = ["../../dist/src/cli/main.js", "../../dist/cli/main.js"];
 const INPUT_USD_PER_MILLION = "0.25";
@@ -47,6 +48,7 @@ export function costNanos(/** @type {{ input: number, output: number }} */ usage
  * @param {string} options.entry
  * @param {number} options.upstreamPort
  * @param {number} [options.otherPort] The upstream of the other account's model, where it has one of its own.
+ * @param {number} [options.worstPort] An upstream that means harm, where there is one.
  * @param {boolean} [options.split]
  * @param {string[]} [options.nodeOptions]
  * @param {string} [options.data] A data directory that is there already.
@@ -55,14 +57,14 @@ export function costNanos(/** @type {{ input: number, output: number }} */ usage
  */
 export async function startGateway(options) {
   const { entry, upstreamPort, otherPort = upstreamPort, split = false, nodeOptions = [] } = options;
-  const { data, variables } = options;
+  const { data, variables, worstPort } = options;
   const directory = join(runDirectory, `gateway-${process.hrtime.bigint()}`);
   mkdirSync(directory);
   const key = makeSecret();
   const operatorKey = makeSecret();
   const otherKey = makeSecret();
   const settingsPath = join(directory, "tollgate.yaml");
-  writeFileSync(settingsPath, settings({ upstreamPort, otherPort, key, otherKey }));
+  writeFileSync(settingsPath, settings({ upstreamPort, otherPort, worstPort, key, otherKey }));
   const secret = {
     TOLLGATE_SECRET: randomBytes(24).toString("hex"),
     TOLLGATE_LOG_LEVEL: "info",
@@ -110,22 +112,29 @@ function makeSecret() {
   return `sk-${randomBytes(16).toString("hex")}`;
 }
 
-/** @param {{ upstreamPort: number, otherPort: number, key: string, otherKey: string }} options */
-function settings({ upstreamPort, otherPort, key, otherKey }) {
+/**
+ * @param {object} options
+ * @param {number} options.upstreamPort
+ * @param {number} options.otherPort
+ * @param {number | undefined} options.worstPort
+ * @param {string} options.key
+ * @param {string} options.otherKey
+ */
+function settings({ upstreamPort, otherPort, worstPort, key, otherKey }) {
   const served = `context_tokens: 1000000
     output_tokens_max: 16000
     price: { input: "${INPUT_USD_PER_MILLION}", output: "${OUTPUT_USD_PER_MILLION}" }`;
   return `upstreams:
   mock: { family: openai-compatible, base_url: "http://127.0.0.1:${upstreamPort}/v1", api_key: "sk-upstream" }
   other: { family: openai-compatible, base_url: "http://127.0.0.1:${otherPort}/v1", api_key: "sk-upstream" }
-models:
+${worstPort === undefined ? "" : worstUpstreams(worstPort)}models:
   ${MODEL}:
     targets: [{ upstream: mock }]
     ${served}
   ${OTHER_MODEL}:
     targets: [{ upstream: other }]
     ${served}
-accounts:
+${worstPort === undefined ? "" : worstModels(served)}accounts:
   ${ACCOUNT}: { credit: "1000000.00" }
   other: { credit: "1000000.00" }
 keys:

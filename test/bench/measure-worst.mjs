@@ -59,17 +59,63 @@ export async function measureWorst(scenario, subjects, otherMockPort) {
   return turns;
 }
 
+/** The upstream whose answers are the worst, in a process that leaves the processor to what is measured. */
+export async function startWorstUpstream() {
+  const { pid, ready, stop } = await start("worst-upstream", [process.execPath, here("worst-upstream.mjs")]);
+  setPriority(pid, constants.priority.PRIORITY_LOW);
+  return { port: Number(ready["port"]), stop };
+}
+
 /**
- * The subject's longest stall while all cases are sent to an address. Tells what each did.
+ * The same of every worst answer.
+ * @param {import("./scenarios.mjs").Scenario} scenario
+ * @param {readonly import("./subjects.mjs").Subject[]} subjects
+ * @param {number} worstPort
+ * @returns {Promise<Map<string, Record<string, number>[]>>}
+ */
+export async function measureWorstAnswers(scenario, subjects, worstPort) {
+  /** @type {Map<string, Record<string, number>[]>} */
+  const turns = new Map();
+  for (const subject of subjects) {
+    const gaps = new Streams(scenario, subject);
+    await sleep(3_000);
+    gaps.take();
+    await sleep(10_000);
+    const aloneP99Ms = p99(gaps.take());
+    const base = `http://${subject.host}:${subject.port}`;
+    const upstream = `http://127.0.0.1:${worstPort}`;
+    const heldMs = await follow([here("worst-answer-attack.mjs"), base, upstream, subject.otherKey ?? ""]);
+    const besideP99Ms = p99(gaps.take());
+    gaps.stop();
+    const told = { aloneP99Ms, besideP99Ms, heldMs, gapGrowth: besideP99Ms / aloneP99Ms };
+    process.stdout.write(`${JSON.stringify({ name: "all", ...told })}\n`);
+    turns.set(subject.name, [told]);
+  }
+  return turns;
+}
+
+/** @param {string} name */
+function here(name) {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/**
+ * The subject's longest stall while all cases are sent to an address.
  * @param {import("./subjects.mjs").Subject} subject
  * @param {string} base
  * @param {string} grpc host:port; empty where it has none.
  */
-async function attack(subject, base, grpc) {
-  const script = fileURLToPath(new URL("worst-attack.mjs", import.meta.url));
-  const child = spawn(process.execPath, [script, base, grpc, subject.otherKey ?? "", OTHER_MODEL], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+function attack(subject, base, grpc) {
+  return follow([here("worst-attack.mjs"), base, grpc, subject.otherKey ?? "", OTHER_MODEL]);
+}
+
+/**
+ * Runs a script that does harm, one case for each line that it is given. Tells what each did; resolves with the longest
+ * stall of all.
+ * @param {string[]} script
+ */
+async function follow(script) {
+  const child = spawn(process.execPath, script, { stdio: ["pipe", "pipe", "inherit"] });
   readHolds();
   // An attacker has a machine of its own: on this one it must not take the processor from what is measured.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);

@@ -3,7 +3,7 @@ import { Charges, measureLoad, servesFormat } from "./measure-load.mjs";
 import { measureSoak } from "./measure-soak.mjs";
 import { measureSlow } from "./measure-slow.mjs";
 import { measureStart } from "./measure-start.mjs";
-import { measureWorst, watchOptions } from "./measure-worst.mjs";
+import { measureWorst, measureWorstAnswers, startWorstUpstream, watchOptions } from "./measure-worst.mjs";
 import { resultOf } from "./result.mjs";
 import { startSubject } from "./subjects.mjs";
 
@@ -18,11 +18,12 @@ import { startSubject } from "./subjects.mjs";
 export async function runScenario(scenario, bench, tools) {
   /** @type {Subject[]} */
   const subjects = [];
+  const worst = scenario.attack === "answers" ? await startWorstUpstream() : undefined;
   /** @type {string[]} */
   const skipped = [];
   try {
     for (const name of scenario.subjects) {
-      const subject = await startSubject(name, scenario.kind === "worst" ? watched(bench) : bench);
+      const subject = await startSubject(name, scenario.kind === "worst" ? watched(bench, worst?.port) : bench);
       // A peer that nobody asked for is nothing that is missing.
       if ("skipped" in subject) skipped.push(...(subject.skipped === "" ? [] : [`${name} (${subject.skipped})`]));
       else subjects.push(subject);
@@ -33,17 +34,24 @@ export async function runScenario(scenario, bench, tools) {
         result: undefined,
         skipped: [...skipped, `${scenario.name} (the gateway does not serve this format yet)`],
       };
-    const turns = await measure(scenario, subjects, bench, tools);
+    const turns =
+      worst === undefined
+        ? await measure(scenario, subjects, bench, tools)
+        : await measureWorstAnswers(scenario, subjects, worst.port);
     return { result: resultOf(scenario, turns), skipped };
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));
+    await worst?.stop();
   }
 }
 
-/** @param {import("./subjects.mjs").Bench} bench */
-function watched(bench) {
+/**
+ * @param {import("./subjects.mjs").Bench} bench
+ * @param {number | undefined} worstPort
+ */
+function watched(bench, worstPort) {
   const nodeOptions = [...bench.options.nodeOptions, ...watchOptions()];
-  return { ...bench, options: { ...bench.options, nodeOptions } };
+  return { ...bench, ...(worstPort === undefined ? {} : { worstPort }), options: { ...bench.options, nodeOptions } };
 }
 
 /**

@@ -15,6 +15,7 @@
  * @property {string[]} subjects In the order of a round.
  * @property {string} base The subject that the ratios are to.
  * @property {string} [ratioOf] The metric that the ratios compare; cpuUs where absent.
+ * @property {"answers"} [attack] Of worst cases: an upstream's answers; absent: a tenant's requests.
  * @property {string} judged The subject that the goals are about.
  * @property {Goal[]} goals
  * @property {import("./bodies.mjs").BodyShape} body
@@ -171,6 +172,18 @@ export const SCENARIOS = [
       { metric: "heldMs", atMost: 20 },
       { metric: "gapGrowth", atMost: 1.2 },
     ],
+  },
+  {
+    ...streams,
+    name: "worst-answers",
+    title: "100 streams beside a tenant whose upstreams give every worst answer of up to 64 MiB",
+    kind: "worst",
+    attack: "answers",
+    subjects: ["gateway"],
+    base: "gateway",
+    ratioOf: "gapGrowth",
+    callers: 100,
+    goals: [{ metric: "heldMs", atMost: 20 }],
   },
   {
     ...streams,

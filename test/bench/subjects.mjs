@@ -26,8 +26,12 @@ import { findNginx, startNginx } from "./nginx.mjs";
  */
 
 /**
- * @typedef {{ mockPort: number, mockPid: number, otherMockPort?: number, options: import("./arguments.mjs").Options }}
- * Bench
+ * @typedef {object} Bench
+ * @property {number} mockPort
+ * @property {number} mockPid
+ * @property {number} [otherMockPort]
+ * @property {number} [worstPort] An upstream that means harm.
+ * @property {import("./arguments.mjs").Options} options
  */
 /** A subject that cannot be measured here, and why. @typedef {{ skipped: string }} Skipped */
 
@@ -102,11 +106,11 @@ export function startSubject(name, bench) {
  * @param {boolean} split
  * @returns {Promise<Subject | Skipped>}
  */
-async function gatewaySubject(name, { mockPort, otherMockPort, options }, split) {
+async function gatewaySubject(name, { mockPort, otherMockPort, worstPort, options }, split) {
   const entry = options.entry ?? findGateway();
   if (entry === undefined) return { skipped: "dist is not built (npm run build)" };
   const { nodeOptions, variables } = options;
-  const upstreams = { upstreamPort: mockPort, otherPort: otherMockPort };
+  const upstreams = { upstreamPort: mockPort, otherPort: otherMockPort, worstPort };
   const gateway = await startGateway({ entry, ...upstreams, split, nodeOptions, variables });
   const door = name === "gateway-grpc" ? "grpc" : "http";
   const [host = "", port = ""] = (door === "grpc" ? gateway.grpc : gateway.http).split(":");

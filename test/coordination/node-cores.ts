@@ -15,6 +15,8 @@ import { Keys, type KeyWithSecret } from "../../src/keys/keys.js";
 import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
 import { Metrics } from "../../src/observe/metrics.js";
+import { ByteBudget, OF_ANSWERS } from "../../src/api/byte-budget.js";
+import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { clientWires, embeddingWires } from "../../src/reading/readers.js";
 import { createModelCatalog, createUpstreamBoard } from "../../src/routing/catalog.js";
@@ -76,7 +78,8 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
   await ledger.start();
   await ledger.createAccount({ id: ACCOUNT, name: ACCOUNT }, TEST_ACT);
   const { routing, disconnect } = await openRouting();
-  const longBodies = createLongBodies();
+  const long = { longBodies: createLongBodies(), longAnswers: createLongAnswers() };
+  const answerMemory = new ByteBudget(64 * 1024 * 1024, OF_ANSWERS);
   const rootSecret = randomBytes(32);
   const prefix = newPrefix();
   const open = async (url: string): Promise<NodeCore> => {
@@ -84,7 +87,8 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
     const keys = new Keys({ store, coordination, rootSecret, nowMs: Date.now, randomBytes });
     const limits = new Limits({ coordination });
     const metrics = new Metrics();
-    const steps = { wires: clientWires, embeddingWires, longBodies, routing, limits, ledger, log: SILENT, metrics };
+    const reading = { wires: clientWires, embeddingWires, ...long, answerMemory };
+    const steps = { ...reading, routing, limits, ledger, log: SILENT, metrics };
     const gateway = createGateway({ ...steps, nowMs: Date.now });
     const dispatcher = createDispatcher({
       alerts: alertsOver(store),
@@ -142,7 +146,8 @@ export async function openNodeCores(urls: readonly string[], redis: Partial<Redi
       await Promise.all(nodes.map(({ coordination }) => coordination.close()));
       await ledger.close();
       await disconnect();
-      await longBodies.close();
+      await long.longBodies.close();
+      await long.longAnswers.close();
       await store.close();
       rmSync(directory, { recursive: true, force: true });
     },

@@ -19,6 +19,8 @@ import { Limits } from "../../src/limits/limits.js";
 import { Metrics } from "../../src/observe/metrics.js";
 import { telling } from "../../src/observe/telling.js";
 import { dearest } from "../../src/pricing/dearest.js";
+import { ByteBudget, OF_ANSWERS } from "../../src/api/byte-budget.js";
+import { createLongAnswers } from "../../src/reading/long-answers.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { connectUpstreams, type LoadOptions, loadTable } from "../../src/routing/load.js";
 import { createModelCatalog, createUpstreamBoard } from "../../src/routing/catalog.js";
@@ -110,10 +112,13 @@ export async function openFaultyCore(
   const { routing, disconnect } = await openRouting(url, faults, (running) => (drains = running));
   const limits = new Limits({ coordination });
   const longBodies = createLongBodies();
+  const longAnswers = createLongAnswers();
   const steps = {
     wires: new Map([[wire.name, faults.watch("wire", wire, NAMES)]]),
     embeddingWires: new Map(),
     longBodies,
+    longAnswers,
+    answerMemory: new ByteBudget(64 * 1024 * 1024, OF_ANSWERS),
     routing: faults.watch("routing", routing, {}, { "run 3": "meter" }),
     limits,
     ledger,
@@ -166,6 +171,7 @@ export async function openFaultyCore(
       await ledger.close();
       await disconnect();
       await longBodies.close();
+      await longAnswers.close();
       await coordination.close();
       await store.close();
     },

@@ -1,15 +1,18 @@
 /** What every wire of server-sent events does with a stream: frames, batches, pages, and answers in one piece. */
+import { GatheredBytes } from "../../api/gathered-bytes.js";
 import { isByteOrderMark, withoutByteOrderMark } from "../../api/byte-order-mark.js";
 import type { Event } from "../../api/index.js";
 import type { GatewayError } from "../../errors.js";
 import { unreadable, upstreamFailed } from "../error/refusals.js";
 import { eventBytes, joinedEvent, readableEvents } from "./writer.js";
 import { type JsonObject, objectOf, parsed, textOf } from "../json/value.js";
+import { isHeavyEvent } from "../json/weight.js";
 import { SpanJoiner } from "./span-joiner.js";
-import { SseFramer } from "./framer.js";
+import { SSE_LINE_BYTES_MAX, SseFramer } from "./framer.js";
 import type { AnswerForm, AnswerReport, Batch, StreamDecoder } from "../wire.js";
 
-const WHOLE_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** As long as one line of a stream may be. One that is told to be JSON is read elsewhere, and may be longer. */
+const WHOLE_ANSWER_BYTES_MAX = SSE_LINE_BYTES_MAX;
 const NO_EVENTS: Event[] = [];
 const SPACE = 0x20;
 const LESS_THAN = 0x3c;
@@ -37,8 +40,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
   readonly #wholeStarts: readonly number[];
   /** True until the first byte that is no space: it tells a stream from what is none. */
   #isFresh = true;
-  #whole: Buffer[] | undefined;
-  #wholeBytes = 0;
+  #whole: GatheredBytes | undefined;
 
   /** With `source` the batches carry the upstream's own bytes, else typed steps. */
   constructor(
@@ -71,7 +73,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
     try {
       this.isClosed = true;
       if (this.#whole === undefined) this.#framer.end();
-      else this.#unfoldOnce(withoutByteOrderMark(Buffer.concat(this.#whole)));
+      else this.#unfoldOnce(withoutByteOrderMark(this.#whole.take()));
       if (this.error === undefined) this.close();
     } catch (error) {
       this.error = unreadable(error);
@@ -112,6 +114,7 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
 
   /** Takes one event off the framer, or out of a whole answer. */
   protected takeEvent(data: Buffer, raw: Buffer): void {
+    if (isHeavyEvent(data)) throw upstreamFailed("an event of its stream holds too many values");
     const event = objectOf(parsed(data.toString()));
     if (event === undefined) {
       if (!this.isClosed && !this.isMark(data))
@@ -157,20 +160,20 @@ export abstract class SseStreamDecoder<Reader extends EventReader> implements St
         this.error = upstreamFailed("it answered with a page in place of a stream");
         throw this.error;
       }
-      if (this.#wholeStarts.includes(byte)) this.#whole = [];
+      if (this.#wholeStarts.includes(byte)) this.#whole = new GatheredBytes();
       return;
     }
   }
 
   #unfoldOnce(body: Buffer): void {
-    this.#whole = [];
-    if (body.length > 0) this.unfold(body);
+    if (body.length === 0) return;
+    if (isHeavyEvent(body)) throw upstreamFailed("its answer holds too many values");
+    this.unfold(body);
   }
 
-  #gather(whole: Buffer[], chunk: Buffer): void {
-    this.#wholeBytes += chunk.length;
-    if (this.#wholeBytes > WHOLE_ANSWER_BYTES_MAX) throw upstreamFailed("its answer is too long");
-    whole.push(chunk);
+  #gather(whole: GatheredBytes, chunk: Buffer): void {
+    whole.add(chunk);
+    if (whole.length > WHOLE_ANSWER_BYTES_MAX) throw upstreamFailed("its answer is too long");
   }
 }
 

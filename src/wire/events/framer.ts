@@ -3,6 +3,8 @@ import { upstreamFailed } from "../error/refusals.js";
 
 export const SSE_LINE_BYTES_MAX = 1024 * 1024;
 export const SSE_EVENT_BYTES_MAX = 4 * 1024 * 1024;
+/** Most events have two; JSON that its sender wrote with indents has some thousands. */
+const EVENT_LINES_MAX = 16_384;
 
 /**
  * Takes one event: its data, undefined where it has none (a comment), and all its bytes as they came, but for a byte
@@ -35,8 +37,8 @@ export class SseFramer {
   private dataEnd = -1;
   /** Starts and ends of all its data lines, where there are several. */
   private dataSpans: number[] | undefined;
-  /** True where the event has a line of any kind. */
-  private hasLines = false;
+  /** How many lines of any kind the event has. */
+  private lines = 0;
   /** True where the last line ended in a CR whose LF may still come. */
   private awaitsLf = false;
   private isFirstLine = true;
@@ -128,8 +130,8 @@ export class SseFramer {
       if (this.hasByteOrderMark) start += BYTE_ORDER_MARK.length;
     }
     if (end - start > this.lineBytesMax) throw upstreamFailed("a line of its stream is too long");
-    if (start === end) return this.hasLines;
-    this.hasLines = true;
+    if (start === end) return this.lines > 0;
+    if (++this.lines > EVENT_LINES_MAX) throw upstreamFailed("an event of its stream has too many lines");
     if (!isDataLine(held, start, end)) return false;
     let value = Math.min(start + DATA.length + 1, end);
     if (value < end && held[value] === SPACE) value++;
@@ -151,7 +153,7 @@ export class SseFramer {
     else if (this.dataStart !== -1) data = this.held.subarray(this.dataStart, this.dataEnd);
     this.dataStart = -1;
     this.dataSpans = undefined;
-    this.hasLines = false;
+    this.lines = 0;
     const rawStart = this.hasByteOrderMark ? start + BYTE_ORDER_MARK.length : start;
     this.hasByteOrderMark = false;
     this.sink(data, part(this.held, rawStart, end), isSplit);

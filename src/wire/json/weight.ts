@@ -15,17 +15,42 @@ const OPEN_OBJECT = 0x7b;
 /** How far a string is looked at byte by byte; beyond, a search is quicker. */
 const NEAR_BYTES = 128;
 
+/** The most containers and commas of one event of a stream: what parsing and reading them takes is some 10 ms. */
+const EVENT_MARKS_MAX = 32_768;
+
 export function isLongBody(body: Buffer): boolean {
   if (body.length > LONG_BODY_BYTES) return true;
-  return body.length > LOOKED_AT_BYTES && hasManyValues(body);
+  return body.length > LOOKED_AT_BYTES && hasMoreMarks(body, MARKS_MAX);
 }
 
-function hasManyValues(body: Buffer): boolean {
+/** The same of an answer in one piece, whose lists of numbers are passed quickly. */
+const ANSWER_MARKS_MAX = 16_384;
+/** The most of one that is read at all: a tree of so many values takes half a gigabyte. */
+const READ_MARKS_MAX = 4_194_304;
+
+/** True of a whole answer that is not read on the event loop. */
+export function isLongAnswer(body: Buffer): boolean {
+  if (body.length > LONG_BODY_BYTES) return true;
+  return body.length > ANSWER_MARKS_MAX && hasMoreMarks(body, ANSWER_MARKS_MAX);
+}
+
+/** True of one that is not read anywhere. */
+export function isUnreadable(body: Buffer): boolean {
+  return body.length > READ_MARKS_MAX && hasMoreMarks(body, READ_MARKS_MAX);
+}
+
+/** True of an event that holds too many values to be read on the event loop, where all events are read. */
+export function isHeavyEvent(data: Buffer): boolean {
+  return data.length > EVENT_MARKS_MAX && hasMoreMarks(data, EVENT_MARKS_MAX);
+}
+
+/** True where JSON has more containers and commas than so many. */
+function hasMoreMarks(body: Buffer, marksMax: number): boolean {
   let marks = 0;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === QUOTE) at = endOfString(body, at + 1);
-    else if ((byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) && ++marks > MARKS_MAX) return true;
+    else if ((byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) && ++marks > marksMax) return true;
   }
   return false;
 }

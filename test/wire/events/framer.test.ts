@@ -105,6 +105,18 @@ describe("bounds", () => {
     expect(() => reads.forEach((read) => framer.push(read))).toThrow("is too long");
   });
 
+  test.each(["data:\n", "x\n", ":\r\n"])("an event of very many lines %j is refused", (line) => {
+    const framer = new SseFramer(() => undefined);
+    expect(() => framer.push(Buffer.from(line.repeat(20_000)))).toThrow("too many lines");
+  });
+
+  test("many events of some lines are read", () => {
+    let events = 0;
+    const framer = new SseFramer(() => (events += 1));
+    framer.push(Buffer.from(`${"data: a\ndata: b\n"}\n`.repeat(20_000)));
+    expect(events).toBe(20_000);
+  });
+
   test("a megabyte byte by byte is read", () => {
     const text = `data: ${"x".repeat(SSE_LINE_BYTES_MAX - 10)}\n\n`;
     let length = 0;

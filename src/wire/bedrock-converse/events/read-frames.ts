@@ -1,6 +1,7 @@
 /** Cuts a binary event stream into its messages. Each tells its own length, and proves itself by two checksums. */
-import { asBuffer } from "../../../api/bytes.js";
 import { createRequire } from "node:module";
+import { asBuffer } from "../../../api/bytes.js";
+import { GatheredBytes } from "../../../api/gathered-bytes.js";
 import type { EventStreamCodec, Message } from "@smithy/eventstream-codec";
 
 /** Loaded with the first stream: a gateway without such a family starts faster. */
@@ -8,8 +9,8 @@ const require = createRequire(import.meta.url);
 
 /** The length of a message that holds nothing: its two lengths and two checksums. */
 const MESSAGE_BYTES_MIN = 16;
-/** Ours: an answer comes in pieces far shorter than this. */
-const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+/** As a line of other streams: an answer comes in pieces far shorter than this. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
 const LENGTH_BYTES = 4;
 
 /** One message: what its headers say of it, as text, and its payload. */
@@ -29,20 +30,19 @@ function loadCodec(): EventStreamCodec {
 }
 
 export class FrameReader {
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
+  private readonly waiting = new GatheredBytes();
   /** How many bytes the message that waits must have before it is looked at again. */
   private wantedBytes = LENGTH_BYTES;
 
   /** The messages that the chunk completes. Throws an Error where the bytes are no such stream. */
   *push(chunk: Buffer): Generator<Frame, void> {
-    this.waiting.push(chunk);
-    this.waitingBytes += chunk.length;
-    while (this.waitingBytes >= this.wantedBytes) {
-      const bytes = this.waiting.length === 1 ? (this.waiting[0] ?? chunk) : Buffer.concat(this.waiting);
+    this.waiting.add(chunk);
+    while (this.waiting.length >= this.wantedBytes) {
+      const bytes = this.waiting.take();
       const length = bytes.readUInt32BE(0);
       if (length < MESSAGE_BYTES_MIN || length > MESSAGE_BYTES_MAX) throw new Error("a message has no such length");
-      this.keep(length <= bytes.length ? bytes.subarray(length) : bytes);
+      const rest = length <= bytes.length ? bytes.subarray(length) : bytes;
+      if (rest.length > 0) this.waiting.add(rest);
       if (length > bytes.length) {
         this.wantedBytes = length;
         return;
@@ -54,12 +54,7 @@ export class FrameReader {
 
   /** True where a message began and did not end. */
   get isCut(): boolean {
-    return this.waitingBytes > 0;
-  }
-
-  private keep(rest: Buffer): void {
-    this.waiting = rest.length === 0 ? [] : [rest];
-    this.waitingBytes = rest.length;
+    return this.waiting.length > 0;
   }
 }
 

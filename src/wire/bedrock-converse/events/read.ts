@@ -2,6 +2,7 @@
 import { GatewayError } from "../../../errors.js";
 import { upstreamFailed } from "../../error/refusals.js";
 import { objectOf, parsed } from "../../json/value.js";
+import { isHeavyEvent } from "../../json/weight.js";
 import { holdsOutput } from "../../events/decoder.js";
 import type { AnswerReport, Batch, StreamDecoder, WireRequest } from "../../wire.js";
 import { AnswerReader } from "../answer/read-steps.js";
@@ -66,6 +67,7 @@ class ConverseStreamDecoder implements StreamDecoder {
       case "error":
         return decodeToldError(frame.header(":error-code"), NO_SOURCE);
       default: {
+        if (isHeavyEvent(frame.body)) return upstreamFailed("an event of its stream holds too many values");
         const event = objectOf(parsed(frame.body.toString("utf8")));
         if (event === undefined) return upstreamFailed("its stream holds an event that cannot be read");
         this.reader.read(frame.header(":event-type"), event);

@@ -1,0 +1,40 @@
+/** Whole answers that are too long for the event loop: what they are read by, and what is known then. */
+import type { Embedding, Event, Finish } from "../../api/index.js";
+import type { AnswerForm, AnswerReport, BodyOrder, EmbeddingQuestion, RequestFacts, SourceBody } from "../wire.js";
+
+/** What a whole answer is read by. All of it can cross to another thread. */
+export interface AnswerOrder {
+  /** The name of the target's family. */
+  readonly family: string;
+  /** What the model was asked for; its family may have an address of its own for that. */
+  readonly kind: BodyOrder["kind"];
+  readonly form: AnswerForm;
+  /** True where its steps are to be told; else they are only read, to know that they can be. */
+  readonly tellsSteps: boolean;
+  readonly facts: RequestFacts;
+  /** What the client asked: its own body, or the typed form as bytes. */
+  readonly asked: SourceBody;
+  readonly embedding: Pick<EmbeddingQuestion, "encoding" | "dimensions"> | undefined;
+}
+
+/** A whole answer that is too long for the event loop, read beside it. */
+export interface ReadAnswer {
+  readonly report: AnswerReport;
+  /** The wire's own bytes, as they came or fitted. */
+  readonly source: Buffer;
+  /** Its steps, where they were to be told: each takes some of them, and none is long. */
+  readonly steps: Iterable<Event[]>;
+  readonly embeddings: readonly Embedding[] | undefined;
+  /** The body that tells it to a client of the wire. Rejects with UPSTREAM_FAILED, or OVERLOADED. */
+  write(wire: string, finish: Finish, createTime: Date): Promise<Buffer>;
+}
+
+/** Reads long answers. */
+export interface LongAnswers {
+  /**
+   * Reads a body in memory that threads share. Rejects with what the wire throws, with UPSTREAM_FAILED where reading
+   * takes too much, or with OVERLOADED. The accounts take turns.
+   */
+  read(body: Buffer, order: AnswerOrder, account: string): Promise<ReadAnswer>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,71 @@
+/**
+ * A tenant whose upstreams mean harm: asks each for every worst answer, in the upstream's own wire and in another, and
+ * tells what became of it. It goes on when a line comes, so that what each did to the gateway can be read between them.
+ */
+import { createInterface } from "node:readline";
+import { WORST_ANSWERS } from "./worst-answers.mjs";
+
+const [base = "", upstream = "", key = ""] = process.argv.slice(2);
+
+const goOn = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+const said = { messages: [{ role: "user", content: "hi" }], max_tokens: 16_000 };
+
+/** How a client asks in each wire. @type {Record<string, { path: (isStream: boolean) => string, body: object }>} */
+const CLIENTS = {
+  "openai-chat": { path: () => "/v1/chat/completions", body: said },
+  "openai-responses": { path: () => "/v1/responses", body: { input: "hi", store: false } },
+  "openai-completions": { path: () => "/v1/completions", body: { prompt: "hi" } },
+  "openai-embeddings": { path: () => "/v1/embeddings", body: { input: "hi" } },
+  anthropic: { path: () => "/v1/messages", body: said },
+  gemini: {
+    path: (isStream) => `/v1beta/models/worst-gemini:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    body: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+  },
+};
+
+for (const [index, { name, wire, stream }] of WORST_ANSWERS.entries()) {
+  await fetch(`${upstream}/order/${index}`, { method: "POST" });
+  for (const client of clientsOf(wire)) {
+    const { path, body } = CLIENTS[client] ?? { path: () => "/", body: {} };
+    const startMs = performance.now();
+    const status = await ask(path(stream), {
+      ...(client === "gemini" ? {} : { model: `worst-${wire}`, stream }),
+      ...body,
+    });
+    process.stdout.write(
+      `${JSON.stringify({ name: `${name}, to ${client}`, status, ms: performance.now() - startMs })}\n`,
+    );
+    await goOn.next();
+  }
+}
+process.exit();
+
+/** @param {string} wire */
+function clientsOf(wire) {
+  if (wire === "bedrock-converse") return ["openai-chat", "anthropic"];
+  if (wire === "openai-embeddings" || wire === "openai-completions") return [wire];
+  return [wire, wire === "openai-chat" ? "anthropic" : "openai-chat"];
+}
+
+/**
+ * @param {string} path
+ * @param {object} body
+ */
+async function ask(path, body) {
+  try {
+    const response = await fetch(base + path, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+      },
+      body: JSON.stringify(body),
+    });
+    for await (const _ of response.body ?? []);
+    return response.status;
+  } catch {
+    return "cut";
+  }
+}

@@ -1,0 +1,65 @@
+/** Streams that are as costly to read as their size allows: no share of one makes too many values for the loop. */
+import { afterEach, expect, test, vi } from "vitest";
+import type { GatewayError } from "../../src/errors.js";
+import { wire as anthropic } from "../../src/wire/anthropic/index.js";
+import { families } from "../../src/families/index.js";
+import { wire as gemini } from "../../src/wire/gemini/index.js";
+import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
+import { wire as openAiCompletions } from "../../src/wire/openai-completions/index.js";
+import { wire as openAiResponses } from "../../src/wire/openai-responses/index.js";
+import type { AnswerForm, RequestFacts } from "../../src/wire/wire.js";
+import { WORST_ANSWERS } from "../bench/worst-answers.mjs";
+
+const FACTS: RequestFacts = {
+  model: "m",
+  stream: true,
+  includeUsage: true,
+  candidateCount: 1,
+  outputTokensMax: undefined,
+  textBytes: 0,
+  imageCount: 0,
+  fileCount: 0,
+  audioCount: 0,
+};
+/** What one answer may have read in a turn. */
+const SHARE_BYTES = 16_384;
+const VALUES_MAX = 70_000;
+
+afterEach(() => vi.restoreAllMocks());
+
+function valuesOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  let sum = 1;
+  for (const item of Object.values(value)) sum += valuesOf(item);
+  return sum;
+}
+
+const bedrock = families.filter(({ name }) => name === "bedrock").map(({ wire }) => wire);
+const WIRES = [openAiChat, openAiResponses, openAiCompletions, anthropic, gemini, ...bedrock];
+const STREAMS = WORST_ANSWERS.filter(({ stream, name }) => stream && !name.includes("application/json"));
+const FORMS: readonly AnswerForm[] = ["source", "events", "fitted"];
+
+test.each(STREAMS)("$name", ({ wire, body }) => {
+  const found = WIRES.find(({ name }) => name === wire);
+  if (found === undefined) throw new Error(wire);
+  const bytes = body().subarray(0, 5 * 1024 * 1024);
+  const parse = JSON.parse;
+  let values = 0;
+  vi.spyOn(JSON, "parse").mockImplementation((text: string) => {
+    const value: unknown = parse(text);
+    values += valuesOf(value);
+    return value;
+  });
+  for (const form of FORMS) {
+    const decoder = found.decodeStream(FACTS, form);
+    let most = 0;
+    let error: GatewayError | undefined;
+    for (let at = 0; at < bytes.length && error === undefined; at += SHARE_BYTES) {
+      values = 0;
+      error = decoder.push(bytes.subarray(at, at + SHARE_BYTES)).error;
+      most = Math.max(most, values);
+    }
+    expect(most).toBeLessThan(VALUES_MAX);
+    if (error !== undefined) expect(error.reason).toBe("ERROR_REASON_UPSTREAM_FAILED");
+  }
+});
