@@ -118,7 +118,12 @@ describe("the source's own bytes", () => {
           const text = events.map((line) => line + end + end).join("");
           const bytes = Buffer.from(text);
           const read = readStream(bytes, FACTS, "source", [cut % bytes.length]);
-          expect(read.source).toBe(bytes.toString("latin1"));
+          // But for signs that some readers take for line ends: they are escaped.
+          const passed = text.replaceAll(
+            /[\u0085\u2028\u2029]/g,
+            (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+          );
+          expect(read.source).toBe(Buffer.from(passed).toString("latin1"));
           expect(read.report.text).toBe("a".repeat(events.length));
         },
       ),
