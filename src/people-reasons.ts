@@ -85,6 +85,19 @@ export const PEOPLE_REASONS = {
     code: "stripe_event_refused",
     say: () => "The event does not carry Stripe's signature for this gateway, or one that is too old.",
   },
+  ERROR_REASON_OIDC_SIGN_IN_REFUSED: {
+    ...FORBIDDEN,
+    code: "oidc_sign_in_refused",
+    say: (m) => `The sign-in at ${m["issuer"]} was not taken: ${m["problem"]}.`,
+  },
+  ERROR_REASON_ISSUER_FAILED: {
+    grpc: GRPC.UNAVAILABLE,
+    http: 502,
+    type: "server_error",
+    retry: true,
+    code: "issuer_failed",
+    say: (m) => `${m["issuer"]} does not answer as it should, so nobody signs in there now. Try again later.`,
+  },
   ERROR_REASON_LINK_INVALID: {
     grpc: GRPC.NOT_FOUND,
     http: 404,

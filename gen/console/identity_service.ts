@@ -11,10 +11,21 @@ export const GetSignInRequest: Shape = {
 export interface GetSignInResponse {
   readonly firstOperatorMissing: boolean;
   readonly password: boolean;
+  readonly issuers: readonly (OidcIssuer)[];
 }
 export const GetSignInResponse: Shape = {
   first_operator_missing: "b",
   password: "b",
+  issuers: ["[]", () => OidcIssuer],
+};
+
+export interface OidcIssuer {
+  readonly name: string;
+  readonly title: string;
+}
+export const OidcIssuer: Shape = {
+  name: "s",
+  title: "s",
 };
 
 export const getSignIn: Method<GetSignInRequest, GetSignInResponse> = {
@@ -130,6 +141,72 @@ export const signIn: Method<SignInRequest, SignInResponse> = {
   output: SignInResponse,
 };
 
+export interface BeginOidcSignInRequest {
+  readonly name: string;
+  readonly fresh: boolean;
+  readonly invitation: string;
+}
+export const BeginOidcSignInRequest: Shape = {
+  name: "s",
+  fresh: "b",
+  invitation: "s",
+};
+
+export interface BeginOidcSignInResponse {
+  readonly authorizationUri: string;
+}
+export const BeginOidcSignInResponse: Shape = {
+  authorization_uri: "s",
+};
+
+export const beginOidcSignIn: Method<BeginOidcSignInRequest, BeginOidcSignInResponse> = {
+  name: "BeginOidcSignIn",
+  verb: "POST",
+  path: "/api/v1/oidc/{name}:begin",
+  streams: false,
+  input: BeginOidcSignInRequest,
+  output: BeginOidcSignInResponse,
+};
+
+export interface FinishOidcSignInRequest {
+  readonly name: string;
+  readonly query: string;
+  readonly password: string;
+  readonly code: string;
+  readonly userAgent: string;
+}
+export const FinishOidcSignInRequest: Shape = {
+  name: "s",
+  query: "s",
+  password: "s",
+  code: "s",
+  user_agent: "s",
+};
+
+export interface FinishOidcSignInResponse {
+  readonly user?: User | undefined;
+  readonly session?: Session | undefined;
+  readonly passwordNeeded: boolean;
+  readonly codeNeeded: boolean;
+  readonly email: string;
+}
+export const FinishOidcSignInResponse: Shape = {
+  user: ["?", () => User],
+  session: ["?", () => Session],
+  password_needed: "b",
+  code_needed: "b",
+  email: "s",
+};
+
+export const finishOidcSignIn: Method<FinishOidcSignInRequest, FinishOidcSignInResponse> = {
+  name: "FinishOidcSignIn",
+  verb: "POST",
+  path: "/api/v1/oidc/{name}:finish",
+  streams: false,
+  input: FinishOidcSignInRequest,
+  output: FinishOidcSignInResponse,
+};
+
 export interface SignOutRequest {
 }
 export const SignOutRequest: Shape = {
@@ -163,6 +240,7 @@ export interface GetSessionResponse {
   readonly lacksSecondFactor: boolean;
   readonly recoveryCodesLeft: number;
   readonly proofExpireTime?: Date | undefined;
+  readonly hasPassword: boolean;
 }
 export const GetSessionResponse: Shape = {
   user: ["?", () => User],
@@ -173,6 +251,7 @@ export const GetSessionResponse: Shape = {
   lacks_second_factor: "b",
   recovery_codes_left: "i",
   proof_expire_time: ["?", "t"],
+  has_password: "b",
 };
 
 export interface Membership {

@@ -3,7 +3,13 @@ import { isAlias, isCollection, isScalar, parseDocument, visit } from "yaml";
 
 /** What stands in the place of a secret, by its number in the file. */
 const KEPT = /^\(kept secret (\d{1,6})\)$/;
-const SECRET_NAMES: ReadonlySet<unknown> = new Set(["api_key", "secret", "secret_key", "webhook_secret"]);
+const SECRET_NAMES: ReadonlySet<unknown> = new Set([
+  "api_key",
+  "secret",
+  "client_secret",
+  "secret_key",
+  "webhook_secret",
+]);
 /** A value that is nothing but a variable's name is no secret. */
 const VARIABLE = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 

@@ -18,8 +18,9 @@ export interface KnownFamily {
 export type Refuse = (path: Path, rule: string) => void;
 
 /**
- * Each target names a declared upstream, once; each key names a declared account and has its own secret; each upstream
- * fits its family, where those are known.
+ * Each target names a declared upstream, once; each key names a declared account and has its own secret; each OpenID
+ * Connect issuer is there once and lets new people into a declared account; each upstream fits its family, where those
+ * are known.
  */
 export function checkReferences(root: RawValue, families: readonly KnownFamily[] | undefined, refuse: Refuse): void {
   const file = entriesOf(root);
@@ -28,6 +29,7 @@ export function checkReferences(root: RawValue, families: readonly KnownFamily[]
     checkTargets(entriesOf(model).get("targets"), ["models", id, "targets"], upstreams, refuse);
   }
   checkKeys(file.get("keys"), entriesOf(file.get("accounts")), refuse);
+  checkIssuers(entriesOf(file.get("identity")).get("oidc"), entriesOf(file.get("accounts")), refuse);
   if (families === undefined) return;
   for (const [id, upstream] of upstreams) checkFamily(entriesOf(upstream), ["upstreams", id], families, refuse);
 }
@@ -54,17 +56,35 @@ function checkKeys(keys: RawValue, accounts: ReadonlyMap<string, RawValue>, refu
   if (!Array.isArray(keys)) return;
   const seen = new Map<string, number>();
   for (const [index, key] of keys.entries()) {
-    const account = entriesOf(key).get("account");
-    if (typeof account === "string" && !accounts.has(account)) {
-      const hint =
-        suggest(account, accounts.keys()) || `; add "${account}:" to accounts, which changes none that exists`;
-      refuse(["keys", index, "account"], `must name one of the accounts of this file; "${account}" is none${hint}`);
-    }
+    checkAccount(entriesOf(key).get("account"), ["keys", index, "account"], accounts, refuse);
     const secret = entriesOf(key).get("secret");
     if (typeof secret !== "string") continue;
     const first = seen.get(secret);
     if (first === undefined) seen.set(secret, index);
     else refuse(["keys", index, "secret"], `must differ from the secret of keys[${first}]`);
+  }
+}
+
+function checkAccount(account: RawValue, path: Path, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
+  if (typeof account !== "string" || accounts.has(account)) return;
+  const hint = suggest(account, accounts.keys()) || `; add "${account}:" to accounts, which changes none that exists`;
+  refuse(path, `must name one of the accounts of this file; "${account}" is none${hint}`);
+}
+
+/** Of two with one address nobody could say through which of them a person is known. */
+function checkIssuers(issuers: RawValue, accounts: ReadonlyMap<string, RawValue>, refuse: Refuse): void {
+  const seen = new Map<string, string>();
+  for (const [name, value] of entriesOf(issuers)) {
+    const path = ["identity", "oidc", name];
+    const issuer = entriesOf(value);
+    const newPeople = entriesOf(issuer.get("new_people"));
+    checkAccount(newPeople.get("account"), [...path, "new_people", "account"], accounts, refuse);
+    const address = issuer.get("issuer");
+    if (typeof address !== "string" || !URL.canParse(address)) continue;
+    const { href } = new URL(address);
+    const first = seen.get(href);
+    if (first === undefined) seen.set(href, name);
+    else refuse([...path, "issuer"], `must differ from the issuer of identity.oidc.${first}`);
   }
 }
 

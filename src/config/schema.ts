@@ -5,6 +5,7 @@ import type { ModelLimits } from "../api/index.js";
 import type { ModelSettings, TargetSettings, UpstreamSettings, AccountSeed } from "./settings.js";
 import { alertSeeds } from "./alert-schema.js";
 import { facts } from "./facts-schema.js";
+import { identity, IDENTITY_IS } from "./identity-schema.js";
 import { keySeed, limit } from "./key-schema.js";
 import { payments } from "./payment-schema.js";
 import { price } from "./price-schema.js";
@@ -183,6 +184,7 @@ export const settingsSchema = block({
     .transform(({ directory: path, formats }) => ({ directory: path, formats }))
     .describe(EXPORTS_ARE),
   payments: payments.describe(PAYMENTS_ARE),
+  identity: identity.describe(IDENTITY_IS),
 });
 
 function asLimits(said: z.output<z.ZodObject<typeof limits>>): Omit<AccountSeed["limits"], "modelLimits"> {

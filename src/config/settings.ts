@@ -92,6 +92,28 @@ export interface PaymentSettings {
   readonly stripe: StripeSettings | undefined;
 }
 
+/** An OpenID Connect issuer by which people sign in. */
+export interface IssuerSettings {
+  /** In small letters: a part of addresses. */
+  readonly name: string;
+  /** What people call it. */
+  readonly title: string;
+  /** Its address. */
+  readonly issuer: URL;
+  readonly clientId: string;
+  /** Undefined: the client is a public one. */
+  readonly clientSecret: string | undefined;
+  /** In small letters. Empty: e-mail addresses of every domain. */
+  readonly emailDomains: readonly string[];
+  /** Where people belong whom nobody invited. Undefined: they do not come in. */
+  readonly newPeople: { readonly accountId: string; readonly role: "admin" | "member" | "viewer" } | undefined;
+}
+
+/** How people sign in beside their passwords. */
+export interface IdentitySettings {
+  readonly issuers: readonly IssuerSettings[];
+}
+
 /** The settings file, whole and valid. */
 export interface Settings {
   readonly upstreams: readonly UpstreamSettings[];
@@ -102,6 +124,7 @@ export interface Settings {
   readonly alerts: readonly AlertSeed[];
   readonly exports: ExportSettings;
   readonly payments: PaymentSettings;
+  readonly identity: IdentitySettings;
 }
 
 /** Of a gateway without a file. */
@@ -114,6 +137,7 @@ export const NO_SETTINGS: Settings = {
   alerts: [],
   exports: { directory: undefined, formats: [] },
   payments: { stripe: undefined },
+  identity: { issuers: [] },
 };
 
 /** What metrics tell beyond what they tell of everybody. */

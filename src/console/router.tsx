@@ -169,6 +169,12 @@ const password = createRoute({
   component: lazyRouteComponent(() => import("./members/new-password.tsx"), "NewPassword"),
 });
 
+const cameBack = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in/$name",
+  component: lazyRouteComponent(() => import("./shell/came-back.tsx"), "CameBack"),
+});
+
 const alertSearch = (given: Given): AlertSearch =>
   present({ show: wordIn(given, "show", ["webhooks", "deliveries"]), page: textIn(given, "page") });
 
@@ -251,6 +257,7 @@ const tree = root.addChildren([
   members,
   invitation,
   password,
+  cameBack,
   alerts,
   operatorAlerts,
   audit,

@@ -5,7 +5,7 @@ import type { AnyMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import { bodyTooLarge } from "../api/body-limit.js";
 import { type Front, goneSignal } from "./front.js";
-import { isOfSession, requireSignInPlace, sessionCookie } from "./session-cookie.js";
+import { isOfSession, requireSignInPlace, sessionCookies } from "./session-cookie.js";
 import { type HttpInput, requestBytes, responseJson } from "./json-map.js";
 
 /** No message of management is nearly as long; one that is takes the event loop's time from everybody. */
@@ -45,10 +45,10 @@ export async function answerMessage(
   });
   const options = front.callOptions(request, goneSignal(reply));
   const { message, head } = await front.channel.unary(method, method.requestDeserialize(bytes), options);
-  const cookie = sessionCookie(request, head);
-  if (cookie !== undefined) reply.header("set-cookie", cookie);
+  const cookies = sessionCookies(request, head);
+  if (cookies.length > 0) reply.header("set-cookie", cookies);
   // What people see of themselves and of others is in no cache.
-  if (cookie !== undefined || isOfSession(request)) reply.header("cache-control", "no-store");
+  if (cookies.length > 0 || isOfSession(request)) reply.header("cache-control", "no-store");
   return reply
     .headers(front.headers(request, head))
     .type("application/json; charset=utf-8")

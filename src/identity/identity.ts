@@ -1,6 +1,6 @@
 /** People: how the first one comes in, how they sign in and out, and who a session is. */
 import { unknown } from "../api/check.js";
-import { type Act, type AuditEvent, eventOf, markWritten } from "../audit/act.js";
+import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { addressBlock, type LinkRow, type OpenSession, type SessionRow, type UserRow } from "../store/people-rows.js";
@@ -8,7 +8,13 @@ import type { PeopleStore } from "../store/people-store.js";
 import { countedAs, Guesses } from "./guesses.js";
 import { type Hashing, Passwords } from "./passwords.js";
 import { Members, type TellsOfUsers, userEvent } from "./members.js";
-import { digestOf, makeId, makeToken, type RandomBytes, type Token } from "./tokens.js";
+import { by, sessionEvent } from "./events.js";
+import { type Device, newSession, type NewSession, type SignedIn } from "./new-session.js";
+import { OidcClients } from "./oidc/clients.js";
+import type { Issuer } from "./oidc/issuer.js";
+import { Oidc } from "./oidc/oidc.js";
+import { OidcSignIn } from "./oidc/sign-in.js";
+import { digestOf, makeId, makeToken, type RandomBytes } from "./tokens.js";
 import { emailOf, nameOf } from "./user-fields.js";
 import { PROOF_MS, type SecondFactorFor, type UserCaller, userCaller } from "./user-caller.js";
 import { type Seal, SecondFactors } from "./second-factors.js";
@@ -22,17 +28,16 @@ export interface IdentityOptions {
   readonly accountExists: (id: string) => Promise<boolean>;
   readonly keys: TellsOfUsers;
   readonly seal: Seal;
+  /** Of sign-ins that browsers carry. */
+  readonly signInSeal: Seal;
+  /** The OpenID Connect issuers of the settings in force. */
+  readonly issuers: () => readonly Issuer[];
+  /** Hears why an issuer failed, for the operator. */
+  readonly onIssuerFailed: (issuer: Pick<Issuer, "name">, error: Error) => void;
   /** Whom the installation asks for a second factor; accounts may ask their own people. */
   readonly secondFactorFor: SecondFactorFor;
   /** Absent: argon2id. */
   readonly hashing?: (() => Promise<Hashing>) | undefined;
-}
-
-/** Where somebody signs in from. */
-export interface Device {
-  /** An IP literal; empty where nobody knows. */
-  readonly address: string;
-  readonly userAgent: string;
 }
 
 /** What somebody signs in with. */
@@ -43,17 +48,9 @@ export interface Credentials {
   readonly code: string;
 }
 
-/** A session that began, with the secret that is told this once. */
-export interface SignedIn {
-  readonly user: UserRow;
-  readonly session: SessionRow;
-  readonly token: string;
-}
-
 const LINK_MS = 3_600_000;
 /** The use of a session is noted to the minute: reading a page writes nothing. */
 const USE_NOTED_MS = 60_000;
-const USER_AGENT_LENGTH_MAX = 256;
 const TOKEN_LENGTH_MAX = 128;
 
 export class Identity {
@@ -62,6 +59,7 @@ export class Identity {
   readonly #guesses: Guesses;
   readonly members: Members;
   readonly secondFactors: SecondFactors;
+  readonly oidc: OidcSignIn;
 
   constructor(options: IdentityOptions) {
     this.#options = options;
@@ -69,6 +67,23 @@ export class Identity {
     this.members = new Members(options);
     this.#guesses = new Guesses(options.coordination, options.nowMs);
     this.secondFactors = new SecondFactors(options, this.#guesses);
+    this.oidc = this.#oidcSignIn(options);
+  }
+
+  #oidcSignIn(options: IdentityOptions): OidcSignIn {
+    const { nowMs, randomBytes, issuers, signInSeal: seal } = options;
+    const clients = new OidcClients(nowMs, options.onIssuerFailed);
+    return new OidcSignIn({
+      ...options,
+      oidc: new Oidc({ issuers, clients, seal, nowMs, randomBytes, freshMs: PROOF_MS }),
+      secondFactors: this.secondFactors,
+      takeAddress: (address) => this.#guesses.takeAddress(address),
+      checkPassword: async ({ id, email }, password, address) => {
+        const { user, counted } = await this.#passwordHolder(email, password, address);
+        if (user?.id !== id) throw this.#failed(counted);
+        this.#guesses.succeeded(counted);
+      },
+    });
   }
 
   /** The token of a link that makes the first operator; undefined where there is one. */
@@ -283,22 +298,10 @@ export class Identity {
     if (nowMs - session.useTimeMs >= USE_NOTED_MS) await this.#options.store.useSession(session.id, nowMs);
   }
 
-  #newSession(user: UserRow, device: Device): { readonly session: SessionRow; readonly token: Token } {
-    const { randomBytes } = this.#options;
-    const token = makeToken(randomBytes);
+  #newSession(user: UserRow, device: Device): NewSession {
     const nowMs = this.#nowMs();
-    const session = {
-      id: makeId("session", randomBytes),
-      digest: token.digest,
-      userId: user.id,
-      createTimeMs: nowMs,
-      useTimeMs: nowMs,
-      address: device.address,
-      userAgent: device.userAgent.slice(0, USER_AGENT_LENGTH_MAX),
-      method: "password" as const,
-      proofTimeMs: nowMs,
-    };
-    return { session, token };
+    const { randomBytes } = this.#options;
+    return newSession(user, device, { method: "password", proofTimeMs: nowMs }, { nowMs, randomBytes });
   }
 
   /** What is stored are whole milliseconds. */
@@ -310,13 +313,4 @@ export class Identity {
 /** No token of ours is longer, so that nobody has a long text hashed. */
 function bounded(token: string): string {
   return token.slice(0, TOKEN_LENGTH_MAX);
-}
-
-/** Of what a stranger did who is somebody since. */
-function by(act: Act, { id }: UserRow): Act {
-  return { ...act, actor: { ...act.actor, kind: "user", id } };
-}
-
-function sessionEvent(act: Act, id: string): AuditEvent {
-  return eventOf(act, { resource: `sessions/${id}`, accountId: "" });
 }

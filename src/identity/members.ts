@@ -200,7 +200,8 @@ export class Members {
   }
 
   /**
-   * A link by which a person sets a new password; the sessions end now, and the second factor where it is asked for.
+   * A link by which a person sets a new password; the sessions end now, issuers know the person no more, and the second
+   * factor goes where it is asked for.
    * Rejects with RESOURCE_UNKNOWN.
    */
   async reset(id: string, secondFactor: boolean, act: Act): Promise<string> {
@@ -209,6 +210,7 @@ export class Members {
     const dropped = userEvent(act, id, { after: JSON.stringify({ second_factor: "removed" }) });
     if (secondFactor) await this.options.store.dropSecondFactor(id, dropped);
     await this.options.store.endSessions(id, userEvent(act, id));
+    await this.options.store.forgetOidcIdentities(id);
     await this.options.store.makeLink(link);
     markWritten(act);
     await this.options.keys.publishUser(id);

@@ -20,7 +20,7 @@ import { FRONT_HEADER, isFront, type Origin } from "./address.js";
 import type { Head } from "./head.js";
 import { isOperator } from "./ownership.js";
 
-/** Strangers could fill the disk with refusals: of one caller, and of many, so many are recorded in a minute. */
+/** Strangers could fill the disk: of one caller, and of many, so many calls without a change are recorded a minute. */
 const REFUSALS_OF_ONE_MAX = 30;
 /** Of the callers of one account, and of all who showed nothing that we know: neither leaves others out. */
 const REFUSALS_OF_MANY_MAX = 120;
@@ -76,6 +76,8 @@ export class CallAudit {
   async answered(act: Act, path: string, request: unknown): Promise<void> {
     if (isWritten(act)) return;
     const { actor } = act;
+    // Of strangers no more is recorded where they are answered than where they are refused.
+    if (actor.id === "" && !this.#mayRecord(actor)) return;
     await this.store.append(
       eventOf(act, { resource: resourceOf(path, request), accountId: actor.accountId, result: "unchanged" }),
     );

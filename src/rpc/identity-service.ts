@@ -1,14 +1,16 @@
 /** IdentityService: people, and how they sign in. */
 import type { IdentityServiceService, Session, User } from "../api/index.js";
-import { SET_SESSION_HEADER, USER_AGENT_HEADER } from "../api/session-headers.js";
-import type { Device, SignedIn } from "../identity/identity.js";
+import { SET_SESSION_HEADER } from "../api/session-headers.js";
+import type { SignedIn } from "../identity/new-session.js";
 import { PROOF_MS } from "../identity/user-caller.js";
 import { factorHandlers, userOf } from "./factor-handlers.js";
 import { limitHandlers } from "./limit-handlers.js";
 import { memberHandlers } from "./member-handlers.js";
 import { required } from "../api/check.js";
 import type { CoreParts } from "./core.js";
+import { deviceOf } from "./device.js";
 import type { Handlers, ServiceCall } from "./handler.js";
+import { oidcHandlers, shownIssuers } from "./oidc-handlers.js";
 import { pageById } from "./page.js";
 import { ROLES, shownMembership, shownSession, shownUser } from "./people-messages.js";
 
@@ -19,8 +21,10 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
     ...sessionHandlers(identity),
     ...factorHandlers(identity),
     ...limitHandlers(parts),
+    ...oidcHandlers(identity.oidc),
     async getSignIn() {
-      return { firstOperatorMissing: !(await identity.operatorExists()), password: true };
+      const firstOperatorMissing = !(await identity.operatorExists());
+      return { firstOperatorMissing, password: true, issuers: shownIssuers(identity.oidc) };
     },
     async createFirstOperator({ token, email, name, password, userAgent }, call) {
       required("token", token);
@@ -70,6 +74,7 @@ export function identityService(parts: Pick<CoreParts, "identity" | "keys">): Ha
         lacksSecondFactor: user.lacksSecondFactor,
         recoveryCodesLeft: await identity.secondFactors.codesLeft(open.user),
         proofExpireTime: new Date(open.session.proofTimeMs + PROOF_MS),
+        hasPassword: open.user.password !== null,
       };
     },
   };
@@ -100,10 +105,6 @@ function sessionHandlers(
 
 /** The session that asks is over. */
 const ENDED = { [SET_SESSION_HEADER]: "" };
-
-function deviceOf({ address, metadata }: ServiceCall, userAgent: string): Device {
-  return { address, userAgent: metadata[USER_AGENT_HEADER] ?? userAgent };
-}
 
 /** The front end makes a cookie of the token, which is not in the answer: no script of a page reads it. */
 function answered({ user, session, token }: SignedIn, { head }: ServiceCall): { user: User; session: Session } {

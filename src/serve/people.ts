@@ -17,20 +17,29 @@ interface Parts {
   readonly coordination: Coordination;
   readonly keys: Keys;
   readonly ledger: Ledger;
-  readonly settings: Pick<SettingsKeeper, "payments">;
+  readonly settings: Pick<SettingsKeeper, "payments" | "identity">;
 }
 
 /** What a node that died had taken in and not booked is booked from now on. */
 export function createPeople(
   { store, coordination, keys, ledger, settings }: Parts,
-  { seals }: Derived,
+  { seals, signInKeys }: Derived,
   { environment, log, metrics }: CoreOptions,
 ): { readonly identity: Identity; readonly topUpCodes: TopUpCodes; readonly cardPayments: CardPayments } {
   const accountExists = async (id: string): Promise<boolean> => (await store.accounts.get(id)) !== undefined;
   const { secondFactorFor } = environment;
   const seal = new SecretSeal(seals.secondFactors);
   const shared = { store: store.people, coordination, nowMs: Date.now, randomBytes };
-  const identity = new Identity({ ...shared, keys, seal, accountExists, secondFactorFor });
+  const identity = new Identity({
+    ...shared,
+    keys,
+    seal,
+    signInSeal: new SecretSeal(signInKeys),
+    issuers: () => settings.identity.issuers,
+    onIssuerFailed: ({ name }, err) => log.warn({ err, issuer: name }, "an issuer does not answer as it should"),
+    accountExists,
+    secondFactorFor,
+  });
   const onError = (err: unknown): void => log.warn({ err }, "redeemed top-up codes could not be credited yet");
   const topUpCodes = new TopUpCodes({ ...shared, ledger, onError });
   topUpCodes.start();

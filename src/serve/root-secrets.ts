@@ -15,6 +15,8 @@ export interface Derived {
   readonly answerRoots: readonly Buffer[];
   /** Of what the database keeps sealed. Each is sealed anew while both secrets are in force. */
   readonly seals: Readonly<Record<Sealed, SealKeys>>;
+  /** Of sign-ins that browsers carry to issuers and back, for some minutes. */
+  readonly signInKeys: SealKeys;
   /** What front ends show. */
   readonly frontTokens: readonly string[];
 }
@@ -48,6 +50,7 @@ export function deriveSecrets(environment: Environment, mayMake: boolean): Deriv
       content: sealKeys(SEALED.content),
       secondFactors: sealKeys(SEALED.secondFactors),
     },
+    signInKeys: { keys: all.map((secret) => deriveKey(secret, "sign-ins")) },
     frontTokens: texts("front token"),
   };
 }

@@ -27,7 +27,12 @@ function valuesOf(headers = ""): readonly string[] {
 }
 
 /** Those of a settings file. A credential of two parts, as Amazon's, is two secrets. */
-export function protectSettings({ upstreams, keys, payments: { stripe } }: Settings): void {
+export function protectSettings({ upstreams, keys, payments: { stripe }, identity }: Settings): void {
   const credentials = upstreams.flatMap(({ apiKey }) => (apiKey === undefined ? [] : [apiKey, ...apiKey.split(":")]));
-  protectSecrets([...credentials, ...keys.map((key) => key.secret), stripe?.secretKey, stripe?.webhookSecret]);
+  const clients = [
+    ...identity.issuers.map(({ clientSecret }) => clientSecret),
+    stripe?.secretKey,
+    stripe?.webhookSecret,
+  ];
+  protectSecrets([...credentials, ...keys.map((key) => key.secret), ...clients]);
 }

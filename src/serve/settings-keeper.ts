@@ -94,6 +94,11 @@ export class SettingsKeeper {
     return this.#alerts;
   }
 
+  /** How people sign in by the settings in force. */
+  get identity(): Settings["identity"] {
+    return this.#inForce.identity;
+  }
+
   /** What is written each night by the settings in force. */
   get exports(): Settings["exports"] {
     return this.#inForce.exports;
@@ -172,9 +177,10 @@ export class SettingsKeeper {
 
 /** What the log of changes tells of a file: which it is, and how much it says. Its own history is its owner's. */
 function factsOf({ version, settings }: SettingsFile): Told {
-  const { upstreams, models, accounts, keys, alerts } = settings;
+  const { upstreams, models, accounts, keys, alerts, identity } = settings;
   const counts = { models: models.length, accounts: accounts.length, keys: keys.length, alerts: alerts.length };
-  return { version, upstreams: upstreams.map(({ id }) => id), ...counts };
+  const issuers = identity.issuers.map(({ name }) => name);
+  return { version, upstreams: upstreams.map(({ id }) => id), ...counts, ...(issuers.length === 0 ? {} : { issuers }) };
 }
 
 function readFile(path: string, env: NodeJS.ProcessEnv): SettingsFile {

@@ -27,6 +27,7 @@ export async function namedSettings(
     ...settings.keys.map(({ accountId, settings: { name } }, index) =>
       inDatabase("key", name || accountId, keys[index] ?? []),
     ),
+    ...settings.identity.issuers.map(({ name }) => ({ block: "issuer", name, source: FILE, difference: "" })),
     ...settings.alerts.map(({ name }) => ({ block: "alert", name, source: FILE, difference: "" })),
   ];
 }

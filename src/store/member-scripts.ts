@@ -38,7 +38,7 @@ const LIVE_LINK = "SELECT * FROM link WHERE digest = ? AND kind = ? AND expire_t
 const SESSIONS = `SELECT * FROM session WHERE user_id = ? ORDER BY id LIMIT ${SESSIONS_MAX}`;
 const END_SESSIONS = "DELETE FROM session WHERE user_id = ?";
 /** What goes with a person. */
-const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code"].map(
+const OF_USER = ["membership", "link", "known_address", "second_factor", "recovery_code", "oidc_identity"].map(
   (table) => `DELETE FROM ${table} WHERE user_id = ?`,
 );
 const HIDDEN_KEY = "playground_key WHERE user_id = ?";
@@ -150,18 +150,9 @@ export const MEMBER_SCRIPTS = {
 
   /** The invited person joins: a new one is made where `isNew`. False where the link, or the address, is taken. */
   *acceptInvitation({ link, user, session, isNew }: Acceptance, event: AuditEvent): Script<boolean> {
-    yield* lock(`link ${link.id}`);
-    if ((yield* row("SELECT id FROM link WHERE id = ?", link.id)) === undefined) return false;
-    if (link.accountId !== null && (yield* countOf(COUNT_MEMBERS, link.accountId)) >= JOINED_MAX) return false;
-    if (link.accountId !== null && (yield* countOf(COUNT_ACCOUNTS, user.id)) >= JOINED_MAX) return false;
+    if (!(yield* mayJoin(link, user.id))) return false;
     if (isNew && !(yield* insertUser(user))) return false;
-    yield* rows(USE_LINK, link.id);
-    if (link.installationRole !== null) {
-      const sql = "UPDATE gateway_user SET installation_role = ? WHERE id = ?";
-      yield* rows(sql, link.installationRole, user.id);
-    }
-    if (link.accountId !== null && link.role !== null)
-      yield* rows(JOIN, link.accountId, user.id, link.role, session.createTimeMs);
+    yield* joinBy(link, user.id, session.createTimeMs);
     yield* insertSession(session);
     yield* audit(event);
     return true;
@@ -261,6 +252,41 @@ function* endHiddenKey(accountId: string, userId: string, nowMs: number): Script
   if (key === undefined || key.revokeTimeMs !== null) return;
   const ended = { ...key, revokeTimeMs: nowMs, revision: key.revision + 1 };
   yield* rows(REPLACE_KEY, ...changeableValues(ended), ended.id, key.revision);
+}
+
+/** Whether an invitation is still there, with room for one more; it stays so until the script ends. */
+export function* mayJoin(link: LinkRow, userId: string): Script<boolean> {
+  yield* lock(`link ${link.id}`);
+  if ((yield* row("SELECT id FROM link WHERE id = ?", link.id)) === undefined) return false;
+  if (link.accountId === null) return true;
+  if ((yield* countOf(COUNT_MEMBERS, link.accountId)) >= JOINED_MAX) return false;
+  return (yield* countOf(COUNT_ACCOUNTS, userId)) < JOINED_MAX;
+}
+
+/** Uses up an invitation for a person. */
+export function* joinBy(link: LinkRow, userId: string, nowMs: number): Script<void> {
+  yield* rows(USE_LINK, link.id);
+  if (link.installationRole !== null) {
+    const sql = "UPDATE gateway_user SET installation_role = ? WHERE id = ?";
+    yield* rows(sql, link.installationRole, userId);
+  }
+  if (link.accountId !== null && link.role !== null)
+    yield* joinAccount({ accountId: link.accountId, role: link.role }, userId, nowMs);
+}
+
+export interface Joined {
+  readonly accountId: string;
+  readonly role: MemberRole;
+}
+
+export function* joinAccount({ accountId, role }: Joined, userId: string, nowMs: number): Script<void> {
+  yield* rows(JOIN, accountId, userId, role, nowMs);
+}
+
+/** False where the account has as many members as it may without an invitation. */
+export function* hasRoom(accountId: string): Script<boolean> {
+  yield* lock(`members ${accountId}`);
+  return (yield* countOf(COUNT_MEMBERS, accountId)) < MEMBERS_MAX;
 }
 
 interface MemberColumns extends UserColumns {

@@ -47,6 +47,7 @@ CREATE TABLE link (
 ) STRICT;
 CREATE INDEX link_end ON link (expire_time_ms);
 CREATE INDEX link_account ON link (account_id, id);
+CREATE INDEX link_email ON link (email, id) WHERE email IS NOT NULL;
 
 CREATE TABLE known_address (
   user_id TEXT NOT NULL,
@@ -68,6 +69,21 @@ CREATE TABLE recovery_code (
   digest BLOB NOT NULL,
   PRIMARY KEY (user_id, digest)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE oidc_identity (
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  create_time_ms INTEGER NOT NULL,
+  PRIMARY KEY (issuer, subject)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX oidc_identity_user ON oidc_identity (user_id, issuer);
+
+CREATE TABLE oidc_used (
+  digest BLOB PRIMARY KEY,
+  expire_time_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX oidc_used_end ON oidc_used (expire_time_ms);
 
 CREATE TABLE account_security (
   account_id TEXT PRIMARY KEY,

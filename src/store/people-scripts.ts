@@ -17,6 +17,7 @@ import {
 import { CARD_SCRIPTS } from "./card-scripts.js";
 import { FACTOR_SCRIPTS } from "./factor-scripts.js";
 import { JOINED_MAX, MEMBER_SCRIPTS } from "./member-scripts.js";
+import { OIDC_SCRIPTS } from "./oidc-scripts.js";
 import { PAYMENT_SCRIPTS } from "./payment-scripts.js";
 import { insertLink, insertSession, insertUser } from "./people-writes.js";
 import { audit, lock, row, rows, type Script } from "./script.js";
@@ -51,6 +52,7 @@ export type LinkUse = "used" | "invalid" | "email_taken";
 export const PEOPLE_SCRIPTS = {
   ...MEMBER_SCRIPTS,
   ...FACTOR_SCRIPTS,
+  ...OIDC_SCRIPTS,
   ...PAYMENT_SCRIPTS,
   ...CARD_SCRIPTS,
 

@@ -17,7 +17,7 @@ describe("a bad file is refused with the line and column of each problem", () =>
     {
       name: "a list",
       text: "- a\n",
-      want: ["1:1 must be a block of upstreams, models, accounts, keys, metrics, alerts, exports, payments"],
+      want: ["1:1 must be a block of upstreams, models, accounts, keys, metrics, alerts, exports, payments, identity"],
     },
     {
       name: "bad YAML",

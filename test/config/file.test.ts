@@ -211,6 +211,7 @@ keys:
         alerts: [],
         exports: { directory: undefined, formats: ["csv"] },
         payments: { stripe: undefined },
+        identity: { issuers: [] },
       });
     },
   );

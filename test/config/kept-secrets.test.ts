@@ -20,6 +20,7 @@ upstreams:
     unknown_members: pass
 keys:
   - { account: acme, secret: 'sk-literal-in-quotes' }
+identity: { oidc: { corp: { client_secret: literal-of-a-client } } }
 `;
 
 test("each secret has words in its place, and variables stand as they are written", () => {
@@ -28,7 +29,7 @@ test("each secret has words in its place, and variables stand as they are writte
   expect(text).toContain('api_key: "${OPENAI_API_KEY}"');
   expect(text).toContain("api_key: *shared");
   expect(text).toContain('{ family: openai, api_key: "(kept secret 2)", base_url: "https://example.com" }');
-  expect(secrets).toHaveLength(4);
+  expect(secrets).toHaveLength(5);
   expect(text.replaceAll(/"\(kept secret \d\)"/g, "")).not.toContain("kept");
 });
 

@@ -258,5 +258,11 @@ export const PROVOCATIONS: readonly Provocation[] = [
   on("the console", "LINK_INVALID", ({ world }) =>
     byBrowser(new Browser(world.front).call("POST", "/passwords", { token: "x", password: PASSWORD })),
   ),
+  on("the console", "ISSUER_FAILED", ({ world }) =>
+    byBrowser(new Browser(world.front).call("POST", "/oidc/gone:begin", {})),
+  ),
+  on("the console", "OIDC_SIGN_IN_REFUSED", ({ world }) =>
+    byBrowser(new Browser(world.front).call("POST", "/oidc/gone:finish", { query: "state=x" })),
+  ),
   on("the console", "LAST_OWNER", lastOwner),
 ];

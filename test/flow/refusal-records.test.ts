@@ -38,6 +38,9 @@ const FIRST_OF_REASON = ROWS.filter(
   (row) => row.name !== NO_HEALTHY_UPSTREAM && row === ROWS.find(({ reason }) => reason === row.reason),
 );
 
+/** A block of the settings file of its own, behind the models. */
+const ISSUER = 'identity: { oidc: { gone: { issuer: "http://127.0.0.1:9", client_id: tollgate } } }\n';
+
 let stage: Stage;
 let world: World;
 let faulty: GatewayProcess;
@@ -46,7 +49,7 @@ const keys: Record<string, string> = {};
 const seen = new Set<string>();
 
 beforeAll(async () => {
-  world = await startWorld("one process", undefined, VECTOR_MODELS);
+  world = await startWorld("one process", undefined, VECTOR_MODELS + ISSUER);
   world.core.expectOddAnswers();
   await openCallers(world, keys);
   const grpc = new InferenceServiceClient(world.core.grpc, credentials.createInsecure());

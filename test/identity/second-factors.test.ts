@@ -1,7 +1,8 @@
 /** A second factor: enrolled, confirmed, asked for, used once, lost and taken away; on each database. */
 import { describe, expect, test } from "vitest";
 import { type SealKeys, SecretSeal } from "../../src/alerts/seal.js";
-import type { Identity, SignedIn } from "../../src/identity/identity.js";
+import type { Identity } from "../../src/identity/identity.js";
+import type { SignedIn } from "../../src/identity/new-session.js";
 import { codeOf, stepAt } from "../../src/identity/totp.js";
 import { onEachStore, openStore, SQLITE } from "../support/stores.js";
 import { act, HOME, openPeople, PASSWORD, type PeopleWorld, reasonOf } from "./people-world.js";

@@ -63,6 +63,8 @@ const TABLE: Readonly<Record<string, string>> = {
   "IdentityService/GetSignIn": "nobody",
   "IdentityService/CreateFirstOperator": "nobody",
   "IdentityService/SignIn": "nobody",
+  "IdentityService/BeginOidcSignIn": "nobody",
+  "IdentityService/FinishOidcSignIn": "nobody",
   "IdentityService/SignOut": "person",
   "IdentityService/CreateUser": "operator",
   "IdentityService/EndUserSessions": "operator",

@@ -31,6 +31,7 @@ function fileOf(...accounts: readonly AccountSeed[]): Settings {
     alerts: [],
     exports: { directory: undefined, formats: ["csv"] },
     payments: { stripe: undefined },
+    identity: { issuers: [] },
   };
 }
 

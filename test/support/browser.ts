@@ -48,7 +48,7 @@ export class Browser {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const setCookie = response.headers.get("set-cookie");
-    this.#keep(setCookie);
+    for (const one of response.headers.getSetCookie()) this.#keep(one);
     const text = await response.text();
     return {
       status: response.status,
@@ -63,8 +63,8 @@ export class Browser {
     return this.call("POST", "/sessions", { email, password });
   }
 
-  #keep(setCookie: string | null): void {
-    const [, name, value = ""] = /^([^=]+)=([^;]*)/.exec(setCookie ?? "") ?? [];
+  #keep(setCookie: string): void {
+    const [, name, value = ""] = /^([^=]+)=([^;]*)/.exec(setCookie) ?? [];
     if (name === undefined) return;
     if (value === "") this.cookies.delete(name);
     else this.cookies.set(name, value);

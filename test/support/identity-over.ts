@@ -12,6 +12,9 @@ export function identityOver({ people, accounts }: Pick<Store, "people" | "accou
     randomBytes,
     accountExists: async (id) => (await accounts.get(id)) !== undefined,
     seal: new SecretSeal({ keys: [randomBytes(32)] }),
+    signInSeal: new SecretSeal({ keys: [randomBytes(32)] }),
+    issuers: () => [],
+    onIssuerFailed: () => undefined,
     secondFactorFor: "nobody",
     ...parts,
   });

@@ -106,6 +106,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/people-rows.ts",
     "src/store/people-store.ts",
     "src/store/member-scripts.ts",
+    "src/store/oidc-scripts.ts",
     "src/coordination/coordination.ts",
   ],
   // Codes are guessed and made as links are, and become money as credits do: docs/decisions/0181-top-up-codes.md.

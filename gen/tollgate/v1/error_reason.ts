@@ -154,5 +154,12 @@ export enum ErrorReason {
   ERROR_REASON_CARD_PAYMENTS_UNAVAILABLE = 96,
   /** ERROR_REASON_STRIPE_EVENT_REFUSED - The event does not carry Stripe's signature, or one that is too old. Example: {} */
   ERROR_REASON_STRIPE_EVENT_REFUSED = 97,
+  /**
+   * ERROR_REASON_OIDC_SIGN_IN_REFUSED - A sign-in at an OpenID Connect issuer was not taken. Example: {"issuer": "Corp", "problem": "it was not begun in this
+   * browser, or is over"}
+   */
+  ERROR_REASON_OIDC_SIGN_IN_REFUSED = 91,
+  /** ERROR_REASON_ISSUER_FAILED - The OpenID Connect issuer cannot be reached, or does not answer as it should. Example: {"issuer": "Corp"} */
+  ERROR_REASON_ISSUER_FAILED = 92,
   UNRECOGNIZED = -1,
 }

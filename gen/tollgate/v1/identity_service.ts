@@ -115,6 +115,70 @@ export interface GetSignInResponse {
   firstOperatorMissing: boolean;
   /** True where people sign in with a password. */
   password: boolean;
+  /** Where else they may, in the order of the settings file. */
+  issuers: OidcIssuer[];
+}
+
+/** OidcIssuer is an OpenID Connect issuer by which people sign in. */
+export interface OidcIssuer {
+  /** The issuer's name in the settings file. */
+  name: string;
+  /** What people call the issuer, for a button. */
+  title: string;
+}
+
+/** BeginOidcSignInRequest is what BeginOidcSignIn is asked. */
+export interface BeginOidcSignInRequest {
+  /** The issuer's name in the settings file. */
+  name: string;
+  /**
+   * True to have the issuer ask again for a password that was shown there more than half an hour ago, so that the session
+   * may do what asks for a fresh proof.
+   */
+  fresh: boolean;
+  /** The token of an invitation that is accepted by the sign-in: what stands behind the # of its link. Empty: none. */
+  invitation: string;
+}
+
+/** BeginOidcSignInResponse is where the sign-in goes on. */
+export interface BeginOidcSignInResponse {
+  /** The issuer's address, to which the browser is sent. */
+  authorizationUri: string;
+}
+
+/** FinishOidcSignInRequest is what FinishOidcSignIn is asked. */
+export interface FinishOidcSignInRequest {
+  /** The issuer's name in the settings file. */
+  name: string;
+  /**
+   * The query with which the issuer sent the browser back, without its ?, at most 8,192 characters. Not looked at once an
+   * answer asked for more.
+   */
+  query: string;
+  /** The person's password here, where an answer asked for it. */
+  password: string;
+  /** A code of the person's second factor here, or a recovery code, where an answer asked for it. */
+  code: string;
+  /** The browser's own words about itself, for the list of sessions. Over HTTP the header user-agent says it. */
+  userAgent: string;
+}
+
+/** FinishOidcSignInResponse is the person, signed in, or what is needed for that. */
+export interface FinishOidcSignInResponse {
+  /** The person. Absent where more is needed. */
+  user?:
+    | User
+    | undefined;
+  /** The session that began. Absent where more is needed. */
+  session?:
+    | Session
+    | undefined;
+  /** True where the person's password is needed: the e-mail address has one here, which is shown once. */
+  passwordNeeded: boolean;
+  /** True where a code of the person's second factor is needed. */
+  codeNeeded: boolean;
+  /** The e-mail address that the issuer vouches for. */
+  email: string;
 }
 
 /** CreateFirstOperatorRequest is what CreateFirstOperator is asked. */
@@ -199,7 +263,11 @@ export interface GetSessionResponse {
   /** Recovery codes that are left. */
   recoveryCodesLeft: number;
   /** Until when the session may do what asks for a fresh proof; ProveSession gives another half hour. */
-  proofExpireTime?: Date | undefined;
+  proofExpireTime?:
+    | Date
+    | undefined;
+  /** True where the person has a password here. */
+  hasPassword: boolean;
 }
 
 /** Member is a person of an account. */
@@ -1021,7 +1089,7 @@ export const GetSignInRequest: MessageFns<GetSignInRequest> = {
 };
 
 function createBaseGetSignInResponse(): GetSignInResponse {
-  return { firstOperatorMissing: false, password: false };
+  return { firstOperatorMissing: false, password: false, issuers: [] };
 }
 
 export const GetSignInResponse: MessageFns<GetSignInResponse> = {
@@ -1031,6 +1099,9 @@ export const GetSignInResponse: MessageFns<GetSignInResponse> = {
     }
     if (message.password !== false) {
       writer.uint32(16).bool(message.password);
+    }
+    for (const v of message.issuers) {
+      OidcIssuer.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1062,6 +1133,365 @@ export const GetSignInResponse: MessageFns<GetSignInResponse> = {
             }
 
             message.password = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.issuers.push(OidcIssuer.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOidcIssuer(): OidcIssuer {
+  return { name: "", title: "" };
+}
+
+export const OidcIssuer: MessageFns<OidcIssuer> = {
+  encode(message: OidcIssuer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.title !== "") {
+      writer.uint32(18).string(message.title);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OidcIssuer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOidcIssuer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginOidcSignInRequest(): BeginOidcSignInRequest {
+  return { name: "", fresh: false, invitation: "" };
+}
+
+export const BeginOidcSignInRequest: MessageFns<BeginOidcSignInRequest> = {
+  encode(message: BeginOidcSignInRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.fresh !== false) {
+      writer.uint32(16).bool(message.fresh);
+    }
+    if (message.invitation !== "") {
+      writer.uint32(26).string(message.invitation);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginOidcSignInRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginOidcSignInRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.fresh = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.invitation = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBeginOidcSignInResponse(): BeginOidcSignInResponse {
+  return { authorizationUri: "" };
+}
+
+export const BeginOidcSignInResponse: MessageFns<BeginOidcSignInResponse> = {
+  encode(message: BeginOidcSignInResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.authorizationUri !== "") {
+      writer.uint32(10).string(message.authorizationUri);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginOidcSignInResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginOidcSignInResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.authorizationUri = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFinishOidcSignInRequest(): FinishOidcSignInRequest {
+  return { name: "", query: "", password: "", code: "", userAgent: "" };
+}
+
+export const FinishOidcSignInRequest: MessageFns<FinishOidcSignInRequest> = {
+  encode(message: FinishOidcSignInRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.query !== "") {
+      writer.uint32(18).string(message.query);
+    }
+    if (message.password !== "") {
+      writer.uint32(26).string(message.password);
+    }
+    if (message.code !== "") {
+      writer.uint32(34).string(message.code);
+    }
+    if (message.userAgent !== "") {
+      writer.uint32(42).string(message.userAgent);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishOidcSignInRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishOidcSignInRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.query = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.password = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.userAgent = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFinishOidcSignInResponse(): FinishOidcSignInResponse {
+  return { user: undefined, session: undefined, passwordNeeded: false, codeNeeded: false, email: "" };
+}
+
+export const FinishOidcSignInResponse: MessageFns<FinishOidcSignInResponse> = {
+  encode(message: FinishOidcSignInResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.user !== undefined) {
+      User.encode(message.user, writer.uint32(10).fork()).join();
+    }
+    if (message.session !== undefined) {
+      Session.encode(message.session, writer.uint32(18).fork()).join();
+    }
+    if (message.passwordNeeded !== false) {
+      writer.uint32(24).bool(message.passwordNeeded);
+    }
+    if (message.codeNeeded !== false) {
+      writer.uint32(32).bool(message.codeNeeded);
+    }
+    if (message.email !== "") {
+      writer.uint32(42).string(message.email);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FinishOidcSignInResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFinishOidcSignInResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.user = User.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.session = Session.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.passwordNeeded = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.codeNeeded = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.email = reader.string();
             continue;
           }
         }
@@ -1475,6 +1905,7 @@ function createBaseGetSessionResponse(): GetSessionResponse {
     lacksSecondFactor: false,
     recoveryCodesLeft: 0,
     proofExpireTime: undefined,
+    hasPassword: false,
   };
 }
 
@@ -1503,6 +1934,9 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
     }
     if (message.proofExpireTime !== undefined) {
       Timestamp.encode(toTimestamp(message.proofExpireTime), writer.uint32(66).fork()).join();
+    }
+    if (message.hasPassword !== false) {
+      writer.uint32(72).bool(message.hasPassword);
     }
     return writer;
   },
@@ -1582,6 +2016,14 @@ export const GetSessionResponse: MessageFns<GetSessionResponse> = {
             }
 
             message.proofExpireTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.hasPassword = reader.bool();
             continue;
           }
         }
@@ -4893,6 +5335,46 @@ export const IdentityServiceService = {
     responseSerialize: (value: SignInResponse): Buffer => Buffer.from(SignInResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignInResponse => SignInResponse.decode(value),
   },
+  /**
+   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
+   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
+   * and comes back to <origin>/console/sign-in/<name>.
+   *
+   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
+   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
+   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   */
+  beginOidcSignIn: {
+    path: "/tollgate.v1.IdentityService/BeginOidcSignIn" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: BeginOidcSignInRequest): Buffer =>
+      Buffer.from(BeginOidcSignInRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): BeginOidcSignInRequest => BeginOidcSignInRequest.decode(value),
+    responseSerialize: (value: BeginOidcSignInResponse): Buffer =>
+      Buffer.from(BeginOidcSignInResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): BeginOidcSignInResponse => BeginOidcSignInResponse.decode(value),
+  },
+  /**
+   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
+   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   *
+   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
+   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
+   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
+   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   */
+  finishOidcSignIn: {
+    path: "/tollgate.v1.IdentityService/FinishOidcSignIn" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FinishOidcSignInRequest): Buffer =>
+      Buffer.from(FinishOidcSignInRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FinishOidcSignInRequest => FinishOidcSignInRequest.decode(value),
+    responseSerialize: (value: FinishOidcSignInResponse): Buffer =>
+      Buffer.from(FinishOidcSignInResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FinishOidcSignInResponse => FinishOidcSignInResponse.decode(value),
+  },
   /** SignOut ends the session that the call came with. */
   signOut: {
     path: "/tollgate.v1.IdentityService/SignOut" as const,
@@ -5340,7 +5822,8 @@ export const IdentityServiceService = {
   },
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, and where it is asked for the second factor is taken away.
+   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
+   * away.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -5388,6 +5871,26 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
    * tries too often, with SESSION_REFUSED where a page of another origin asks, and with PARAMETER_MISSING.
    */
   signIn: handleUnaryCall<SignInRequest, SignInResponse>;
+  /**
+   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
+   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
+   * and comes back to <origin>/console/sign-in/<name>.
+   *
+   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
+   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
+   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   */
+  beginOidcSignIn: handleUnaryCall<BeginOidcSignInRequest, BeginOidcSignInResponse>;
+  /**
+   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
+   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   *
+   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
+   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
+   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
+   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   */
+  finishOidcSignIn: handleUnaryCall<FinishOidcSignInRequest, FinishOidcSignInResponse>;
   /** SignOut ends the session that the call came with. */
   signOut: handleUnaryCall<SignOutRequest, SignOutResponse>;
   /** GetSession shows who is signed in, and what that person is here. */
@@ -5569,7 +6072,8 @@ export interface IdentityServiceServer extends UntypedServiceImplementation {
   updateUser: handleUnaryCall<UpdateUserRequest, UpdateUserResponse>;
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, and where it is asked for the second factor is taken away.
+   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
+   * away.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */
@@ -5642,6 +6146,54 @@ export interface IdentityServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignInResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * BeginOidcSignIn begins a sign-in at an OpenID Connect issuer of the settings file. Over HTTP the answer sets a cookie
+   * for ten minutes, by which FinishOidcSignIn knows the browser again. The browser is then sent to the answer's address,
+   * and comes back to <origin>/console/sign-in/<name>.
+   *
+   * Refuses with RESOURCE_UNKNOWN where there is no such issuer, with ISSUER_FAILED where it does not answer as it
+   * should, with OIDC_SIGN_IN_REFUSED where no page of the gateway's asks, with SESSION_REFUSED where a page of another
+   * origin asks, with RATE_LIMITED where somebody tries too often, and with PARAMETER_MISSING.
+   */
+  beginOidcSignIn(
+    request: BeginOidcSignInRequest,
+    callback: (error: ServiceError | null, response: BeginOidcSignInResponse) => void,
+  ): ClientUnaryCall;
+  beginOidcSignIn(
+    request: BeginOidcSignInRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: BeginOidcSignInResponse) => void,
+  ): ClientUnaryCall;
+  beginOidcSignIn(
+    request: BeginOidcSignInRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: BeginOidcSignInResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * FinishOidcSignIn begins a session with what an issuer sent the browser back with. Where the person is known here by
+   * the e-mail address alone, or has a second factor, the answer may ask for more: then the call is made again with it.
+   *
+   * Refuses with OIDC_SIGN_IN_REFUSED where the sign-in was not begun in this browser, is over or was used, and where the
+   * issuer's answer does not hold, or is of somebody who may not come in; with SIGN_IN_REFUSED where the password or the
+   * code is wrong; with LINK_INVALID where an invitation was to be accepted that is over; with ISSUER_FAILED where the
+   * issuer does not answer as it should; with RESOURCE_UNKNOWN, SESSION_REFUSED, RATE_LIMITED and PARAMETER_MISSING.
+   */
+  finishOidcSignIn(
+    request: FinishOidcSignInRequest,
+    callback: (error: ServiceError | null, response: FinishOidcSignInResponse) => void,
+  ): ClientUnaryCall;
+  finishOidcSignIn(
+    request: FinishOidcSignInRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FinishOidcSignInResponse) => void,
+  ): ClientUnaryCall;
+  finishOidcSignIn(
+    request: FinishOidcSignInRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FinishOidcSignInResponse) => void,
   ): ClientUnaryCall;
   /** SignOut ends the session that the call came with. */
   signOut(
@@ -6230,7 +6782,8 @@ export interface IdentityServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * ResetUser makes a link by which a person sets a new password, and shows its token this once. The sessions of that
-   * person end now, and where it is asked for the second factor is taken away.
+   * person end now, OpenID Connect issuers know the person no more, and where it is asked for the second factor is taken
+   * away.
    *
    * Refuses with PARAMETER_MISSING, RESOURCE_UNKNOWN and PROOF_NEEDED.
    */

@@ -17,6 +17,7 @@ export const memberWords = {
     member: "Uses models, and makes keys of their own.",
     viewer: "Sees what is there, and changes nothing.",
   },
+  joinAt: (title: string) => `Join with ${title}`,
   invite: "Invite somebody",
   inviteTitle: "Invite somebody to the account",
   inviteWill: "A link is made. Whoever opens it signs in and is a member; it works once.",

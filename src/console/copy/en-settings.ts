@@ -8,6 +8,7 @@ const kinds: Readonly<Record<string, string>> = {
   account: "Account",
   key: "Key",
   alert: "Alert",
+  issuer: "Sign-in",
 };
 
 export const settingsWords = {

@@ -67,6 +67,10 @@ export const words = {
     codeRule: "The six digits that your app shows now, or one of your recovery codes.",
     firstMissing:
       "Nobody can sign in yet. Open the link that the gateway printed when it started: it makes the first operator.",
+    at: (title: string) => `Sign in with ${title}`,
+    again: "Back to the sign-in",
+    passwordOnce: (email: string) =>
+      `${email} has a password here. Enter it this once; from then on you need none to sign in this way.`,
   },
   proof: {
     open: "Show your password",
@@ -75,6 +79,9 @@ export const words = {
     go: "Go on",
     failed: "That did not show who you are.",
     done: "Thank you. Try again now.",
+    openAtIssuer: "Show who you are",
+    titleAtIssuer: "Sign in once more",
+    at: (title: string) => `Sign in again with ${title}`,
   },
   welcome: {
     title: "Welcome to Tollgate",

@@ -9,6 +9,7 @@ import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { Issuers } from "../shell/issuers.tsx";
 import { LinkGate, PasswordField, textsOf } from "../shell/link-gate.tsx";
 
 export function Accept(): ReactNode {
@@ -43,6 +44,7 @@ export function Accept(): ReactNode {
           {memberWords.acceptGo}
         </button>
       </form>
+      <Issuers label={memberWords.joinAt} invitation={hash} />
     </LinkGate>
   );
 }

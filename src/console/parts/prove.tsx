@@ -4,6 +4,8 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { proveSession } from "../../../gen/console/identity_service.js";
 import { call, needsCode } from "../api/client.ts";
 import { words } from "../copy/en.ts";
+import { Issuers } from "../shell/issuers.tsx";
+import { useSignedIn } from "../shell/session.ts";
 import { CodeField } from "./code-field.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Field } from "./field.tsx";
@@ -12,6 +14,7 @@ import { Problem } from "./problem.tsx";
 /** A button, and behind it a dialog. */
 export function Prove(): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const { hasPassword } = useSignedIn().session;
   const prove = useMutation({
     mutationFn: (asked: { readonly password: string; readonly code: string }) => call(proveSession, asked),
     onSuccess: () => setOpen(false),
@@ -27,31 +30,36 @@ export function Prove(): ReactNode {
   return (
     <span>
       <button className="button small" type="button" onClick={() => setOpen(true)}>
-        {words.proof.open}
+        {hasPassword ? words.proof.open : words.proof.openAtIssuer}
       </button>
       {isOpen && (
-        <Dialog title={words.proof.title} onClose={() => setOpen(false)}>
-          <form onSubmit={submit}>
+        <Dialog title={hasPassword ? words.proof.title : words.proof.titleAtIssuer} onClose={() => setOpen(false)}>
+          {hasPassword ? (
+            <form onSubmit={submit}>
+              <p className="soft">{words.proof.about}</p>
+              <Field
+                label={words.signIn.password}
+                name="password"
+                type="password"
+                autoComplete="current-password"
+                autoFocus
+                required
+              />
+              {needsCode(prove.error) && <CodeField />}
+              {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
+              <div className="foot">
+                <button className="button" type="button" onClick={() => setOpen(false)}>
+                  {words.form.cancel}
+                </button>
+                <button className="button main" type="submit" disabled={prove.isPending}>
+                  {words.proof.go}
+                </button>
+              </div>
+            </form>
+          ) : (
             <p className="soft">{words.proof.about}</p>
-            <Field
-              label={words.signIn.password}
-              name="password"
-              type="password"
-              autoComplete="current-password"
-              autoFocus
-              required
-            />
-            {needsCode(prove.error) && <CodeField />}
-            {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
-            <div className="foot">
-              <button className="button" type="button" onClick={() => setOpen(false)}>
-                {words.form.cancel}
-              </button>
-              <button className="button main" type="submit" disabled={prove.isPending}>
-                {words.proof.go}
-              </button>
-            </div>
-          </form>
+          )}
+          <Issuers label={words.proof.at} fresh />
         </Dialog>
       )}
     </span>

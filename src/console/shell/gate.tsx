@@ -13,7 +13,7 @@ import { SignIn } from "./sign-in.tsx";
 export function Gate(): ReactNode {
   const { pathname } = useLocation();
   // Links bring people here who cannot sign in yet.
-  if (/\/(welcome|invitation|password)$/.test(pathname)) return <Outlet />;
+  if (/\/(?:welcome|invitation|password|sign-in\/[^/]+)$/.test(pathname)) return <Outlet />;
   return (
     <>
       <Offline />

@@ -9,6 +9,7 @@ import { CodeField } from "../parts/code-field.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Brand } from "./brand.tsx";
+import { Issuers } from "./issuers.tsx";
 import { textsOf } from "./link-gate.tsx";
 
 interface SignInAsked {
@@ -51,6 +52,7 @@ export function SignIn(): ReactNode {
             {begin.isPending ? words.signIn.running : words.signIn.go}
           </button>
         </form>
+        <Issuers label={words.signIn.at} />
       </div>
     </main>
   );

@@ -1,0 +1,74 @@
+/** What a settings file may say of how people sign in. */
+import { z } from "zod";
+import type { IdentitySettings, IssuerSettings } from "./settings.js";
+import { block, named, oneOf, orEmpty, reading, text } from "./values.js";
+
+export const IDENTITY_IS = "How people sign in beside their passwords: docs/sign-in.md";
+const ISSUERS_MAX = 20;
+const DOMAINS_MAX = 100;
+/** On the own machine nobody is in between. */
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/;
+
+const issuerUrl = reading(
+  "must be an https:// address without user, query, or fragment, such as https://login.example.com; http:// is for" +
+    " localhost alone",
+  (value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (url === undefined || url.username !== "" || url.password !== "" || /[?#\s\\]/.test(value)) return undefined;
+    const isSafe = url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
+    return isSafe ? url : undefined;
+  },
+);
+const domain = reading("must be a domain such as example.com, in small letters", (value) =>
+  DOMAIN.test(value) ? value : undefined,
+);
+const DOMAINS_RULE = `must be a list of at most ${DOMAINS_MAX} domains, such as [example.com]`;
+const accountId = reading("must be an account's id: 1 to 64 of a-z, 0-9, _, . and -", (value) =>
+  /^[a-z0-9_.-]{1,64}$/.test(value) ? value : undefined,
+);
+
+const newPeople = block({
+  account: accountId.describe("The account that they join: one of this file"),
+  role: oneOf(["admin", "member", "viewer"] as const)
+    .prefault("member")
+    .describe("What they may do there"),
+});
+
+const issuer = block({
+  issuer: issuerUrl.describe("Its address, as its documents give it"),
+  client_id: text(256).describe("What it calls this gateway"),
+  client_secret: text(4096)
+    .optional()
+    .describe("The secret that it gave this gateway, best as `${VARIABLE}`; absent: the client is a public one"),
+  title: text(64).optional().describe("What people call it, on the button; default: its name"),
+  email_domains: z
+    .array(domain, DOMAINS_RULE)
+    .max(DOMAINS_MAX, DOMAINS_RULE)
+    .default([])
+    .describe("The domains of e-mail addresses that may come in; empty: all"),
+  new_people: newPeople
+    .optional()
+    .describe("Where people belong whom nobody invited; absent: only people who are known or invited come in"),
+});
+
+const ISSUERS_RULE = `must be at most ${ISSUERS_MAX} issuers`;
+
+/** The block `identity`. */
+export const identity = orEmpty(
+  block({
+    oidc: named(/^[a-z0-9][a-z0-9-]{0,31}$/, "must be named by 1 to 32 of a-z, 0-9 and -", issuer)
+      .refine((issuers) => Object.keys(issuers).length <= ISSUERS_MAX, ISSUERS_RULE)
+      .describe("OpenID Connect issuers, by names of your own"),
+  }),
+).transform(({ oidc }): IdentitySettings => ({
+  issuers: Object.entries(oidc).map(([name, said]): IssuerSettings => ({
+    name,
+    title: said.title ?? name,
+    issuer: said.issuer,
+    clientId: said.client_id,
+    clientSecret: said.client_secret,
+    emailDomains: said.email_domains,
+    newPeople: said.new_people && { accountId: said.new_people.account, role: said.new_people.role },
+  })),
+}));
