@@ -178,7 +178,7 @@ describe("an issuer that fails", () => {
     await refuses(browser, comeBack(browser, url), [502, "ISSUER_FAILED"]);
     world.open.override = undefined;
     expect((await comeBack(browser, url)).status).toBe(200);
-    expect(world.gateway.log.some((line) => line.includes("an issuer does not answer as it should"))).toBe(true);
+    await world.gateway.logged("an issuer does not answer as it should");
   });
 
   test("keeps nobody waiting who signs in elsewhere, or does something else", async () => {

@@ -43,13 +43,13 @@ export enum PaymentState {
   PAYMENT_STATE_OPEN = 1,
   /** PAYMENT_STATE_PENDING - The payer is done, and the money is on its way. */
   PAYMENT_STATE_PENDING = 2,
-  /** PAYMENT_STATE_PAID - It was paid, and the account was credited. */
+  /** PAYMENT_STATE_PAID - The payer paid, and the account was credited. */
   PAYMENT_STATE_PAID = 3,
   /** PAYMENT_STATE_FAILED - The payer's bank did not pay. */
   PAYMENT_STATE_FAILED = 4,
   /** PAYMENT_STATE_EXPIRED - Nobody paid in time. */
   PAYMENT_STATE_EXPIRED = 5,
-  /** PAYMENT_STATE_STUCK - It was paid, and could not be credited: an operator must look at it. */
+  /** PAYMENT_STATE_STUCK - The payer paid, and no account could be credited: an operator must look at it. */
   PAYMENT_STATE_STUCK = 6,
   UNRECOGNIZED = -1,
 }
@@ -344,13 +344,13 @@ export interface ReconcilePaymentsRequest {
 
 /** ReconcilePaymentsResponse says what was found. */
 export interface ReconcilePaymentsResponse {
-  /** How many of what Stripe told are payments of this gateway. */
+  /** The number of payments that Stripe told and this gateway knows. */
   lookedAt: number;
-  /** How many credits were missing, and are there since. */
+  /** The number of credits that were missing, and are there since. */
   creditCount: number;
-  /** How many refunds and disputes were missing, and are booked since. */
+  /** The number of refunds and disputes that were missing, and are booked since. */
   correctionCount: number;
-  /** How many payments are stuck, or could not be booked now: ListPayments tells which. */
+  /** The number of payments that are stuck, or could not be booked now: ListPayments tells which. */
   stuckCount: number;
 }
 
