@@ -30,7 +30,8 @@ beforeAll(async () => {
   stripe = await FakeStripe.start();
   issuer = await startIssuer();
   const corp = `issuer: "${issuer.url}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}"`;
-  const settings = `upstreams: { local: { family: sim } }\nidentity: { oidc: { corp: { ${corp} } } }\n${stripe.settings()}`;
+  const own = `upstreams: { local: { family: sim } }\nidentity: { oidc: { corp: { ${corp} } } }`;
+  const settings = `${own}\n${stripe.settings()}`;
   gateway = await startGateway({ settings });
   issuer.serve([gateway.url]);
   await new Management(gateway).account("acme", 1n);
