@@ -6,6 +6,7 @@ import { type Answer, type Event, Prompt } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/openai-responses/index.js";
 import { decodePrompt } from "../../../src/wire/openai-responses/request/decode-prompt.js";
 import type { WireRequest } from "../../../src/wire/wire.js";
+import { escapedBreaks } from "../../support/escaped-breaks.js";
 import { jsonText } from "../openai-chat/bodies.js";
 import { answer, prompt } from "./bodies.js";
 import { checkGrammar, FACTS, owned, readStream, request } from "./reading.js";
@@ -104,7 +105,7 @@ describe("on its own wire", () => {
         const end = 'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r"}}\n\n';
         const read = readStream(Buffer.from(event + end), "source");
         expect(read.error).toBeUndefined();
-        expect(Buffer.from(read.source, "latin1").toString()).toBe(event + end);
+        expect(Buffer.from(read.source, "latin1").toString()).toBe(escapedBreaks(event + end));
       }),
     );
   });
