@@ -3,7 +3,7 @@
  * share the ports for clients, which Node's `cluster` gives them; each is a node of its own to the others.
  */
 import cluster, { type Worker } from "node:cluster";
-import { formatAddress } from "./config/address.js";
+import { formatAddress } from "./config/listen-address.js";
 import { ConfigError } from "./config/config-error.js";
 import { type Environment, readEnvironment, WORKER_PART } from "./config/environment.js";
 import { createLog, type Log } from "./observe/log.js";

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { answerToJson } from "../api/json.js";
 import type { CallMetadata, Channel, Method } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { parseCoreAddress } from "../config/address.js";
+import { parseCoreAddress } from "../config/listen-address.js";
 import { readTlsFiles } from "../config/tls.js";
 import { createRemoteChannel } from "../rpc/remote-channel.js";
 import { CommandFailure } from "./failure.js";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./address.js";
+import { type Address, parseAddress, parseBlock, parseCoreAddress } from "./listen-address.js";
 import { ConfigError } from "./config-error.js";
 import { NANOS_PER_USD, parseUsd } from "../money.js";
 import { DATABASE_RULE, isDatabaseUrl } from "./database-url.js";

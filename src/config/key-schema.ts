@@ -1,6 +1,6 @@
 /** A seed of a key in a settings file: whose it is, its secret, and what it may do. */
 import { z } from "zod";
-import { parseBlock } from "./address.js";
+import { parseBlock } from "./listen-address.js";
 import type { KeySeed } from "./settings.js";
 import { block, oneOf, reading, text, truth, usd, wholeNumber } from "./values.js";
 

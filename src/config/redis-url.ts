@@ -1,5 +1,5 @@
 /** Where Redis is, as one URL says it: a single server, sentinels, or nodes of a cluster. */
-import { type Address, parseAddress } from "./address.js";
+import { type Address, parseAddress } from "./listen-address.js";
 
 export interface RedisUrl {
   readonly kind: "single" | "sentinel" | "cluster";

@@ -1,5 +1,5 @@
 /** The slots that this node has taken in Redis, so that heartbeats keep them while their requests run. */
-import { LEASE_AGE_MAX_MS, LEASE_TTL_MS } from "./leases.js";
+import { LEASE_AGE_MAX_MS, LEASE_TTL_MS } from "./concurrency-slots.js";
 
 /** A heartbeat names at most so many requests in one part. */
 const REQUESTS_MAX = 500;

@@ -11,8 +11,8 @@ import {
   tighter,
   type WindowState,
 } from "./coordination.js";
-import { Leases } from "./leases.js";
-import { type Reached, reachedOf, type WindowReading, type WindowStates } from "./verdict.js";
+import { Leases } from "./concurrency-slots.js";
+import { type Reached, reachedOf, type WindowReading, type WindowStates } from "./limit-decision.js";
 import { BUCKET_MS, Window } from "./window.js";
 
 export interface InProcessOptions {

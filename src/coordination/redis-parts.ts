@@ -1,7 +1,7 @@
 /** What goes to the script and what comes back: the parts of a command, and the names of keys. */
 import type { AdmissionRequest, AdmissionResult, Demand, WindowState } from "./coordination.js";
 import type { Answer } from "./redis-pipe.js";
-import { longestOf, type Reading, tightestOf, type WindowReading } from "./verdict.js";
+import { longestOf, type Reading, tightestOf, type WindowReading } from "./limit-decision.js";
 
 const NONE: readonly Demand[] = [];
 

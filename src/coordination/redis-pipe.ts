@@ -1,5 +1,5 @@
 /** Sends what a node asks of Redis: all that one turn of the event loop asks for goes as one command. */
-import type { Breaker } from "./breaker.js";
+import type { Breaker } from "./redis-breaker.js";
 import { SCRIPT, SCRIPT_SHA } from "./redis-script.js";
 
 /** The answer to one part; undefined where none came in time, and then nobody knows whether it had an effect. */

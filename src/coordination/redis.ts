@@ -1,7 +1,7 @@
 /** What nodes share, in Redis: it may be lost at any time, and nothing of it is money. */
 import { randomBytes } from "node:crypto";
 import type { Relays } from "../api/relays.js";
-import { Breaker, type Trouble } from "./breaker.js";
+import { Breaker, type Trouble } from "./redis-breaker.js";
 import {
   type AdmissionRequest,
   type AdmissionResult,

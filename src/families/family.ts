@@ -29,7 +29,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type AnswerPromise = "exact" | "fitted";
 
 /** A wire as a family speaks it. */
-export interface Speech {
+export interface Endpoint {
   /** Absent: exact. */
   readonly answers?: AnswerPromise;
   readonly wire: EndpointWire;
@@ -41,14 +41,14 @@ export interface Speech {
 }
 
 /** A model family. A new one is one file in this folder and its line in `index.ts`. */
-export interface Family extends Speech {
+export interface Family extends Endpoint {
   /** As in the settings, such as openai-compatible. */
   readonly name: string;
   readonly answers: AnswerPromise;
   /** Its main wire; a client may speak it too, or none does. */
   readonly wire: UpstreamWire;
   /** Wires that the family speaks beside its own, for requests that come in them: so nothing of these is lost. */
-  readonly alsoSpeaks?: readonly Speech[];
+  readonly alsoSpeaks?: readonly Endpoint[];
   /** The environment variable that usually holds the key; set, the family is served with no settings file. */
   readonly keyVariable: string | undefined;
   /** Where the family is served; undefined where the settings must say. */
@@ -80,7 +80,7 @@ export interface Family extends Speech {
   /** Headers of one request beside those of each; they count over them. Absent where there are none. */
   requestHeaders?(request: WireRequest): Readonly<Record<string, string>>;
   /** How the family is asked for each kind beside a chat; absent where it cannot be. */
-  readonly endpoints?: Readonly<Partial<Record<Exclude<ModelKind, "chat">, Speech>>>;
+  readonly endpoints?: Readonly<Partial<Record<Exclude<ModelKind, "chat">, Endpoint>>>;
   /** What its refusals mean beside those that its wire knows; absent where the wire knows them all. */
   readonly refusals?: readonly RefusalRow[];
   /** Kinds of models by the start of their name, where nothing else tells; the first that fits holds. */
@@ -98,12 +98,12 @@ export interface Family extends Speech {
 }
 
 /** How a family is spoken to for a request: in the request's own wire where it speaks that. */
-export function speechFor(family: Family, request: WireRequest, kind: ModelKind): Speech {
+export function endpointFor(family: Family, request: WireRequest, kind: ModelKind): Endpoint {
   if (kind !== "chat") return family.endpoints?.[kind] ?? family;
   const { alsoSpeaks } = family;
   if (alsoSpeaks === undefined || request.source === undefined) return family;
   const { wire } = request.source;
-  return wire === family.wire.name ? family : (alsoSpeaks.find((speech) => speech.wire.name === wire) ?? family);
+  return wire === family.wire.name ? family : (alsoSpeaks.find((endpoint) => endpoint.wire.name === wire) ?? family);
 }
 
 /** An upstream's own count of the tokens that a request brings it to read. */
@@ -124,7 +124,7 @@ export interface BuiltInModel {
 }
 
 /** What the batches of an answer carry to who takes the wire's own bytes of one wire, or of none. */
-export function formOf({ wire, answers }: Speech, acceptWire: string): AnswerForm {
+export function formOf({ wire, answers }: Endpoint, acceptWire: string): AnswerForm {
   if (acceptWire !== wire.name) return "events";
   return answers === "fitted" ? "fitted" : "source";
 }

@@ -12,7 +12,7 @@ import type { ServedModel } from "../routing/model.js";
 import { boundInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
-import { budgetsOf, type Plan, planByBytes, planFor } from "./plan.js";
+import { budgetsOf, type Plan, planByBytes, planFor } from "./hold-plan.js";
 import type { Steps } from "./steps.js";
 
 /** What a lower bound of the input may mend. */

@@ -6,7 +6,7 @@ import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Answered } from "../routing/answered.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { greater, lesser } from "../money.js";
-import type { Plan } from "./plan.js";
+import type { Plan } from "./hold-plan.js";
 
 /**
  * What an answer tells that was not asked: another model, another service tier, or calls of the upstream's tools. A

@@ -8,7 +8,7 @@ import { NO_USAGE } from "../api/usage.js";
 import { countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
 import { countUsage, generatedTokens, totalTokens } from "./count.js";
-import { withInputWithin, withOutputWithin } from "./output-limit.js";
+import { withInputWithin, withOutputWithin } from "./usage-cap.js";
 import { doubtOf, hasText, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 
 /** How an answer ended: well, because its caller left, or because its upstream failed. */

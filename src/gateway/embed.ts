@@ -4,7 +4,7 @@ import { asBuffer } from "../api/bytes.js";
 import assert from "node:assert/strict";
 import type { Embedding, EmbedRequest, EmbedResponse, Generation } from "../api/index.js";
 import type { CallMetadata } from "../api/channel.js";
-import { AnswerFold } from "../api/fold.js";
+import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
 import { isLongBody, type RequestFacts, type WireRequest } from "../wire/wire.js";
 import type { GatewayCall } from "./gateway.js";

@@ -18,7 +18,7 @@ import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
-import { coveredOutputTokens, type Plan, planByBytes } from "./plan.js";
+import { coveredOutputTokens, type Plan, planByBytes } from "./hold-plan.js";
 import type { Steps } from "./steps.js";
 import { lesser } from "../money.js";
 import type { Admission } from "../limits/limits.js";

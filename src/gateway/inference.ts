@@ -14,7 +14,7 @@ import {
 } from "../api/index.js";
 import type { CallMetadata, Sink } from "../api/channel.js";
 import { TYPED_FORM } from "../api/typed-form.js";
-import { AnswerFold } from "../api/fold.js";
+import { AnswerFold } from "../api/answer-fold.js";
 import { GatewayError } from "../errors.js";
 import { isLongBody, type WireRequest } from "../wire/wire.js";
 import { findModel } from "./admission.js";

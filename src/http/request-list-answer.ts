@@ -7,7 +7,7 @@ import { writerOf } from "../api/message-json.js";
 import { goneSignal } from "./front.js";
 import { requestBytes } from "./json-map.js";
 import { type ManagementAnswer, orRefuseCaller } from "./management-route.js";
-import { pieces } from "./pieces.js";
+import { pieces } from "./time-sliced.js";
 import { isOfSession } from "./session-cookie.js";
 
 const { listRequests } = UsageServiceService;

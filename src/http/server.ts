@@ -34,9 +34,9 @@ import { addSocketRoutes, type SocketLimits } from "./socket-routes.js";
 import { addStreamRoutes } from "./streams.js";
 import { type FindNames, NamedItems } from "./named-items.js";
 import { ToldItems } from "./told-items.js";
-import { type HttpMetrics, watch } from "./watch.js";
+import { type HttpMetrics, watch } from "./request-metrics.js";
 
-export type { HttpMetrics } from "./watch.js";
+export type { HttpMetrics } from "./request-metrics.js";
 
 export interface HttpServerOptions extends SocketLimits {
   readonly channel: Channel;

@@ -8,7 +8,7 @@ import type { Format } from "../formats/format.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import type { Connections } from "./connections.js";
 import type { GenerationParts } from "./generation.js";
-import type { HttpMetrics } from "./watch.js";
+import type { HttpMetrics } from "./request-metrics.js";
 import { Upgrades } from "./upgrades.js";
 
 const PERMISSION = { scope: "chat", method: InferenceServiceService.streamGenerate.path } as const;

@@ -1,5 +1,5 @@
 /** A whole answer as its batches come: nothing of it is sent before all of it is there. */
-import { AnswerFold } from "../api/fold.js";
+import { AnswerFold } from "../api/answer-fold.js";
 import type { StreamGenerateResponse } from "../api/index.js";
 import type { ClientWire, WireRequest } from "../formats/format.js";
 

@@ -4,7 +4,7 @@ import { type ContentSettings, Key, KeySettings } from "../api/index.js";
 import type { Revisions } from "../coordination/coordination.js";
 import type { KeyRow } from "../store/store.js";
 import type { AccountLimits } from "./account-limits.js";
-import { AddressSet } from "./address.js";
+import { AddressSet } from "./address-range.js";
 import type { Caller } from "./caller.js";
 import { lowered } from "./within.js";
 import { GlobSet, MODEL_NAME_LENGTH_MAX } from "./glob.js";

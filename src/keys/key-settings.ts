@@ -6,7 +6,7 @@ import type { FieldName } from "../api/money-fields.js";
 import type { Act } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
 import { AMOUNT_NANOS_MAX } from "../money.js";
-import { isAddressBlock } from "./address.js";
+import { isAddressBlock } from "./address-range.js";
 import { SCOPES } from "./caller.js";
 
 /** What a key gets that names no scopes: the use of models, and no management. */

@@ -1,6 +1,6 @@
 /** The reverse proxies whose word on a client's address is taken. */
 import { isIP } from "node:net";
-import { AddressSet } from "./address.js";
+import { AddressSet } from "./address-range.js";
 
 /** An address with a port, as some proxies write it. */
 const WITH_PORT = /^(?:\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|(\d+\.\d+\.\d+\.\d+):\d{1,5})$/;

@@ -1,7 +1,7 @@
 /** Whether one key's settings stay within another's: a rule for each setting, so that a new one must have one. */
 import type { KeySettings } from "../api/index.js";
 import type { SettingField } from "./key-settings.js";
-import { AddressSet } from "./address.js";
+import { AddressSet } from "./address-range.js";
 import { GlobSet } from "./glob.js";
 
 interface Rule<Value> {

@@ -2,7 +2,7 @@
 import { AMOUNT_NANOS_MAX } from "../money.js";
 import type { Book } from "./book.js";
 import type { DebitOperation, LedgerResult, RefundOperation } from "./operation.js";
-import { recallAll } from "./leasing.js";
+import { recallAll } from "./lease-rules.js";
 import { type Account, available } from "./rows.js";
 import { type Transfer, type TransferContent, noteRecord } from "./transfer.js";
 

@@ -9,7 +9,7 @@ import { termsOf } from "./late-terms.js";
 import type { LiveHold } from "./live-holds.js";
 import type { HoldOperation, LateTerms, LedgerResult, SettleOperation } from "./operation.js";
 import { SOURCE_NONE, SOURCE_RECOVERED } from "./rows.js";
-import type { Settlements } from "./settlements.js";
+import type { Settlements } from "./settlement-queue.js";
 import { boundedUsage, within } from "./usage.js";
 import type { LedgerWriter, Waiting } from "./writer.js";
 

@@ -1,7 +1,7 @@
 /** How money is set aside for a request: exactly, of what is free, or of a lease of the node that asks. */
 import type { Book } from "./book.js";
 import { grantOf } from "./grant.js";
-import { leaseFor, recallAll, withoutLeases } from "./leasing.js";
+import { leaseFor, recallAll, withoutLeases } from "./lease-rules.js";
 import type { HoldOperation, LedgerResult, Shortage } from "./operation.js";
 import { NO_USAGE } from "../api/usage.js";
 import { type BudgetRow, type HoldRow, type LeaseRow, isAmount } from "./rows.js";

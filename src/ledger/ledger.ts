@@ -34,10 +34,10 @@ import type { HoldRequest, LedgerLog, LedgerOptions } from "./ledger-options.js"
 import { Lease } from "./lease.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { LiveHolds } from "./live-holds.js";
-import { replay } from "./replay.js";
+import { replay } from "./journal-replay.js";
 import { NO_USAGE } from "../api/usage.js";
 import { SOURCE_NONE } from "./rows.js";
-import { Settlements } from "./settlements.js";
+import { Settlements } from "./settlement-queue.js";
 import { LedgerWriter } from "./writer.js";
 
 export type { NewAccount } from "./accounts.js";

@@ -4,7 +4,7 @@ import type { Book } from "./book.js";
 import type { LedgerResult, RecoverOperation } from "./operation.js";
 import { type HoldRow, SOURCE_RECOVERED } from "./rows.js";
 import { tokenCount } from "./usage.js";
-import { returnLease } from "./leasing.js";
+import { returnLease } from "./lease-rules.js";
 import { charge, release } from "./settlement.js";
 
 /** How many holds one operation resolves at most, so that it never keeps the others waiting. */

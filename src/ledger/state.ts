@@ -14,7 +14,7 @@ import {
 import { isAmount } from "./rows.js";
 import { debit, refund } from "./correcting.js";
 import { hold } from "./holding.js";
-import { endLeasesOf, lease, recall, returnLease } from "./leasing.js";
+import { endLeasesOf, lease, recall, returnLease } from "./lease-rules.js";
 import { recover } from "./recovery.js";
 import { settle } from "./settlement.js";
 import { type TransferContent, noteRecord } from "./transfer.js";

@@ -3,11 +3,11 @@ import assert from "node:assert";
 import { type Answer, type EmbedResponse, type Event, Finish, StreamGenerateResponse } from "../api/index.js";
 import { withoutByteOrderMark } from "../api/byte-order-mark.js";
 import { asBuffer } from "../api/bytes.js";
-import { foldEvents } from "../api/fold.js";
+import { foldEvents } from "../api/answer-fold.js";
 import { asUtf8 } from "../api/utf8.js";
 import { TYPED_FORM } from "../api/typed-form.js";
 import { families } from "../families/index.js";
-import { speechFor } from "../families/family.js";
+import { endpointFor } from "../families/family.js";
 import { readable, upstreamFailed } from "../wire/error/refusals.js";
 import { isUnreadable } from "../wire/json/weight.js";
 import type { AnswerOrder, AnswerReport, DecodedAnswer, SourceBody, WireRequest } from "../wire/wire.js";
@@ -74,7 +74,7 @@ function decoded(body: Buffer, order: AnswerOrder): DecodedAnswer {
   // Vectors are passed by their bytes, and nothing is made of their numbers.
   if (order.kind !== "embedding" && isUnreadable(body)) throw upstreamFailed("its answer holds too many values");
   const asked = askedBy(order);
-  const { wire } = speechFor(family, asked, order.kind);
+  const { wire } = endpointFor(family, asked, order.kind);
   return wire.decodeAnswer(withoutByteOrderMark(body), asked, order.form);
 }
 

@@ -5,7 +5,7 @@ import { giveWay } from "../api/background.js";
 import { asBuffer } from "../api/bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
-import { speechFor } from "../families/family.js";
+import { endpointFor } from "../families/family.js";
 import { readableInput } from "../gateway/count.js";
 import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, checkSource } from "../routing/question.js";
@@ -42,8 +42,8 @@ function write(request: WireRequest, order: BodyOrder): WrittenBody {
     assert(family.counter !== undefined, `${order.family} counts no tokens`);
     return { body: family.counter.encode(request, order.model, order.facts), dropped, unknown };
   }
-  const speech = speechFor(family, request, order.kind);
-  const question = { request, target, speech, owned: order.owned, strict: order.strict, permits };
+  const endpoint = endpointFor(family, request, order.kind);
+  const question = { request, target, endpoint, owned: order.owned, strict: order.strict, permits };
   return { body: bodyFor(question, dropped), dropped, unknown };
 }
 

@@ -11,7 +11,7 @@ import {
   type AttemptFailure,
   type AttemptPlan,
   type BatchReceiver,
-} from "./attempt-plan.js";
+} from "./attempt-types.js";
 import { AttemptTimes, type PhaseState } from "./attempt-times.js";
 import { HeldBack } from "./held-back.js";
 import { Intake } from "./intake.js";
@@ -91,12 +91,12 @@ class Attempt implements UpstreamHandler {
     const { plan } = this;
     // Whoever left while a long body was written is asked nothing any more.
     if (this.#phase === "done" || plan.signal.aborted) return this.#fail(abortReason(plan.signal));
-    const { speech } = plan;
+    const { endpoint } = plan;
     const { served, model } = plan.target;
     if (dropped.length > 0) this.receiver.dropped?.(dropped);
     this.receiver.onDrain(() => this.#guard(() => this.#resume()));
     this.#times.startMs = performance.now();
-    const path = speech.generatePath(model, plan.owned.stream);
+    const path = endpoint.generatePath(model, plan.owned.stream);
     this.#exchange = served.upstream.send({ method: "POST", path, headers: headersFor(plan), body }, this);
   }
 
@@ -113,8 +113,8 @@ class Attempt implements UpstreamHandler {
       this.#phase = "error";
     } else if (this.plan.owned.stream && !/json/i.test(headers["content-type"] ?? "")) {
       this.#phase = "stream";
-      const { request, form, speech } = this.plan;
-      const decoder = speech.wire.decodeStream?.(request.facts, form, request.outline ?? request);
+      const { request, form, endpoint } = this.plan;
+      const decoder = endpoint.wire.decodeStream?.(request.facts, form, request.outline ?? request);
       if (decoder === undefined) return this.#fail(upstreamFailed("it answered with a stream"));
       this.#decoder = decoder;
       this.#intake = new Intake((chunk) => this.#readShare(decoder, chunk), this.#follow);
@@ -217,7 +217,7 @@ class Attempt implements UpstreamHandler {
   #refuse(): void {
     this.#guard(() => {
       const { wire, refusals } = this.plan.target.served.family;
-      const decodeError = this.plan.speech.wire.decodeError ?? wire.decodeError;
+      const decodeError = this.plan.endpoint.wire.decodeError ?? wire.decodeError;
       const body = this.#kept.take();
       this.#fail(readable(() => decodeError(this.#status, this.#headers, body, refusals)));
     });

@@ -13,7 +13,7 @@ import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionCause } from "./ejection.js";
-import type { HealthState } from "./health.js";
+import type { HealthState } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { Routing } from "./routing.js";
 import { testUpstream } from "./upstream-test.js";

@@ -5,7 +5,7 @@ import type { Family, ListedModel, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
 import type { EjectionChange } from "./ejection.js";
-import { UpstreamHealth } from "./health.js";
+import { UpstreamHealth } from "./upstream-health.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
 import type { RouteTable } from "./routing.js";
 

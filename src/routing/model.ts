@@ -3,7 +3,7 @@ import type { Price } from "../api/index.js";
 import type { Family, ModelKind } from "../families/family.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { ModelFacts } from "../wire/wire.js";
-import type { TargetHealth, UpstreamHealth } from "./health.js";
+import type { TargetHealth, UpstreamHealth } from "./upstream-health.js";
 
 /** One upstream, connected, with its credential and its health. Shared by all models it serves. */
 export interface ServedUpstream {

@@ -1,5 +1,5 @@
 /** The order in which a model's targets are tried. */
-import type { HealthState } from "./health.js";
+import type { HealthState } from "./upstream-health.js";
 import type { Target } from "./model.js";
 
 /** The target to try next: the best priority that has one well and not yet tried, by weight among equals. */

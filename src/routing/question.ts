@@ -1,6 +1,6 @@
 /** What a target is asked: its body, and what of a request is refused before anybody is asked. Nothing is sent. */
 import { GatewayError } from "../errors.js";
-import { type Family, type ModelKind, type Speech, speechFor } from "../families/family.js";
+import { type Family, type ModelKind, type Endpoint, endpointFor } from "../families/family.js";
 import { JsonCursor } from "../wire/json/cursor.js";
 import { refuseHeld } from "../wire/request/held-objects.js";
 import { readMembers } from "../wire/json/splice.js";
@@ -29,7 +29,7 @@ export interface Question {
   readonly kind: ModelKind;
   readonly target: Target;
   /** How the target is spoken to. */
-  readonly speech: Speech;
+  readonly endpoint: Endpoint;
   readonly owned: OwnedFields;
   readonly strict: boolean;
   /** What goes with the request beside the target's own headers; undefined for nothing. */
@@ -39,7 +39,7 @@ export interface Question {
 }
 
 /** What of it decides the body. */
-export interface BodyQuestion extends Pick<Question, "request" | "speech" | "owned" | "strict"> {
+export interface BodyQuestion extends Pick<Question, "request" | "endpoint" | "owned" | "strict"> {
   readonly permits: Permits;
   readonly target: Pick<Target, "model" | "facts">;
 }
@@ -78,15 +78,15 @@ export function ownedFor(target: Target, asking: Asking): OwnedFields {
  * where the request cannot be asked of it.
  */
 export function bodyFor(question: BodyQuestion, dropped: string[]): Buffer {
-  const { request, target, speech, owned, strict } = question;
+  const { request, target, endpoint, owned, strict } = question;
   const { source } = request;
   checkFacts(request, target);
-  const isOwnWire = source !== undefined && source.wire === speech.wire.name;
+  const isOwnWire = source !== undefined && source.wire === endpoint.wire.name;
   if (source !== undefined && !isOwnWire) request.checkForeign?.(target.model, dropped);
   if (request.held !== undefined) throw refuseHeld(request.held);
   const orders = toolOrders(request, question, dropped);
   const ordered = orders === undefined ? owned : { ...owned, toolOrders: orders };
-  const body = speech.wire.encodeRequest(request, ordered, speech.dialect, dropped);
+  const body = endpoint.wire.encodeRequest(request, ordered, endpoint.dialect, dropped);
   checkBody(body, isOwnWire, question, dropped);
   if (strict && dropped.length > 0) throw unplaced(dropped, target.model);
   return body;
@@ -121,9 +121,9 @@ function toolOrders(
   dropped: string[],
 ): ToolOrders | undefined {
   if (hosted === undefined || hosted.length === 0) return undefined;
-  const { target, speech, permits, strict } = question;
+  const { target, endpoint, permits, strict } = question;
   // Another wire's tools stay behind.
-  const coming = hosted.filter(({ wire = source?.wire }) => wire === speech.wire.name);
+  const coming = hosted.filter(({ wire = source?.wire }) => wire === endpoint.wire.name);
   if (coming.length === 0) return undefined;
   return orderTools(coming, { facts, model: target.model }, permits, !strict, dropped);
 }
@@ -133,9 +133,9 @@ function toolOrders(
  * over them is ours; of what was written anew, or came from somebody who found none, every member.
  */
 function checkBody(body: Buffer, isOwnWire: boolean, question: BodyQuestion, dropped: readonly string[]): void {
-  const { request, target, speech, permits } = question;
+  const { request, target, endpoint, permits } = question;
   const { facts, source } = request;
-  const table = speech.members ?? speech.wire.members;
+  const table = endpoint.members ?? endpoint.wire.members;
   const found = isOwnWire ? request.members : undefined;
   const checked = found === undefined || source === undefined ? body : source.body;
   const members = found ?? readMembers(new JsonCursor(body));
@@ -176,13 +176,13 @@ export async function foresee(
   const targets = containers.holders(targetsFor(model, asking.kind), request, accountId);
   const refusals = new Map<Target, GatewayError>();
   for (const target of targets) {
-    const speech = speechFor(target.served.family, request, asking.kind);
+    const endpoint = endpointFor(target.served.family, request, asking.kind);
     try {
       const owned = ownedFor(target, asking);
       const terms = termsOf(target, model.price, containers.heldAt(target, request, accountId));
       const permits = new TargetPermits(terms);
       const { kind, strict } = asking;
-      await askBody({ request, kind, target, speech, owned, strict, permits }, []);
+      await askBody({ request, kind, target, endpoint, owned, strict, permits }, []);
     } catch (error) {
       refusals.set(target, withModel(GatewayError.from(error), model.id));
     }

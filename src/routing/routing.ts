@@ -1,16 +1,16 @@
 /** From a model's name to an answer: picks targets, tries again before the first byte, keeps their health. */
 import type { CancelSignal } from "../api/cancellation.js";
 import { GatewayError } from "../errors.js";
-import { formOf, speechFor } from "../families/family.js";
+import { formOf, endpointFor } from "../families/family.js";
 import type { WireRequest } from "../wire/wire.js";
 import { type Answered, answeredAs, type AnsweredSteps, UNKNOWN } from "./answered.js";
 import { runAttempt } from "./attempt.js";
-import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-plan.js";
+import { abortReason, type AttemptFailure, type BatchReceiver, type LongReading } from "./attempt-types.js";
 import { ableToCount, countAtUpstream, CountsRunning } from "./counting.js";
 import { Deadline, type RequestTimeouts } from "./deadline.js";
 import { ReadOn, type ReadOnObserver } from "./read-on.js";
 import type { ServedModel, ServedUpstream, Target } from "./model.js";
-import { type Left, nextAfter, nobody, teach } from "./lesson.js";
+import { type Left, nextAfter, nobody, teach } from "./failure-policy.js";
 import { pickProbe, pickTarget } from "./pick.js";
 import { Containers } from "./containers.js";
 import { TargetPermits, termsOf, UnknownMembers } from "./permits.js";
@@ -225,7 +225,7 @@ export class Routing {
   ): Promise<AttemptFailure | undefined> {
     const { health } = target;
     const { accountId, signal } = options;
-    const speech = speechFor(target.served.family, request, options.kind);
+    const endpoint = endpointFor(target.served.family, request, options.kind);
     const gathers = mustGather(target, options);
     const headers = receiver.attemptHeaders?.();
     const owned = ownedFor(target, options);
@@ -236,14 +236,14 @@ export class Routing {
         request,
         kind: options.kind,
         target,
-        speech,
+        endpoint,
         headers,
         owned,
         permits,
         acceptWire: options.acceptWire,
         accountId,
         long,
-        form: gathers ? "events" : formOf(speech, options.acceptWire),
+        form: gathers ? "events" : formOf(endpoint, options.acceptWire),
         gathers,
         strict: options.strict,
         timeouts: this.options.timeouts,

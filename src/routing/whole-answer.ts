@@ -19,7 +19,7 @@ import {
   type SourceBody,
   type WireRequest,
 } from "../wire/wire.js";
-import type { AttemptPlan } from "./attempt-plan.js";
+import type { AttemptPlan } from "./attempt-types.js";
 
 /** One that is longer is not told step by step: all steps are in memory, and a message that holds them has a bound. */
 const TOLD_BYTES_MAX = 8 * 1024 * 1024;
@@ -43,9 +43,9 @@ export function isLong(kept: GatheredBytes, { long }: AttemptPlan): boolean {
 
 /** Reads a short one. Throws as the wire does; so may its batch. */
 export function readShort(kept: GatheredBytes, plan: AttemptPlan): Pick<DecodedAnswer, "report"> & { batch(): Batch } {
-  const { request, speech, form, owned } = plan;
+  const { request, endpoint, form, owned } = plan;
   const body = withoutByteOrderMark(kept.take());
-  const answer = speech.wire.decodeAnswer(body, request.outline ?? request, form);
+  const answer = endpoint.wire.decodeAnswer(body, request.outline ?? request, form);
   // An upstream that answers whole where a stream was asked is told as a stream all the same, step by step.
   const isTyped = form === "events" || owned.stream;
   const batch = (): Batch => ({

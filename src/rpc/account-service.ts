@@ -14,7 +14,7 @@ import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import { accountsAsked, withAccountFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
-import { checkOwner, isOperator } from "./ownership.js";
+import { checkOwner, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 import { periodOf } from "./period.js";

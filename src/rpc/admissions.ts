@@ -6,7 +6,7 @@ import { Cancellation } from "../api/cancellation.js";
 import { type CheckCallerRequest, FrontServiceService } from "../api/index.js";
 import { GatewayError } from "../errors.js";
 import { credentialOf } from "../keys/credential.js";
-import { CLIENT_ADDRESS_HEADER } from "./address.js";
+import { CLIENT_ADDRESS_HEADER } from "./client-address.js";
 import { beginsRequest, mayComeAgain } from "./begins-request.js";
 
 /** The core asks again on every call; here it is only about whose bytes are read. */

@@ -6,7 +6,7 @@ import type { Caller } from "../keys/caller.js";
 import { required, unknown } from "../api/check.js";
 import { alertOf } from "./event-messages.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner, isOperator } from "./ownership.js";
+import { accountFilter, checkOwner, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 
 export function alertService({ rules }: Pick<Alerts, "rules">): Handlers<typeof AlertServiceService> {

@@ -14,7 +14,7 @@ import type { AuditRow } from "../store/store.js";
 import { methodName } from "./call-audit.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { periodOf } from "./period.js";
 

@@ -4,7 +4,7 @@ import { CallerChanged } from "../coordination/coordination.js";
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
-import type { Origin } from "./address.js";
+import type { Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import { mayComeAgain } from "./begins-request.js";
 import { NOBODY, sessionCaller, type ToldSession, toldSession } from "./callers.js";

@@ -16,9 +16,9 @@ import type { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import type { Log } from "../observe/log.js";
 import type { AuditStore } from "../store/store.js";
-import { FRONT_HEADER, isFront, type Origin } from "./address.js";
+import { FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import type { Head } from "./head.js";
-import { isOperator } from "./ownership.js";
+import { isOperator } from "./account-scope.js";
 
 /** Strangers could fill the disk: of one caller, and of many, so many calls without a change are recorded a minute. */
 const REFUSALS_OF_ONE_MAX = 30;

@@ -5,7 +5,7 @@ import { unknown } from "../api/check.js";
 import { GatewayError } from "../errors.js";
 import type { Caller, CallerUser } from "../keys/caller.js";
 import { roleMissing } from "../keys/scope-missing.js";
-import { FRONT_HEADER, isFront, type Origin } from "./address.js";
+import { FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import { beginsRequest } from "./begins-request.js";
 import type { CoreParts } from "./core.js";
 

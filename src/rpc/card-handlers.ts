@@ -5,7 +5,7 @@ import type { CardPayments } from "../payments/card-payments.js";
 import type { PaymentRow } from "../store/card-rows.js";
 import type { PaymentPlace } from "../store/card-scripts.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner, isOperator } from "./ownership.js";
+import { accountFilter, checkOwner, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 
 const PLACE = /^p:(\d{1,15}):(\w{1,64})$/;

@@ -3,7 +3,7 @@ import type { CallMetadata, CallSink, Sink } from "../api/channel.js";
 import { InferenceServiceService } from "../api/index.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestRecord } from "../records/request-record.js";
-import { clientAddress, FRONT_HEADER, isFront } from "./address.js";
+import { clientAddress, FRONT_HEADER, isFront } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import type { Authentication } from "./authentication.js";
 import { auditedCall, type CallAudit, NO_ACT } from "./call-audit.js";

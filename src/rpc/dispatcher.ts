@@ -5,7 +5,7 @@ import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestRecord } from "../records/request-record.js";
-import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./address.js";
+import { clientAddress, FRONT_HEADER, isFront, type Origin } from "./client-address.js";
 import { Admitted } from "./admitted.js";
 import { Authentication } from "./authentication.js";
 import { beginsRequest, checkedFor, mayComeAgain } from "./begins-request.js";

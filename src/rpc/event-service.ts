@@ -5,7 +5,7 @@ import { eventOf } from "../alerts/envelope.js";
 import { placeAfter } from "../alerts/events.js";
 import { invalid, required, unknown } from "../api/check.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner } from "./ownership.js";
+import { accountFilter, checkOwner } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { steadily } from "./steady-sink.js";
 

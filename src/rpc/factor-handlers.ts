@@ -6,7 +6,7 @@ import type { Identity } from "../identity/identity.js";
 import type { UserCaller } from "../identity/user-caller.js";
 import type { Caller } from "../keys/caller.js";
 import type { Handlers } from "./handler.js";
-import { checkOwner } from "./ownership.js";
+import { checkOwner } from "./account-scope.js";
 
 type FactorMethods = Pick<
   Handlers<typeof IdentityServiceService>,

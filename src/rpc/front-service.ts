@@ -18,7 +18,7 @@ import type { CallMetadata } from "../api/channel.js";
 import { GatewayError, isReasonName } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
 import { credentialOf } from "../keys/credential.js";
-import { CLIENT_ADDRESS_HEADER, FRONT_HEADER, isFront } from "./address.js";
+import { CLIENT_ADDRESS_HEADER, FRONT_HEADER, isFront } from "./client-address.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
 import type { EdgeRefusal } from "./server-call.js";

@@ -8,7 +8,7 @@ import {
 import type { ByteBudget } from "../api/byte-budget.js";
 import type { CallMetadata } from "../api/channel.js";
 import { GatewayError } from "../errors.js";
-import { type Origin, peerAddress } from "./address.js";
+import { type Origin, peerAddress } from "./client-address.js";
 import type { Admitted } from "./admitted.js";
 import type { Dispatcher } from "./dispatcher.js";
 import type { GrpcConnection, Listener } from "./listener.js";

@@ -13,7 +13,7 @@ import { hiddenKey } from "./callers.js";
 import type { CoreParts } from "./core.js";
 import { withKeyFigures } from "./figures.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter } from "./ownership.js";
+import { accountFilter } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { PENDING } from "./pending.js";
 

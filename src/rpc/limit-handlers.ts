@@ -4,7 +4,7 @@ import { type IdentityServiceService, KeySettings } from "../api/index.js";
 import { hiddenKey } from "./callers.js";
 import type { CoreParts } from "./core.js";
 import type { Handlers } from "./handler.js";
-import { checkOwner } from "./ownership.js";
+import { checkOwner } from "./account-scope.js";
 
 type LimitMethods = Pick<
   Handlers<typeof IdentityServiceService>,

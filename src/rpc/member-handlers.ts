@@ -5,7 +5,7 @@ import type { Keys } from "../keys/keys.js";
 import { required } from "../api/check.js";
 import type { Handlers } from "./handler.js";
 import { revokeKeysOf } from "./keys-of-gone.js";
-import { checkOwner } from "./ownership.js";
+import { checkOwner } from "./account-scope.js";
 import { cutById, idPageOf } from "./page.js";
 import { askedInstallationRole, askedRole, shownInvitation, shownMember, shownUser } from "./people-messages.js";
 

@@ -6,7 +6,7 @@ import type { BatchPlace, TopUpCodes } from "../payments/top-up-codes.js";
 import type { TopUpBatchRow, TopUpCodeRow } from "../store/payment-scripts.js";
 import { cardHandlers } from "./card-handlers.js";
 import type { Handlers } from "./handler.js";
-import { checkOwner } from "./ownership.js";
+import { checkOwner } from "./account-scope.js";
 import { pageOf } from "./page.js";
 
 const LETTER = "t:";

@@ -10,7 +10,7 @@ import { mapInTurns } from "../api/turns.js";
 import type { Caller } from "../keys/caller.js";
 import { decodeToken, encodeToken, TIME_CURSOR } from "../store/page.js";
 import type { RequestRow, RequestStore } from "../store/store.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, isOperator } from "./account-scope.js";
 import { withOwnMoney } from "./money-messages.js";
 import { pageOf } from "./page.js";
 import { ALL_MS, filterOf, timesOf } from "./request-filter.js";

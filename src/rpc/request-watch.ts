@@ -12,7 +12,7 @@ import {
 import type { Caller } from "../keys/caller.js";
 import { FLAG, type RecordRow } from "../records/columns.js";
 import type { RequestWatch } from "../records/request-watch.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, isOperator } from "./account-scope.js";
 import { ALL_MS, filterOf } from "./request-filter.js";
 import { messageOfRecord } from "./request-message.js";
 import { steadily } from "./steady-sink.js";

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
-import { isOperator } from "./ownership.js";
+import { isOperator } from "./account-scope.js";
 
 /** Calls at once. */
 interface RoomBounds {

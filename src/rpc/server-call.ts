@@ -3,7 +3,7 @@ import type { CancelSignal } from "../api/cancellation.js";
 import type { Admission, CallMetadata } from "../api/channel.js";
 import type { GatewayError } from "../errors.js";
 import type { Caller } from "../keys/caller.js";
-import type { Origin } from "./address.js";
+import type { Origin } from "./client-address.js";
 
 /** One call as a channel brings it. Names in the metadata are lower case. */
 export interface ServerCall extends Origin {

@@ -26,7 +26,7 @@ import { deadlineError } from "./lifetime.js";
 import { type GrpcConnection, Listener, type ListenerOptions, STRANGER_MS } from "./listener.js";
 import { decodeRequest } from "./long-message.js";
 import { writeMetadata } from "./metadata.js";
-import { PUBLIC_SERVICES, SERVICES } from "./dispatch.js";
+import { PUBLIC_SERVICES, SERVICES } from "./service-table.js";
 import { type StatusParts, statusOf } from "./status.js";
 import { TunnelServer } from "./tunnel-server.js";
 

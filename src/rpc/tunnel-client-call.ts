@@ -2,7 +2,7 @@
 import type { CallMetadata, CallOptions, Method, Reply, Sink } from "../api/channel.js";
 import { TunnelFrameKind, type TunnelFrame } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import { FRONT_HEADER } from "./address.js";
+import { FRONT_HEADER } from "./client-address.js";
 import { ANSWER_BYTES_MAX, MESSAGE_BYTES_MAX } from "./bounds.js";
 import { deadlineError, goneError, TIMER_MS_MAX } from "./lifetime.js";
 import { readHeaderLines, writeHeaderLines } from "./metadata.js";

@@ -3,7 +3,7 @@ import { type Client, type ClientDuplexStream, Metadata, type ServiceError, stat
 import type { CallOptions, Method, Reply, Sink } from "../api/channel.js";
 import type { TunnelFrame, TunnelRequest, TunnelResponse } from "../api/index.js";
 import { GatewayError } from "../errors.js";
-import { FRONT_HEADER } from "./address.js";
+import { FRONT_HEADER } from "./client-address.js";
 import { requestBytes } from "./message-bytes.js";
 import { unreachable } from "./status.js";
 import { type ClientPlace, StreamClientCall, UnaryClientCall } from "./tunnel-client-call.js";

@@ -10,7 +10,7 @@ import { TunnelFrameKind, type TunnelFrame, type TunnelRequest, type TunnelRespo
 import { serviceMethod } from "../api/methods.js";
 import { GatewayError } from "../errors.js";
 import type { Log } from "../observe/log.js";
-import { peerAddress } from "./address.js";
+import { peerAddress } from "./client-address.js";
 import type { BlockedReaders } from "./blocked-readers.js";
 import type { Dispatcher } from "./dispatcher.js";
 import { readHeaderLines, readMetadata, writeMetadata } from "./metadata.js";

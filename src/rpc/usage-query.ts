@@ -7,7 +7,7 @@ import { NO_ERRORS, type UsageGroup } from "../records/usage-groups.js";
 import type { Caller } from "../keys/caller.js";
 import { invalid } from "../api/check.js";
 import { type Money, moneyFrom, MoneyItself } from "./money-messages.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, isOperator } from "./account-scope.js";
 import { ALL_MS, askedNames } from "./request-filter.js";
 
 const DEFAULT_MS = DAY_MS;

@@ -10,7 +10,7 @@ import { invalid, required, unknown } from "../api/check.js";
 import type { CoreParts } from "./core.js";
 import { entryOf } from "./entry.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner, isOperator } from "./ownership.js";
+import { accountFilter, checkOwner, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { listRequests } from "./request-list.js";
 import { messageOfLedger, messageOfRecord } from "./request-message.js";

@@ -4,7 +4,7 @@ import { invalid } from "../api/check.js";
 import { DAY_MS, dayOf } from "../api/day.js";
 import type { Caller } from "../keys/caller.js";
 import type { RequestStore, UsageSummaryRow } from "../store/store.js";
-import { accountFilter, isOperator } from "./ownership.js";
+import { accountFilter, isOperator } from "./account-scope.js";
 import { pageOf } from "./page.js";
 import { checkDay } from "./period.js";
 

@@ -7,7 +7,7 @@ import { ownerOf } from "./alert-service.js";
 import { required, unknown } from "../api/check.js";
 import { deliveryOf, webhookOf } from "./event-messages.js";
 import type { Handlers } from "./handler.js";
-import { accountFilter, checkOwner } from "./ownership.js";
+import { accountFilter, checkOwner } from "./account-scope.js";
 import { pageOf } from "./page.js";
 
 type Parts = Pick<Alerts, "webhooks" | "deliveries" | "maker">;

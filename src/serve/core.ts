@@ -20,7 +20,7 @@ import type { LoadOptions } from "../routing/load.js";
 import type { Target } from "../routing/model.js";
 import type { RequestFeed } from "../records/request-record.js";
 import { Routing } from "../routing/routing.js";
-import { createDispatcher, type Dispatcher } from "../rpc/dispatch.js";
+import { createDispatcher, type Dispatcher } from "../rpc/service-table.js";
 import { ByteBudget, OF_ANSWERS } from "../api/byte-budget.js";
 import { createLongAnswers } from "../reading/long-answers.js";
 import { createLongBodies } from "../reading/long-bodies.js";

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { ByteBudget } from "../api/byte-budget.js";
 import type { Channel } from "../api/channel.js";
-import { type Address, formatAddress } from "../config/address.js";
+import { type Address, formatAddress } from "../config/listen-address.js";
 import type { Environment } from "../config/environment.js";
 import { readTlsFiles, type TlsFiles, type TlsPaths, watchTlsFiles } from "../config/tls.js";
 import { anthropic } from "../formats/anthropic.js";

@@ -11,7 +11,7 @@ import {
   USER_HEADER,
 } from "../api/request-headers.js";
 import type { FrontRefusal } from "../http/front.js";
-import { CLIENT_ADDRESS_HEADER, FRONT_HEADER } from "../rpc/address.js";
+import { CLIENT_ADDRESS_HEADER, FRONT_HEADER } from "../rpc/client-address.js";
 
 const FLUSH_MS = 500;
 const WAITING_MAX = 2_000;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/config/config-error.js";
 import { DATABASE_RULE } from "../../src/config/database-url.js";
-import { formatAddress, parseAddress } from "../../src/config/address.js";
+import { formatAddress, parseAddress } from "../../src/config/listen-address.js";
 import { REDIS_RULE } from "../../src/config/redis-url.js";
 import { readEnvironment } from "../../src/config/environment.js";
 

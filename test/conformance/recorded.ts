@@ -1,6 +1,6 @@
 /** Recordings of real upstreams, each with the wire that it is of, and the wires of the clients that they reach. */
 import type { Event } from "../../src/api/index.js";
-import { foldEvents } from "../../src/api/fold.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
 import { GatewayError } from "../../src/errors.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";

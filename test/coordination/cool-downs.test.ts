@@ -4,7 +4,7 @@ import { parseCoolDown, parseOrder } from "../../src/coordination/cool-down.js";
 import type { UpstreamOrder } from "../../src/coordination/coordination.js";
 import type { UpstreamBoard } from "../../src/routing/catalog.js";
 import type { EjectionChange } from "../../src/routing/ejection.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { Routing } from "../../src/routing/routing.js";
 import { shareCoolDown } from "../../src/serve/cool-downs.js";
 import { sharedUpstreams } from "../../src/serve/upstream-orders.js";

@@ -22,7 +22,7 @@ import { clientWires, embeddingWires } from "../../src/reading/readers.js";
 import { createModelCatalog, createUpstreamBoard } from "../../src/routing/catalog.js";
 import { connectUpstreams, loadTable } from "../../src/routing/load.js";
 import { Routing } from "../../src/routing/routing.js";
-import { createDispatcher } from "../../src/rpc/dispatch.js";
+import { createDispatcher } from "../../src/rpc/service-table.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createLoadOptions } from "../../src/serve/load-options.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";

@@ -1,10 +1,10 @@
 /** Requests of every client's wire and answers of every upstream's, before they are spelled anew. */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { foldEvents } from "../../src/api/fold.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
 import type { Answer, Prompt } from "../../src/api/index.js";
 import { families } from "../../src/families/index.js";
-import type { Speech } from "../../src/families/family.js";
+import type { Endpoint } from "../../src/families/family.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";
@@ -104,8 +104,9 @@ export const answers: readonly ToldAnswer[] = [
 ];
 
 /** Every way in which a family is spoken to, but for the one that takes requests of its own wire alone. */
-export const speeches: readonly { readonly family: string; readonly speech: Speech }[] = families.flatMap((family) =>
-  [family, ...(family.alsoSpeaks ?? [])]
-    .filter(({ wire }) => wire.name !== "openai-compaction")
-    .map((speech) => ({ family: family.name, speech })),
+export const endpoints: readonly { readonly family: string; readonly endpoint: Endpoint }[] = families.flatMap(
+  (family) =>
+    [family, ...(family.alsoSpeaks ?? [])]
+      .filter(({ wire }) => wire.name !== "openai-compaction")
+      .map((endpoint) => ({ family: family.name, endpoint })),
 );

@@ -1,10 +1,10 @@
 /** One case of the fuzz: a request and an answer, spelled once more, must come to the same. */
 import { isDeepStrictEqual } from "node:util";
-import { foldEvents } from "../../src/api/fold.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
 import type { Event } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import type { StreamDecoder, Wire, WireRequest } from "../../src/wire/wire.js";
-import { answers, type AskedBody, FACTS, requests, speeches, type ToldAnswer } from "./corpus.js";
+import { answers, type AskedBody, FACTS, requests, endpoints, type ToldAnswer } from "./corpus.js";
 import { type Random, randomOf } from "../support/random.js";
 import { pick, respell, respellStream } from "./respelling.js";
 
@@ -38,19 +38,19 @@ function refusalOf(error: unknown): object {
 
 /** Each upstream is asked the same. */
 function checkRequest(once: WireRequest, again: WireRequest, random: Random): void {
-  const { family, speech } = pick(random, speeches);
+  const { family, endpoint } = pick(random, endpoints);
   const ask = (request: WireRequest): object => {
     const owned = { model: "m", outputTokensMax: 100, stream: true, candidateCount: request.facts.candidateCount };
     const dropped: string[] = [];
     try {
-      if (request.source?.wire !== speech.wire.name) request.checkForeign?.("m", dropped);
-      const body = speech.wire.encodeRequest(request, owned, speech.dialect, dropped);
+      if (request.source?.wire !== endpoint.wire.name) request.checkForeign?.("m", dropped);
+      const body = endpoint.wire.encodeRequest(request, owned, endpoint.dialect, dropped);
       return { body: canonical(JSON.parse(body.toString())), dropped: dropped.toSorted() };
     } catch (error) {
       return refusalOf(error);
     }
   };
-  same(ask(again), ask(once), `what ${family} is asked on ${speech.wire.name}`);
+  same(ask(again), ask(once), `what ${family} is asked on ${endpoint.wire.name}`);
 }
 
 /** The client hears the same of a stream, each event on its lines; on one wire its bytes say the same. */

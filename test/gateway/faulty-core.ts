@@ -26,7 +26,7 @@ import { connectUpstreams, type LoadOptions, loadTable } from "../../src/routing
 import { createModelCatalog, createUpstreamBoard } from "../../src/routing/catalog.js";
 import type { ServedUpstream, Target } from "../../src/routing/model.js";
 import { Routing } from "../../src/routing/routing.js";
-import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/service-table.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { createGrpcServer } from "../../src/rpc/server.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";

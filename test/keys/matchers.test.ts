@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { KeySettings } from "../../src/api/index.js";
-import { AddressSet, isAddressBlock } from "../../src/keys/address.js";
+import { AddressSet, isAddressBlock } from "../../src/keys/address-range.js";
 import { GlobSet } from "../../src/keys/glob.js";
 import { callerOf } from "../../src/keys/key-caller.js";
 import { settingsOf } from "./key-world.js";

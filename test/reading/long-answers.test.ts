@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Event, type Finish, UsageSource } from "../../src/api/index.js";
 import { asBuffer } from "../../src/api/bytes.js";
-import { foldEvents } from "../../src/api/fold.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
 import { NO_USAGE } from "../../src/api/usage.js";
 import { GatewayError } from "../../src/errors.js";
 import { families } from "../../src/families/index.js";
@@ -61,10 +61,10 @@ function requestOf(source: SourceBody): WireRequest {
 function onLoop(wire: string, body: Buffer, asked: WireRequest, form: AnswerForm): DecodedAnswer {
   const family = families.find(({ name }) => name === FAMILY[wire]);
   const kind = KINDS[wire];
-  const speech = kind === undefined ? family : family?.endpoints?.[kind];
-  if (speech === undefined) throw new Error(wire);
+  const endpoint = kind === undefined ? family : family?.endpoints?.[kind];
+  if (endpoint === undefined) throw new Error(wire);
   try {
-    return speech.wire.decodeAnswer(body, asked, form);
+    return endpoint.wire.decodeAnswer(body, asked, form);
   } catch (error) {
     throw unreadable(error);
   }

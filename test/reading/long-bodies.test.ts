@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { families } from "../../src/families/index.js";
-import { speechFor } from "../../src/families/family.js";
+import { endpointFor } from "../../src/families/family.js";
 import { countReadable } from "../../src/gateway/count.js";
 import { closeTokenCounter } from "../../src/pricing/tokens.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
@@ -89,9 +89,9 @@ describe.each(BODIES)("a long body of $wire", (row) => {
       const target = { model: "x", facts: {} };
       const terms = { price: FREE, knownMembersOnly: false, containers: [] };
       const permits = new TargetPermits(terms);
-      const speech = speechFor(family, direct, "chat");
+      const endpoint = endpointFor(family, direct, "chat");
       const want = await outcome(() =>
-        bodyFor({ request: direct, target, speech, owned, strict: false, permits }, []).toString(),
+        bodyFor({ request: direct, target, endpoint, owned, strict: false, permits }, []).toString(),
       );
       const order = { family: family.name, kind: "chat", ...target, owned, strict: false, terms } as const;
       const written = await outcome(async () => (await request.long?.write(order, []))?.toString());

@@ -1,7 +1,7 @@
 /** Requests on their way to a family's upstream, with nothing sent: what the gate's tests share. */
 import { families } from "../../src/families/index.js";
-import type { Family, Speech } from "../../src/families/family.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import type { Family, Endpoint } from "../../src/families/family.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { Target } from "../../src/routing/model.js";
 import { bodyFor } from "../../src/routing/question.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
@@ -49,14 +49,17 @@ export const UNPRICED: Permits = {
 };
 
 /** Every way in which a family is spoken to. */
-export const SPEECHES: readonly { readonly family: Family; readonly speech: Speech; readonly table: MemberTable }[] =
-  families.flatMap((family) =>
-    [family, ...(family.alsoSpeaks ?? []), ...Object.values(family.endpoints ?? {})].map((speech: Speech) => ({
-      family,
-      speech,
-      table: speech.members ?? speech.wire.members,
-    })),
-  );
+export const ENDPOINTS: readonly {
+  readonly family: Family;
+  readonly endpoint: Endpoint;
+  readonly table: MemberTable;
+}[] = families.flatMap((family) =>
+  [family, ...(family.alsoSpeaks ?? []), ...Object.values(family.endpoints ?? {})].map((endpoint: Endpoint) => ({
+    family,
+    endpoint,
+    table: endpoint.members ?? endpoint.wire.members,
+  })),
+);
 
 export function read(wire: string, body: string): WireRequest {
   const found = CLIENT_WIRES.find(({ name }) => name === wire);
@@ -65,7 +68,7 @@ export function read(wire: string, body: string): WireRequest {
 }
 
 /** The body that the upstream would get. Throws the refusal. */
-export function leaving(request: WireRequest, family: Family, speech: Speech, permits = UNPRICED): Buffer {
+export function leaving(request: WireRequest, family: Family, endpoint: Endpoint, permits = UNPRICED): Buffer {
   const upstream = { send: (): never => notSent(), close: () => Promise.resolve() };
   const health = new UpstreamHealth(() => undefined);
   const served = { id: "u", family, baseUrl: "", upstream, headers: {}, credential: undefined, health };
@@ -80,7 +83,7 @@ export function leaving(request: WireRequest, family: Family, speech: Speech, pe
     priority: 1,
   };
   const owned = { model: MODEL, facts: {}, outputTokensMax: LIMIT, stream: false, candidateCount: 1 };
-  return bodyFor({ request, target, speech, owned, strict: false, permits }, []);
+  return bodyFor({ request, target, endpoint, owned, strict: false, permits }, []);
 }
 
 function notSent(): never {

@@ -1,6 +1,6 @@
 /** A short fault under load, by a clock of the test's own: how long a target is set aside for it. */
 import { expect, test } from "vitest";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 
 const CLIENTS = 100;
 const BLIP_FROM_MS = 10_000;

@@ -9,7 +9,7 @@ import type { Family } from "../../src/families/family.js";
 import { gemini } from "../../src/families/gemini.js";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
 import type { Deadline, RequestTimeouts } from "../../src/routing/deadline.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedModel, Target } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
-import { leaving, LIMIT, MODEL, read, SPEECHES } from "./asked.js";
+import { leaving, LIMIT, MODEL, read, ENDPOINTS } from "./asked.js";
 
 const FOLDER = fileURLToPath(new URL("../wire/decoders/", import.meta.url));
 const built = mkdtempSync(join(tmpdir(), "tollgate-decoders-"));
@@ -36,10 +36,10 @@ function bodies(): string[] {
 function sentBodies(): string[] {
   const sent = new Set<string>();
   for (const body of bodies()) {
-    for (const { family, speech } of SPEECHES) {
-      if (speech.wire.name !== "openai-chat") continue;
+    for (const { family, endpoint } of ENDPOINTS) {
+      if (endpoint.wire.name !== "openai-chat") continue;
       try {
-        sent.add(leaving(read("openai-chat", body), family, speech).toString());
+        sent.add(leaving(read("openai-chat", body), family, endpoint).toString());
       } catch (error) {
         if (!(error instanceof GatewayError) || error.http !== 400) throw error;
       }

@@ -4,7 +4,7 @@ import { wire as openAiChat } from "../../src/wire/openai-chat/index.js";
 import type { Family } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
 import { GatewayError } from "../../src/errors.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedModel, ServedUpstream } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import type { UpstreamHandler } from "../../src/upstream/upstream.js";

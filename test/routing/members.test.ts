@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import type { MemberTable } from "../../src/wire/request/members.js";
-import { CLIENT_WIRES, LEAST, leaving, LIMIT, MODEL, read, SPEECHES, UNPRICED } from "./asked.js";
+import { CLIENT_WIRES, LEAST, leaving, LIMIT, MODEL, read, ENDPOINTS, UNPRICED } from "./asked.js";
 
 const REQUESTS = 10_000;
 /**
@@ -32,7 +32,7 @@ function dice(seed: number): (below: number) => number {
 }
 
 const VALUES = ["1", "64", "99999", '"x"', '"priority"', '["a"]', '{"a":1}', "true", "null", "false", '"auto"'];
-const STEERING = [...new Set(SPEECHES.flatMap(({ table }) => steeringIn(table)))];
+const STEERING = [...new Set(ENDPOINTS.flatMap(({ table }) => steeringIn(table)))];
 const NAMES = [...STEERING, "model", "max_tokens", "n_predict", "stream", "messages", "input", "x_new", "temperature"];
 
 function steeringIn({ rules }: MemberTable): string[] {
@@ -108,13 +108,13 @@ test("of 10,000 random requests to every family, none brings along what steers",
       refused++;
       continue;
     }
-    for (const [place, { family, speech, table }] of SPEECHES.entries()) {
+    for (const [place, { family, endpoint, table }] of ENDPOINTS.entries()) {
       if (place % TURNS !== Math.floor(count / CLIENT_WIRES.length) % TURNS) continue;
       // Vectors are asked for in wires of their own, and texts to go on with in theirs alone.
-      if ((wire === "openai-embeddings") !== speech.wire.name.endsWith("embeddings")) continue;
-      if (ALONE.has(speech.wire.name) && wire !== speech.wire.name) continue;
+      if ((wire === "openai-embeddings") !== endpoint.wire.name.endsWith("embeddings")) continue;
+      if (ALONE.has(endpoint.wire.name) && wire !== endpoint.wire.name) continue;
       try {
-        const sent = leaving(request, family, speech);
+        const sent = leaving(request, family, endpoint);
         passed++;
         const found = unasked(sent, table);
         if (found.length > 0) expect.fail(`${family.name} got ${found.join()} of ${body}`);
@@ -129,15 +129,15 @@ test("of 10,000 random requests to every family, none brings along what steers",
 }, 600_000);
 
 describe("a member that steers is refused by its name:", () => {
-  const chat = SPEECHES.find(({ family }) => family.name === "openai-compatible");
+  const chat = ENDPOINTS.find(({ family }) => family.name === "openai-compatible");
   test.each(Object.keys(LEAST))("on %s", (wire) => {
-    const found = SPEECHES.filter(({ speech }) => speech.wire.name === wire);
+    const found = ENDPOINTS.filter(({ endpoint }) => endpoint.wire.name === wire);
     expect(found.length).toBeGreaterThan(0);
-    for (const { family, speech, table } of found) {
+    for (const { family, endpoint, table } of found) {
       for (const name of steeringIn(table)) {
         const body = JSON.stringify({ ...LEAST[wire], [name]: "priority" });
         let sent: Buffer | undefined;
-        const refusal = refusalOf(() => (sent = leaving(read(wire, body), family, speech)));
+        const refusal = refusalOf(() => (sent = leaving(read(wire, body), family, endpoint)));
         // What a family lacks is left out, and named.
         if (sent !== undefined && !sent.includes(name)) continue;
         expect(refusal?.metadata["param"], `${family.name} ${name}`).toBe(name);
@@ -158,7 +158,7 @@ describe("a member that steers is refused by its name:", () => {
   ])("a fold of an owned name, $want", ({ name, want }) => {
     if (chat === undefined) throw new Error("the family is gone");
     const body = JSON.stringify({ ...LEAST["openai-chat"], [name]: 1 });
-    const refusal = refusalOf(() => leaving(read("openai-chat", body), chat.family, chat.speech));
+    const refusal = refusalOf(() => leaving(read("openai-chat", body), chat.family, chat.endpoint));
     expect(refusal?.metadata["param"]).toBe(want);
     expect(refusal?.message).toContain("write it so");
   });
@@ -186,11 +186,11 @@ describe("ids of what an upstream keeps are refused:", () => {
     { wire: "gemini", more: { contents: [{ parts: [{ file_data: { file_uri: "gs://bucket/secret" } }] }] } },
     { wire: "gemini", more: { generationConfig: { routing_config: { manualMode: { modelName: "dear" } } } } },
   ])("$wire $more", ({ wire, more }) => {
-    const found = SPEECHES.find(({ speech }) => speech.wire.name === wire);
+    const found = ENDPOINTS.find(({ endpoint }) => endpoint.wire.name === wire);
     if (found === undefined) throw new Error("nobody speaks it");
     const body = JSON.stringify({ ...LEAST[wire], ...more });
     const permits = { ...UNPRICED, tool: () => "free" as const };
-    const refusal = refusalOf(() => leaving(read(wire, body), found.family, found.speech, permits));
+    const refusal = refusalOf(() => leaving(read(wire, body), found.family, found.endpoint, permits));
     expect(refusal?.http).toBe(400);
   });
 });

@@ -1,7 +1,7 @@
 /** A dropped upstream closes once what runs there has ended, and no later than a request may last. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openaiCompatible } from "../../src/families/openai-compatible.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedUpstream } from "../../src/routing/model.js";
 import { Retirement } from "../../src/routing/retirement.js";
 

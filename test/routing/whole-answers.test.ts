@@ -6,7 +6,7 @@ import { Price } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
 import { openaiCompatible as family } from "../../src/families/openai-compatible.js";
 import { createLongAnswers } from "../../src/reading/long-answers.js";
-import { UpstreamHealth } from "../../src/routing/health.js";
+import { UpstreamHealth } from "../../src/routing/upstream-health.js";
 import type { ServedModel, Target } from "../../src/routing/model.js";
 import { type AnswerReceiver, Routing } from "../../src/routing/routing.js";
 import { wire as chat } from "../../src/wire/openai-chat/index.js";

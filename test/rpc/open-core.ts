@@ -21,7 +21,7 @@ import { Ledger } from "../../src/ledger/ledger.js";
 import { Limits } from "../../src/limits/limits.js";
 import type { Log, LogFields } from "../../src/observe/log.js";
 import type { CoreParts } from "../../src/rpc/core.js";
-import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatch.js";
+import { createDispatcher, type Dispatcher } from "../../src/rpc/service-table.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { alertsOver } from "../support/alerts-over.js";
 import type { Store } from "../../src/store/store.js";

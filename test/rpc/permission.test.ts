@@ -10,7 +10,7 @@ import {
 } from "../../src/api/index.js";
 import { serviceMethod, serviceMethods } from "../../src/api/methods.js";
 import { SCOPES } from "../../src/keys/caller.js";
-import { createDispatcher } from "../../src/rpc/dispatch.js";
+import { createDispatcher } from "../../src/rpc/service-table.js";
 import { Dispatcher } from "../../src/rpc/dispatcher.js";
 import type { ServerCall } from "../../src/rpc/server-call.js";
 import { FRONT_TOKEN, openCore, type OpenCore } from "./open-core.js";

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { WorkerMessage } from "../../src/store/sqlite/calls.js";
 import { SqliteDesk } from "../../src/store/sqlite/desk.js";
 import { openSqliteFile } from "../../src/store/sqlite/file.js";
-import { LogSyncError, SqliteLog } from "../../src/store/sqlite/log.js";
+import { LogSyncError, SqliteLog } from "../../src/store/sqlite/wal.js";
 import { readWitness } from "../../src/store/witness.js";
 import { temporaryDirectory } from "./directory.js";
 

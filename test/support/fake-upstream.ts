@@ -155,20 +155,20 @@ async function serve(
   if (told.cutAfter === 0) return void response.destroy();
   const fake: FakeScript = told.echo ? { ...told, text: JSON.stringify({ ...seen, raw: undefined }) } : told;
   if (fake.status !== undefined) return refuse(response, fake.status, fake);
-  const speech = SPEECHES.find(({ path }) => url.split("?")[0]?.endsWith(path));
-  if (speech === undefined) return refuse(response, 404, {});
+  const endpoint = ENDPOINTS.find(({ path }) => url.split("?")[0]?.endsWith(path));
+  if (endpoint === undefined) return refuse(response, 404, {});
   const { body } = seen;
-  return isStream(body) ? sendStream(response, fake, body, speech) : sendAnswer(response, fake, body, speech);
+  return isStream(body) ? sendStream(response, fake, body, endpoint) : sendAnswer(response, fake, body, endpoint);
 }
 
 /** What the server answers at one address. */
-interface FakeSpeech {
+interface FakeEndpoint {
   readonly path: string;
   readonly whole: (fake: FakeScript, body: unknown) => string;
   readonly events: (fake: FakeScript, body: unknown) => Iterable<string>;
 }
 
-const SPEECHES: readonly FakeSpeech[] = [
+const ENDPOINTS: readonly FakeEndpoint[] = [
   { path: "/chat/completions", whole: answerJson, events: streamEvents },
   // Completions of a text have no answers of their own here: a script brings them.
   { path: "/completions", whole: answerJson, events: streamEvents },
@@ -186,7 +186,7 @@ function refuse(response: ServerResponse, status: number, fake: FakeScript): voi
   sendJson(response, status, fake.body ?? JSON.stringify({ error }), fake.headers);
 }
 
-function sendAnswer(response: ServerResponse, fake: FakeScript, body: unknown, { whole }: FakeSpeech): void {
+function sendAnswer(response: ServerResponse, fake: FakeScript, body: unknown, { whole }: FakeEndpoint): void {
   const recorded = fake.answerFile === undefined ? undefined : readFileSync(fake.answerFile, "utf8");
   const text = fake.body ?? recorded ?? whole(fake, body);
   if (fake.cutAfter === undefined) return sendJson(response, 200, text, fake.headers);
@@ -198,7 +198,7 @@ async function sendStream(
   response: ServerResponse,
   fake: FakeScript,
   body: unknown,
-  { events }: FakeSpeech,
+  { events }: FakeEndpoint,
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...fake.headers });
   response.flushHeaders();
@@ -220,7 +220,7 @@ async function sendStream(
   response.end();
 }
 
-function eventsOf(fake: FakeScript, body: unknown, events: FakeSpeech["events"]): Iterable<string> {
+function eventsOf(fake: FakeScript, body: unknown, events: FakeEndpoint["events"]): Iterable<string> {
   if (fake.streamText !== undefined) return [fake.streamText];
   if (fake.chunksFile === undefined) return events(fake, body);
   const lines = readFileSync(fake.chunksFile, "utf8").split("\n");

@@ -1,9 +1,9 @@
 /** What a request of each client's wire comes to on each other wire: tools, names, ids, parts and schemas. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../src/api/fold.js";
+import { foldEvents } from "../../src/api/answer-fold.js";
 import { type Answer, FinishReason, Role } from "../../src/api/index.js";
 import { GatewayError } from "../../src/errors.js";
-import type { Speech } from "../../src/families/family.js";
+import type { Endpoint } from "../../src/families/family.js";
 import { families } from "../../src/families/index.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";
@@ -23,14 +23,14 @@ const TARGETS = new Set([
   "gemini",
   "bedrock",
 ]);
-const targets: readonly { readonly family: string; readonly speech: Speech }[] = families
+const targets: readonly { readonly family: string; readonly endpoint: Endpoint }[] = families
   .filter(({ name }) => TARGETS.has(name))
-  .map((speech) => ({ family: speech.name, speech }));
+  .map((endpoint) => ({ family: endpoint.name, endpoint }));
 const clients = [chat, anthropic, responses, gemini];
 const pairs = clients.flatMap((client) =>
   targets
-    .filter(({ speech }) => speech.wire.name !== client.name)
-    .map(({ family, speech }) => ({ client, family, speech })),
+    .filter(({ endpoint }) => endpoint.wire.name !== client.name)
+    .map(({ family, endpoint }) => ({ client, family, endpoint })),
 );
 
 function read(client: Wire, body: object): WireRequest {
@@ -38,9 +38,9 @@ function read(client: Wire, body: object): WireRequest {
   return client.readRequest({ wire: client.name, body: Buffer.from(JSON.stringify(body)), headers });
 }
 
-function ask(request: WireRequest, speech: Speech, dropped: string[] = []): Json {
+function ask(request: WireRequest, endpoint: Endpoint, dropped: string[] = []): Json {
   const owned = { model: "m", facts: { schemas: true }, outputTokensMax: 9, stream: false, candidateCount: 1 };
-  return JSON.parse(speech.wire.encodeRequest(request, owned, speech.dialect, dropped).toString()) as Json;
+  return JSON.parse(endpoint.wire.encodeRequest(request, owned, endpoint.dialect, dropped).toString()) as Json;
 }
 
 /** A request that says the text, with the tools and the earlier call, as each client writes it. */
@@ -110,7 +110,7 @@ function valuesOf(value: unknown, key: string): unknown[] {
   );
 }
 
-describe.each(pairs)("a client of $client.name on $family", ({ client, speech }) => {
+describe.each(pairs)("a client of $client.name on $family", ({ client, endpoint }) => {
   const HOSTED: Readonly<Record<string, Json>> = {
     [chat.name]: { tools: [{ type: "web_search" }], tool_choice: "auto", parallel_tool_calls: true },
     [anthropic.name]: {
@@ -126,7 +126,7 @@ describe.each(pairs)("a client of $client.name on $family", ({ client, speech })
 
   test("that offers hosted tools alone has nothing said of a choice among none", () => {
     const body = { ...bodyOf(client, {}), ...HOSTED[client.name] };
-    const asked = ask(read(client, body), speech);
+    const asked = ask(read(client, body), endpoint);
     for (const member of ["tools", "tool_choice", "parallel_tool_calls", "toolConfig"])
       expect(asked[member]).toBeUndefined();
   });
@@ -138,22 +138,22 @@ describe.each(pairs)("a client of $client.name on $family", ({ client, speech })
 
   test("has the names of its tools fitted, in its history too, and hears its own", () => {
     const request = read(client, body);
-    const names = valuesOf(ask(request, speech), "name");
+    const names = valuesOf(ask(request, endpoint), "name");
     expect(names.length).toBeGreaterThan(1);
     expect(new Set(names).size).toBe(1);
     const [name] = names as [string];
-    expect(name).toMatch(speech.wire.name === gemini.name ? /^[A-Za-z_][\w.:-]{0,63}$/ : /^[\w-]{1,64}$/);
-    const calls = answered(speech, name, request).events();
+    expect(name).toMatch(endpoint.wire.name === gemini.name ? /^[A-Za-z_][\w.:-]{0,63}$/ : /^[\w-]{1,64}$/);
+    const calls = answered(endpoint, name, request).events();
     const started = calls.map(({ kind }) => (kind?.$case === "toolCallStart" ? kind.value.name : undefined));
     expect(started).toContain(NAME);
   });
 
   test("has the id of a call and of its result fitted alike", () => {
-    const asked = ask(read(client, body), speech);
+    const asked = ask(read(client, body), endpoint);
     const ids = ["id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"].flatMap((key) => valuesOf(asked, key));
     expect(new Set(ids).size).toBe(1);
-    if (speech.wire.name === anthropic.name) expect(ids[0]).toMatch(/^[\w-]{1,128}$/);
-    if (speech.wire.name === "bedrock-converse") expect(ids[0]).toMatch(/^[\w-]{1,64}$/);
+    if (endpoint.wire.name === anthropic.name) expect(ids[0]).toMatch(/^[\w-]{1,128}$/);
+    if (endpoint.wire.name === "bedrock-converse") expect(ids[0]).toMatch(/^[\w-]{1,64}$/);
   });
 
   test("is refused for a part that nobody else understands, by its place", () => {
@@ -162,7 +162,7 @@ describe.each(pairs)("a client of $client.name on $family", ({ client, speech })
     const places: Texts = { [gemini.name]: "contents[0].parts[1]", [responses.name]: "input[0].content[1]" };
     let told: unknown;
     try {
-      ask(request, speech);
+      ask(request, endpoint);
     } catch (error) {
       told = error instanceof GatewayError ? [error.http, error.param] : error;
     }
@@ -170,7 +170,7 @@ describe.each(pairs)("a client of $client.name on $family", ({ client, speech })
   });
 });
 
-function answered({ wire }: Speech, name: string, asked: WireRequest): DecodedAnswer {
+function answered({ wire }: Endpoint, name: string, asked: WireRequest): DecodedAnswer {
   if (wire.name === "bedrock-converse") {
     const content = [{ toolUse: { toolUseId: "t", name, input: {} } }];
     const body = { output: { message: { role: "assistant", content } }, stopReason: "tool_use", usage: {} };
@@ -200,25 +200,25 @@ describe("an id that a messages client refuses", () => {
     expect(valuesOf(whole["content"], "id")).toEqual([streamed]);
     // What it brings back is the upstream's own again.
     const back = read(anthropic, bodyOf(anthropic, { called: { id: streamed!, name: "get" } }));
-    const ids = valuesOf(ask(back, targets.find(({ family }) => family === "openai-compatible")!.speech), "id");
+    const ids = valuesOf(ask(back, targets.find(({ family }) => family === "openai-compatible")!.endpoint), "id");
     if (id.length < 80) expect(ids).toEqual([id]);
   });
 });
 
 describe.each(pairs.filter(({ client }) => client === gemini))(
   "functions of a Gemini client on $family",
-  ({ speech }) => {
+  ({ endpoint }) => {
     const functionDeclarations = ["a", "b", "c"].map((name) => ({ name, parametersJsonSchema: { type: "object" } }));
     const body = { ...bodyOf(gemini, {}), tools: [{ functionDeclarations }] };
 
     test("mean the same where the tools are one object and no list", () => {
       const single = { ...body, tools: { functionDeclarations } };
-      expect(ask(read(gemini, single), speech)).toEqual(ask(read(gemini, body), speech));
+      expect(ask(read(gemini, single), endpoint)).toEqual(ask(read(gemini, body), endpoint));
     });
 
     test.each(["ANY", "AUTO", "VALIDATED"])("of which some may be called in the mode %s: no other is", (mode) => {
       const functionCallingConfig = { mode, allowedFunctionNames: ["a", "c"] };
-      const asked = ask(read(gemini, { ...body, toolConfig: { functionCallingConfig } }), speech);
+      const asked = ask(read(gemini, { ...body, toolConfig: { functionCallingConfig } }), endpoint);
       const choice = JSON.stringify(asked["tool_choice"] ?? "");
       const offered = valuesOf(asked["tools"] ?? asked["toolConfig"], "name");
       // Either the choice names them, or no other is offered.
@@ -246,9 +246,9 @@ describe("a schema of arguments with several forms", () => {
   };
   test.each(pairs.filter(({ client, family }) => client !== gemini && family !== "gemini"))(
     "has one for $family, asked on $client.name, and the loss is named",
-    ({ client, speech }) => {
+    ({ client, endpoint }) => {
       const dropped: string[] = [];
-      const asked = ask(read(client, bodyOf(client, { tools: [{ name: "get", schema }] })), speech, dropped);
+      const asked = ask(read(client, bodyOf(client, { tools: [{ name: "get", schema }] })), endpoint, dropped);
       const told = JSON.stringify(asked["tools"] ?? asked["toolConfig"]);
       expect(told).toContain('"properties":{"a":{"type":"string"},"kind":{"anyOf":[{"const":"a"},{"const":"b"}]},');
       expect(told).toContain('"required":["kind"]');
@@ -259,10 +259,10 @@ describe("a schema of arguments with several forms", () => {
 
 test.each(targets.filter(({ family }) => family !== "openai-compatible" && family !== "mistral"))(
   "a schema beside json_object binds the answer on $family",
-  ({ speech }) => {
+  ({ endpoint }) => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const body = { ...bodyOf(chat, {}), response_format: { type: "json_object", schema } };
-    expect(JSON.stringify(ask(read(chat, body), speech))).toContain("city");
+    expect(JSON.stringify(ask(read(chat, body), endpoint))).toContain("city");
   },
 );
 
@@ -273,9 +273,9 @@ describe("a budget of thoughts", () => {
     { name: "is an effort that the model knows", efforts: ["low", "medium", "high"], effort: "medium", dropped: [] },
     { name: "is named as left out where it knows none", efforts: [], effort: undefined, dropped: ["thinking"] },
   ])("$name, on OpenAI's responses", ({ efforts, effort, dropped }) => {
-    const { speech } = targets.find(({ family }) => family === "openai-responses")!;
+    const { endpoint } = targets.find(({ family }) => family === "openai-responses")!;
     const left: string[] = [];
-    const bytes = speech.wire.encodeRequest(read(anthropic, body), { ...owned, facts: { efforts } }, {}, left);
+    const bytes = endpoint.wire.encodeRequest(read(anthropic, body), { ...owned, facts: { efforts } }, {}, left);
     const asked = JSON.parse(bytes.toString()) as Json;
     expect(asked["reasoning"]).toEqual(effort && { effort, summary: "auto" });
     expect(asked["include"]).toEqual(effort && ["reasoning.encrypted_content"]);
@@ -292,8 +292,8 @@ describe("a document by its address", () => {
     { name: "document_url in an object", part: { type: "document_url", document_url: { url: PDF } } },
     { name: "file", part: { type: "file", file: { file_url: PDF } } },
   ])("as $name reaches who takes addresses", ({ part }) => {
-    for (const { family, speech } of targets.filter(({ speech: { wire } }) => wire.name !== chat.name)) {
-      const asking = (): string => JSON.stringify(ask(read(chat, bodyOf(chat, { part })), speech));
+    for (const { family, endpoint } of targets.filter(({ endpoint: { wire } }) => wire.name !== chat.name)) {
+      const asking = (): string => JSON.stringify(ask(read(chat, bodyOf(chat, { part })), endpoint));
       if (TAKES_ADDRESSES.has(family)) expect(asking()).toContain(PDF);
       else expect(asking).toThrow(/messages\[0\]/);
     }
@@ -304,15 +304,15 @@ describe("a document by its address", () => {
     "https://generativelanguage.googleapis.com/v1beta/files/a",
     "http://files.test/a.pdf",
   ])("%s is not read for a client of another wire with the gateway's own credential", (address) => {
-    const { speech } = targets.find((target) => target.family === "gemini")!;
+    const { endpoint } = targets.find((target) => target.family === "gemini")!;
     const part = { type: "document_url", document_url: address };
-    expect(() => ask(read(chat, bodyOf(chat, { part })), speech)).toThrow(/messages\[0\]/);
+    expect(() => ask(read(chat, bodyOf(chat, { part })), endpoint)).toThrow(/messages\[0\]/);
   });
 
   test("of another client reaches Mistral in its own part", () => {
     const part = { type: "document", source: { type: "url", url: PDF }, title: "a" };
-    const { speech } = targets.find((target) => target.family === "mistral")!;
-    expect(JSON.stringify(ask(read(anthropic, bodyOf(anthropic, { part })), speech))).toContain(
+    const { endpoint } = targets.find((target) => target.family === "mistral")!;
+    expect(JSON.stringify(ask(read(anthropic, bodyOf(anthropic, { part })), endpoint))).toContain(
       `{"type":"document_url","document_url":"${PDF}","document_name":"a"}`,
     );
   });

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { StreamGenerateResponse, UsageSource } from "../../src/api/index.js";
-import { AnswerFold } from "../../src/api/fold.js";
+import { AnswerFold } from "../../src/api/answer-fold.js";
 import { GatewayError } from "../../src/errors.js";
 import { chargeOf, type Ending } from "../../src/gateway/charge.js";
 import { generatedTokens, readTokens } from "../../src/gateway/count.js";

@@ -3,7 +3,7 @@ import pg from "pg";
 import { GatewayError } from "../../errors.js";
 import { endsConnection, isTaken, mayRunAgain, messageOf, refusalOf, UnusableDatabase } from "./failure.js";
 import { checkServer } from "./server-check.js";
-import { needsStandIn, STAND_IN, withNul, withoutNul } from "../stand-in.js";
+import { needsStandIn, STAND_IN, withNul, withoutNul } from "../nul-escape.js";
 import type { Sql } from "./sql.js";
 
 const CONNECT_MS = 5_000;

@@ -1,7 +1,7 @@
 /** Alerts, events and deliveries in SQLite. */
 import type { AuditEvent } from "../../audit/act.js";
 import { ALERT_STATEMENTS, type AlertStatement, type AlertStep, type StepRows } from "../alert-statements.js";
-import { withoutNul } from "../stand-in.js";
+import { withoutNul } from "../nul-escape.js";
 import type { SqliteAudit } from "./audit.js";
 import type { Sqlite, Statement } from "./binding.js";
 

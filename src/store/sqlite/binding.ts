@@ -1,6 +1,6 @@
 /** The one place that knows which package brings SQLite: ready-made binaries, so that no install needs a compiler. */
 import { DatabaseSync, type StatementSyncInstance } from "@photostructure/sqlite";
-import { needsStandIn, STAND_IN, withNul, withoutNul } from "../stand-in.js";
+import { needsStandIn, STAND_IN, withNul, withoutNul } from "../nul-escape.js";
 
 /** What a statement takes and gives. */
 type SqlValue = string | number | bigint | Uint8Array | null;

@@ -3,7 +3,7 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { CallMessage, WorkerMessage } from "./calls.js";
 import { failureOf } from "./failure.js";
 import type { SqliteFile } from "./file.js";
-import type { SqliteLog } from "./log.js";
+import type { SqliteLog } from "./wal.js";
 import type { Witness } from "../witness.js";
 
 /** How many answers wait for a sync beside, whose end is heard of only once no call waits. */

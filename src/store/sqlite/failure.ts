@@ -2,7 +2,7 @@
 import { FailpointError } from "../../failpoint.js";
 import type { Failure } from "./calls.js";
 import { SqliteError } from "./binding.js";
-import { LogSyncError } from "./log.js";
+import { LogSyncError } from "./wal.js";
 
 /** The disk, or the file on it, cannot be trusted: only a restart, with recovery from the log, helps. */
 const FATAL = ["SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB"];

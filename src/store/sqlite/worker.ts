@@ -8,7 +8,7 @@ import type { WorkerMessage, WorkerTask } from "./calls.js";
 import { sqliteCalls } from "./database.js";
 import { SqliteDesk } from "./desk.js";
 import { type SqliteFile, type StartNotice, openSnapshot, openSqliteFile } from "./file.js";
-import { SqliteLog } from "./log.js";
+import { SqliteLog } from "./wal.js";
 import { verifyDatabase } from "./verify.js";
 import type { Witness } from "../witness.js";
 

@@ -1,6 +1,6 @@
 /** Objects that the upstream keeps under the operator's credential: an id could name another tenant's. */
 import { GatewayError } from "../../errors.js";
-import { foldedName } from "./members.js";
+import { foldedName } from "./folded-name.js";
 import { wrongValue } from "../json/node.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 

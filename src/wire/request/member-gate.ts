@@ -11,7 +11,8 @@ import { type Member, readMembers } from "../json/splice.js";
 import { objectOf, parsed, textOf } from "../json/value.js";
 import { containerRefusal } from "./containers.js";
 import { heldIn, refuseHeld } from "./held-objects.js";
-import { foldedName, type MemberRule, type MemberTable } from "./members.js";
+import { foldedName } from "./folded-name.js";
+import type { MemberRule, MemberTable } from "./members.js";
 import type { RequestFacts } from "../wire.js";
 
 const NAME_CHARACTERS_MAX = 64;

@@ -1,4 +1,5 @@
 /** What the gateway does with each member of a request: a table for each wire, and what a family adds to it. */
+import { foldedName } from "./folded-name.js";
 
 /** What is done with one member, by its name. */
 export type MemberRule =
@@ -64,18 +65,4 @@ export function memberTable(says: MemberRules, base?: MemberTable): MemberTable 
   const headers = new Map(base?.headers);
   for (const [name, values] of Object.entries(says.headers ?? {})) headers.set(name, new Set(values));
   return { rules, folds, nameOf, headers };
-}
-
-/**
- * What is left of a name where a reader does not mind its letters' case, as Go's does (whose Kelvin sign is a k, and
- * whose long s is an s), its underscores, as readers of two spellings do not, or what stands behind a zero.
- */
-export function foldedName(name: string): string {
-  const end = name.indexOf("\0");
-  const seen = end === -1 ? name : name.slice(0, end);
-  return seen
-    .normalize("NFKC")
-    .toUpperCase()
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

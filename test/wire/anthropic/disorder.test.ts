@@ -1,7 +1,7 @@
 /** Events in every order that a sloppy or a lying upstream may send: each client gets one whole answer or an error. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import type { Answer, Event } from "../../../src/api/index.js";
 import { wire as gemini } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";

@@ -1,6 +1,6 @@
 /** Streams: what is told of blocks that come interleaved, oddly or not at all, and of errors among them. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Event, FinishReason } from "../../../src/api/index.js";
 import { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/anthropic/index.js";

@@ -3,7 +3,7 @@ import { escapedBreaks } from "../../support/escaped-breaks.js";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Answer, type Event, Prompt } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import type { WireRequest } from "../../../src/wire/wire.js";

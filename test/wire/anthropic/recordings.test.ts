@@ -1,6 +1,6 @@
 /** Recordings of real upstreams: read whole, and streamed in any pieces, they mean the same and lose no byte. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Answer, type Event, FinishReason } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/anthropic/index.js";
 import type { AnswerReport } from "../../../src/wire/wire.js";

@@ -1,6 +1,6 @@
 /** Answers as an upstream tells them: ends, proofs, calls in pieces, errors inside, and what is no answer. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Event, FinishReason } from "../../../src/api/index.js";
 import { GatewayError } from "../../../src/errors.js";
 import { wire } from "../../../src/wire/gemini/index.js";

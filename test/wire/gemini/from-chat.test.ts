@@ -1,6 +1,6 @@
 /** Recordings of OpenAI-wire upstreams, told to a client of this wire: same text, calls, end and usage. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import type { Event, Usage } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Answer, Event } from "../../../src/api/index.js";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { decodeUsage, encodeUsage } from "../../../src/wire/gemini/answer/usage.js";
 import { jsonText } from "../openai-chat/bodies.js";

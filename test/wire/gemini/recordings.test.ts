@@ -1,6 +1,6 @@
 /** Recordings of real upstreams: read whole, and streamed in any pieces, they mean the same and lose no byte. */
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Event, FinishReason, type Usage } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/gemini/index.js";
 import { wire as openAiChat } from "../../../src/wire/openai-chat/index.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../../src/api/index.js";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { NO_USAGE } from "../../../src/api/usage.js";
 import { wire } from "../../../src/wire/openai-completions/index.js";
 import type { WireRequest } from "../../../src/wire/wire.js";

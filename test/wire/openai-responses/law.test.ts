@@ -1,7 +1,7 @@
 /** The law of the wire: what is written and read again is the same, and on its own wire nothing is lost. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldEvents } from "../../../src/api/fold.js";
+import { foldEvents } from "../../../src/api/answer-fold.js";
 import { type Answer, type Event, Prompt } from "../../../src/api/index.js";
 import { wire } from "../../../src/wire/openai-responses/index.js";
 import { decodePrompt } from "../../../src/wire/openai-responses/request/decode-prompt.js";

@@ -12,7 +12,7 @@ import { encodeReasoning, type Thinking } from "../../claude/request/encode-thin
 import { arrayText, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
 import { withAnsweredCalls } from "../../request/answered-calls.js";
 import { encodeExtra } from "../../request/extra.js";
-import { leftOut } from "../../request/left-out.js";
+import { leftOut } from "../../request/dropped-parameters.js";
 import type { OwnedFields } from "../../wire.js";
 import { WIRE_NAME } from "../facts.js";
 import { encodeMessages } from "./encode-messages.js";

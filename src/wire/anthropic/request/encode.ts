@@ -2,7 +2,7 @@
 import { CALLS_MAX_DEFAULT, type HostedTool } from "../../request/hosted-tools.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
 import { splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/left-out.js";
+import { refuseUnsaid } from "../../request/dropped-parameters.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { BOUNDED } from "./members.js";
 import { rulesOf } from "../../claude/request/encode-rules.js";

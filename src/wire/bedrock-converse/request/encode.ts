@@ -2,7 +2,7 @@
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { rulesOf, UNKNOWN } from "../../claude/request/encode-rules.js";
 import { PLAIN_NAMES, withFittedNames } from "../../request/fitted-names.js";
-import { refuseUnsaid } from "../../request/left-out.js";
+import { refuseUnsaid } from "../../request/dropped-parameters.js";
 import { encodePrompt } from "./encode-prompt.js";
 import { WIRE_NAME } from "../facts.js";
 

@@ -12,7 +12,7 @@ import { FREE_TEXT_SCHEMA, freeTextDescription } from "../../request/free-text.j
 import { JsonCursor } from "../../json/cursor.js";
 import { readMembers } from "../../json/splice.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { leftOut } from "../../request/left-out.js";
+import { leftOut } from "../../request/dropped-parameters.js";
 import type { OwnedFields } from "../../wire.js";
 import { encodeContents } from "./encode-messages.js";
 import type { ModelRules } from "./encode-rules.js";

@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { JsonCursor } from "../../json/cursor.js";
 import { type Edits, readMembers, splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/left-out.js";
+import { refuseUnsaid } from "../../request/dropped-parameters.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { withFittedNames } from "../../request/fitted-names.js";
 import { rulesOf } from "./encode-rules.js";

@@ -1,7 +1,7 @@
 /** Members of a request that an upstream lacks: what to do with each. */
 import { unsupported } from "../../error/refusals.js";
 import { listOf, parsed } from "../../json/value.js";
-import { saysNothing } from "../../request/left-out.js";
+import { saysNothing } from "../../request/dropped-parameters.js";
 
 /** Members without which the answer would be another one, and whether a value of theirs asks for that. */
 const CHANGES_ANSWER: ReadonlyMap<string, { readonly asks: (json: string) => boolean; readonly problem: string }> =

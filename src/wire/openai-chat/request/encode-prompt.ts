@@ -10,7 +10,7 @@ import {
 } from "../../../api/index.js";
 import { encodeExtra } from "../../request/extra.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { leftOut } from "../../request/left-out.js";
+import { leftOut } from "../../request/dropped-parameters.js";
 import { encodeMap, encodeParameters, encodeUser } from "../../openai/request/encode-fields.js";
 import { effortOf } from "../../openai/request/encode-efforts.js";
 import type { OwnedFields } from "../../wire.js";

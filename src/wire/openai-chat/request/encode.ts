@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { JsonCursor } from "../../json/cursor.js";
 import { type Member, readMembers, splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/left-out.js";
+import { refuseUnsaid } from "../../request/dropped-parameters.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import { LIMIT_NAMES } from "../../openai/request/members.js";
 import type { Dialect, ModelFacts, OwnedFields, WireRequest } from "../../wire.js";

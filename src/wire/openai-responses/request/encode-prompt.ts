@@ -11,7 +11,7 @@ import { unsupported } from "../../error/refusals.js";
 import { encodeExtra } from "../../request/extra.js";
 import { CALLS_MAX_DEFAULT } from "../../request/hosted-tools.js";
 import { arrayText, checkedJson, jsonOf, type MemberTexts, objectText } from "../../json/text.js";
-import { leftOut } from "../../request/left-out.js";
+import { leftOut } from "../../request/dropped-parameters.js";
 import { encodeMap, encodeParameters, encodeUser } from "../../openai/request/encode-fields.js";
 import { effortOf, nearestEffort } from "../../openai/request/encode-efforts.js";
 import type { ModelFacts, OwnedFields } from "../../wire.js";

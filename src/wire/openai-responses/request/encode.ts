@@ -1,7 +1,7 @@
 /** The body for an upstream: the client's own with what the gateway owns changed, or the typed prompt written anew. */
 import { CALLS_MAX_DEFAULT, withoutTools } from "../../request/hosted-tools.js";
 import { splice } from "../../json/splice.js";
-import { refuseUnsaid } from "../../request/left-out.js";
+import { refuseUnsaid } from "../../request/dropped-parameters.js";
 import { fittedPrompt } from "../../openai/request/encode-foreign.js";
 import type { Dialect, OwnedFields, WireRequest } from "../../wire.js";
 import { encodePrompt } from "./encode-prompt.js";

@@ -4,7 +4,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/api/usage.js";
 import type { Usage } from "../../src/api/index.js";
-import { Notes } from "../../src/gateway/notes.js";
+import { Notes } from "../../src/gateway/usage-checkpoints.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { GrowingText } from "../../src/wire/answer/growing-text.js";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EjectionChange } from "../../src/routing/ejection.js";
-import { type TargetHealth, UpstreamHealth } from "../../src/routing/health.js";
+import { type TargetHealth, UpstreamHealth } from "../../src/routing/upstream-health.js";
 
 const A = "acme";
 const B = "bolt";

@@ -1,6 +1,6 @@
 /** When a node stops to ask a slow Redis, and when it asks again: step by step, by a clock of the test's own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Breaker, type Trouble } from "../../src/coordination/breaker.js";
+import { Breaker, type Trouble } from "../../src/coordination/redis-breaker.js";
 import { type Answer, RedisPipe } from "../../src/coordination/redis-pipe.js";
 
 const SLOW_MS = 45;

@@ -1,9 +1,9 @@
 /** What a failed attempt teaches: of its target's health, of the request, and where to go next. */
 import { GatewayError, type ReasonName } from "../errors.js";
 import { type RefusalKind, UpstreamRefusal } from "../wire/error/upstream-refusal.js";
-import type { AttemptFailure } from "./attempt-plan.js";
+import type { AttemptFailure } from "./attempt-types.js";
 import type { Evidence } from "./ejection.js";
-import type { TargetHealth } from "./health.js";
+import type { TargetHealth } from "./upstream-health.js";
 import type { Target } from "./model.js";
 
 /** What can be tried after a failure. */
