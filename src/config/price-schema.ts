@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Price, PriceTier, ServiceTierPrice, TokenPrices, ToolPrice } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { parseDecimal, parsePricePerMillion } from "../money.js";
+import { tokenPrices } from "../pricing/token-prices.js";
 import { block, decimalForm, named, reading, wholeNumber } from "./values.js";
 
 /** A million USD per million tokens, in pico-USD per token. */
@@ -149,19 +150,18 @@ export const price = z
 type Said = z.output<z.ZodObject<typeof components>>;
 
 function pricesOf(said: Said): TokenPrices {
-  const cacheWritePicos = said.cache_write ?? said.input;
-  return {
+  return tokenPrices({
     inputPicos: said.input,
-    cacheReadPicos: said.cache_read ?? said.input,
-    cacheWritePicos,
-    cacheWrite1hPicos: said.cache_write_1h ?? cacheWritePicos,
+    cacheReadPicos: said.cache_read,
+    cacheWritePicos: said.cache_write,
+    cacheWrite1hPicos: said.cache_write_1h,
     outputPicos: said.output,
-    reasoningPicos: said.reasoning ?? said.output,
-    imagePicos: said.image ?? said.input,
-    audioInputPicos: said.audio_input ?? said.input,
-    audioOutputPicos: said.audio_output ?? said.output,
+    reasoningPicos: said.reasoning,
+    imagePicos: said.image,
+    audioInputPicos: said.audio_input,
+    audioOutputPicos: said.audio_output,
     requestPicos: said.request,
-  };
+  });
 }
 
 function timesTier({ aboveInputTokens, prices }: PriceTier, parts: bigint): PriceTier {

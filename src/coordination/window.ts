@@ -1,4 +1,7 @@
-/** A sliding window of 61 buckets of one second, so that no 60 seconds hold more than the limit. */
+/**
+ * A sliding window of 61 buckets of one second, so that no 60 seconds hold more than the limit. `redis-script.ts` has
+ * the same rule in Lua: both change together.
+ */
 import type { WindowState } from "./coordination.js";
 
 /**

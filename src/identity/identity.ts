@@ -1,4 +1,5 @@
 /** People: how the first one comes in, how they sign in and out, and who a session is. */
+import type { IssuerSettings } from "../config/settings.js";
 import { unknown } from "../api/check.js";
 import { type Act, eventOf, markWritten } from "../audit/act.js";
 import { GatewayError } from "../errors.js";
@@ -11,7 +12,6 @@ import { Members, type TellsOfUsers, userEvent } from "./members.js";
 import { by, sessionEvent } from "./events.js";
 import { type Device, newSession, type NewSession, type SignedIn } from "./new-session.js";
 import { OidcClients } from "./oidc/clients.js";
-import type { Issuer } from "./oidc/issuer.js";
 import { Oidc } from "./oidc/oidc.js";
 import { OidcSignIn } from "./oidc/sign-in.js";
 import { digestOf, makeId, makeToken, type RandomBytes } from "./tokens.js";
@@ -31,9 +31,9 @@ export interface IdentityOptions {
   /** Of sign-ins that browsers carry. */
   readonly signInSeal: Seal;
   /** The OpenID Connect issuers of the settings in force. */
-  readonly issuers: () => readonly Issuer[];
+  readonly issuers: () => readonly IssuerSettings[];
   /** Hears why an issuer failed, for the operator. */
-  readonly onIssuerFailed: (issuer: Pick<Issuer, "name">, error: Error) => void;
+  readonly onIssuerFailed: (issuer: Pick<IssuerSettings, "name">, error: Error) => void;
   /** Whom the installation asks for a second factor; accounts may ask their own people. */
   readonly secondFactorFor: SecondFactorFor;
   /** Absent: argon2id. */

@@ -1,6 +1,7 @@
 /** Reads a published price list, which is in floats, tiers and dates, as one exact price. Pure. */
 import type { Price, TokenPrices, ToolPrice } from "../api/index.js";
 import { dearest } from "./dearest.js";
+import { tokenPrices } from "./token-prices.js";
 
 /** One component: USD per million tokens, or tiers of it for prompts of more than `start` tokens. */
 export type ListedComponent =
@@ -84,21 +85,19 @@ function readPrices(listed: ListedComponents, above: number): TokenPrices | unde
   const read = (name: string): bigint | undefined => picosOf(listed[name], above, USD_PER_MILLION_PLACES);
   const input = read("input_mtok");
   if (input === undefined) return undefined;
-  const output = dearestOf([read("output_mtok"), read("output_image_mtok"), read("output_video_mtok")]) ?? 0n;
-  const cacheWrite = read("cache_write_mtok") ?? input;
-  return {
+  return tokenPrices({
     inputPicos: input,
-    cacheReadPicos: read("cache_read_mtok") ?? input,
-    cacheWritePicos: cacheWrite,
-    cacheWrite1hPicos: read("cache_write_1h_mtok") ?? cacheWrite,
+    cacheReadPicos: read("cache_read_mtok"),
+    cacheWritePicos: read("cache_write_mtok"),
+    cacheWrite1hPicos: read("cache_write_1h_mtok"),
     // A usage does not tell pictures and films that were made from text, so the dearest holds for all output.
-    outputPicos: output,
-    reasoningPicos: read("output_reasoning_mtok") ?? output,
-    imagePicos: dearestOf([read("input_image_mtok"), read("input_video_mtok")]) ?? input,
-    audioInputPicos: read("input_audio_mtok") ?? input,
-    audioOutputPicos: read("output_audio_mtok") ?? output,
+    outputPicos: dearestOf([read("output_mtok"), read("output_image_mtok"), read("output_video_mtok")]) ?? 0n,
+    reasoningPicos: read("output_reasoning_mtok"),
+    imagePicos: dearestOf([read("input_image_mtok"), read("input_video_mtok")]),
+    audioInputPicos: read("input_audio_mtok"),
+    audioOutputPicos: read("output_audio_mtok"),
     requestPicos: picosOf(listed["requests_kcount"], above, USD_PER_THOUSAND_PLACES) ?? 0n,
-  };
+  });
 }
 
 /** One USD per million tokens is 10^6 pico-USD per token. */

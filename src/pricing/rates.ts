@@ -1,4 +1,7 @@
-/** A price as it is computed with: what tokens cost by the length of the input, for each service tier. Pure. */
+/**
+ * A price as it is computed with: what tokens cost by the length of the input, for each service tier. What a component
+ * costs that a price does not name is in `token-prices.ts`. Pure.
+ */
 import type { Price, PriceTier, TokenPrices } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
 import { greater } from "../money.js";

@@ -1,4 +1,7 @@
-/** The health of an upstream, and of each model there: whom a target is set aside for, and when it may be tried. */
+/**
+ * The circuit breakers of an upstream and of each model there: what sets a target aside, for whom, and when it may be
+ * tried again.
+ */
 import { Ejection, type EjectionCause, type EjectionChange, type EjectionRule, type Evidence } from "./ejection.js";
 import { FailureShare } from "./failure-share.js";
 import { Probes } from "./probes.js";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ANSWER_BYTES_MAX, boundedFetch } from "../../src/identity/oidc/bounded-fetch.js";
 import { OidcClients } from "../../src/identity/oidc/clients.js";
-import type { Issuer } from "../../src/identity/oidc/issuer.js";
+import type { IssuerSettings } from "../../src/config/settings.js";
 import { CLIENT, startIssuer, type TestIssuer } from "../support/issuer.js";
 import { reasonOf } from "./people-world.js";
 
@@ -24,12 +24,12 @@ beforeEach(async () => {
 });
 afterEach(() => issuer.close());
 
-function settingsOf(address = issuer.url): Issuer {
+function settingsOf(address = issuer.url): IssuerSettings {
   const client = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
   return { name: "corp", title: "Corp", issuer: new URL(address), ...client, emailDomains: [], newPeople: undefined };
 }
 
-const use = (one: Issuer): Promise<string> =>
+const use = (one: IssuerSettings): Promise<string> =>
   clients.use(one, ({ configuration }) => Promise.resolve(configuration.serverMetadata().issuer));
 
 describe("what an issuer says of itself", () => {

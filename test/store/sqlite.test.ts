@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LedgerOperation } from "../../src/ledger/operation.js";
 import { MIGRATIONS, type Migration } from "../../src/store/sqlite/schema.js";
-import { migrate } from "../../src/store/sqlite/file.js";
+import { migrate } from "../../src/store/sqlite/migration.js";
 import { openSqliteStore } from "../../src/store/sqlite/store.js";
 import { NOON_MS, creditOf, holdOf, settleOf } from "../ledger/operations.js";
 import { openForTest, temporaryDirectory } from "./directory.js";

@@ -30,7 +30,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // Files of other programs in, a settings file out: it needs nothing of ours.
   "src/import/": [],
   // Forms only: what is known of a model.
-  "src/config/": ["src/wire/wire.ts"],
+  "src/config/": ["src/wire/wire.ts", "src/pricing/token-prices.ts"],
   // The one writer of events is the wires'.
   "src/http/": ["src/formats/", "src/observe/", "src/wire/events/writer.ts"],
   "src/formats/": ["src/wire/"],
@@ -108,6 +108,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/store/member-scripts.ts",
     "src/store/oidc-scripts.ts",
     "src/coordination/coordination.ts",
+    // Issuers are as the settings name them: docs/decisions/0183-issuers-vouch-for-people.md.
+    "src/config/settings.ts",
   ],
   // Codes are guessed and made as links are, and become money as credits do: docs/decisions/0181-top-up-codes.md.
   "src/payments/": [

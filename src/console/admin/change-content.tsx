@@ -7,6 +7,7 @@ import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { contentWords } from "../copy/en-content.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Field, TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { contentOf, isSize, typedContent } from "./content-form.ts";
@@ -66,14 +67,9 @@ export function ChangeContent({ account: { id, settings, etag }, onClose }: Chan
           onChange={({ currentTarget: { value } }) => setTyped({ ...typed, allMib: value })}
         />
         {change.error !== null && <Problem error={change.error} what={contentWords.failed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={change.isPending || !isRight}>
-            {words.form.save}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight}>
+          {words.form.save}
+        </DialogFoot>
       </form>
     </Dialog>
   );

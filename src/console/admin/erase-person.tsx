@@ -3,9 +3,9 @@ import { useMutation } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import { eraseEndUser } from "../../../gen/console/usage_service.js";
 import { call } from "../api/client.ts";
-import { words } from "../copy/en.ts";
 import { contentWords } from "../copy/en-content.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 
@@ -37,14 +37,9 @@ export function ErasePerson({ accountId, onClose }: ErasePersonParts): ReactNode
       <form onSubmit={submit}>
         <Field label={contentWords.endUser} hint={contentWords.endUserRule} name="user" autoFocus required />
         {erase.error !== null && <Problem error={erase.error} what={contentWords.eraseFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button danger" type="submit" disabled={erase.isPending}>
-            {contentWords.eraseGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={erase.isPending} danger>
+          {contentWords.eraseGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,9 +4,9 @@ import { type FormEvent, type ReactNode } from "react";
 import { freezeAccount, getAccount } from "../../../gen/console/account_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 
@@ -37,14 +37,9 @@ export function Freeze({ id, onClose }: { readonly id: string; readonly onClose:
         />
         <Check label={admin.accounts.endStreams} name="end" />
         {freeze.error !== null && <Problem error={freeze.error} what={admin.accounts.failed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button danger" type="submit" disabled={freeze.isPending}>
-            {admin.accounts.freeze}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={freeze.isPending} danger>
+          {admin.accounts.freeze}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { words } from "../copy/en.ts";
 import { admin } from "../copy/en-admin.ts";
 import { parseMoney } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 
@@ -62,14 +63,9 @@ export function MoveMoney({ id, kind, onClose }: MoveMoneyParts): ReactNode {
           required={kind === "debit"}
         />
         {move.error !== null && <Problem error={move.error} what={admin.accounts.failed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={move.isPending || amountNanos === undefined}>
-            {kind === "credit" ? admin.accounts.credit : admin.accounts.debit}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={move.isPending || amountNanos === undefined}>
+          {kind === "credit" ? admin.accounts.credit : admin.accounts.debit}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { ask, forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { alertWords } from "../copy/en-alerts.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Check, Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { FRESH, isRight, isWhole, MASK, settingsOf, type Typed, typedOf } from "./alert-form.ts";
@@ -45,14 +46,9 @@ export function AlertDialog({ owner: { account }, alert, onClose }: AlertDialogP
         {save.error !== null && (
           <Problem error={save.error} what={alert === undefined ? alertWords.makeFailed : alertWords.changeFailed} />
         )}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={save.isPending || !isWhole(typed)}>
-            {alert === undefined ? alertWords.makeGo : words.form.save}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={save.isPending || !isWhole(typed)}>
+          {alert === undefined ? alertWords.makeGo : words.form.save}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import { createWebhook, listWebhooks, rotateWebhookSecret } from "../../../gen/console/webhook_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { alertWords } from "../copy/en-alerts.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
@@ -37,14 +37,9 @@ export function MakeWebhook({ account, onClose }: MakeWebhookParts): ReactNode {
         <Field label={alertWords.name} name="name" maxLength={200} autoFocus />
         <Field label={alertWords.url} name="url" type="url" hint={alertWords.urlRule} required />
         {make.error !== null && <Problem error={make.error} what={alertWords.makeWebhookFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={make.isPending}>
-            {alertWords.makeWebhookGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={make.isPending}>
+          {alertWords.makeWebhookGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );
@@ -60,14 +55,9 @@ export function RotateWebhook({ id, account, onClose }: MakeWebhookParts & { rea
     <Dialog title={alertWords.rotateTitle} onClose={onClose}>
       <p>{alertWords.rotateWill}</p>
       {rotate.error !== null && <Problem error={rotate.error} what={alertWords.rotateFailed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button className="button main" type="button" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-          {alertWords.rotate}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={rotate.isPending} onGo={() => rotate.mutate()}>
+        {alertWords.rotate}
+      </DialogFoot>
     </Dialog>
   );
 }

@@ -3,10 +3,10 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { createCheckout, type PaymentOptions } from "../../../gen/console/payment_service.js";
 import { call } from "../api/client.ts";
-import { words } from "../copy/en.ts";
 import { paymentWords } from "../copy/en-billing.ts";
 import { money, parseMoney } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -68,14 +68,9 @@ export function AddFunds({ options, onClose }: AddFundsParts): ReactNode {
         )}
         {pay.isSuccess && <p role="status">{paymentWords.going}</p>}
         {pay.error !== null && <Problem error={pay.error} what={paymentWords.failed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={pay.isPending || pay.isSuccess || !isRight}>
-            {paymentWords.go}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={pay.isPending || pay.isSuccess || !isRight}>
+          {paymentWords.go}
+        </DialogFoot>
       </form>
     </Dialog>
   );

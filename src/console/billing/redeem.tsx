@@ -8,6 +8,7 @@ import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { billingWords } from "../copy/en-billing.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Field } from "../parts/field.tsx";
 import { Money } from "../parts/money.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -40,14 +41,9 @@ export function Redeem({ onClose }: { readonly onClose: () => void }): ReactNode
           required
         />
         {redeem.error !== null && <Problem error={redeem.error} what={billingWords.redeemFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={redeem.isPending}>
-            {billingWords.redeemGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={redeem.isPending}>
+          {billingWords.redeemGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -14,6 +14,7 @@ import { parseMoney, typedMoney } from "../format.ts";
 import { Code } from "../parts/code.tsx";
 import { csvOf } from "../parts/csv.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { saveText } from "../parts/download.ts";
 import { Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -48,14 +49,9 @@ export function MakeCodes({ onClose }: { readonly onClose: () => void }): ReactN
       <form onSubmit={submit}>
         <BatchFields typed={typed} onType={setTyped} />
         {make.error !== null && <Problem error={make.error} what={codeWords.makeFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={make.isPending || !isRight}>
-            {codeWords.makeGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={make.isPending || !isRight}>
+          {codeWords.makeGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );

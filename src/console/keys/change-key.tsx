@@ -7,6 +7,7 @@ import { forget } from "../api/queries.ts";
 import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { LimitFields, NameField, ScopeFields } from "./settings-fields.tsx";
@@ -43,14 +44,9 @@ export function ChangeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
         <ScopeFields typed={typed} onType={setTyped} />
         <LimitFields typed={typed} onType={setTyped} />
         {change.error !== null && <Problem error={change.error} what={keyWords.changeFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={change.isPending || !isRight(typed)}>
-            {words.form.save}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={change.isPending || !isRight(typed)}>
+          {words.form.save}
+        </DialogFoot>
       </form>
     </Dialog>
   );

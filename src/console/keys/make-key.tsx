@@ -4,9 +4,9 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { createKey, listKeys } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { Secret } from "./secret.tsx";
@@ -35,14 +35,9 @@ export function MakeKey({ onClose }: { readonly onClose: () => void }): ReactNod
           <LimitFields typed={typed} onType={setTyped} />
         </details>
         {make.error !== null && <Problem error={make.error} what={keyWords.makeFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={make.isPending || !isRight(typed)}>
-            {keyWords.makeGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={make.isPending || !isRight(typed)}>
+          {keyWords.makeGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import { getKey, listKeys, revokeKey } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import type { KeyDialogParts } from "./change-key.tsx";
@@ -27,14 +27,9 @@ export function RevokeKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
       </p>
       <p>{keyWords.revokeWill}</p>
       {revoke.error !== null && <Problem error={revoke.error} what={keyWords.revokeFailed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button className="button danger" type="button" disabled={revoke.isPending} onClick={() => revoke.mutate()}>
-          {keyWords.revokeGo}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={revoke.isPending} danger onGo={() => revoke.mutate()}>
+        {keyWords.revokeGo}
+      </DialogFoot>
     </Dialog>
   );
 }

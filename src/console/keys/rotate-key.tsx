@@ -4,9 +4,9 @@ import { type ReactNode, useState } from "react";
 import { getKey, listKeys, rotateKey } from "../../../gen/console/key_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { keyWords } from "../copy/en-keys.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useSignedIn } from "../shell/session.ts";
@@ -38,14 +38,9 @@ export function RotateKey({ keyShown, onClose }: KeyDialogParts): ReactNode {
         ))}
       </Choice>
       {rotate.error !== null && <Problem error={rotate.error} what={keyWords.rotateFailed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button className="button main" type="button" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-          {keyWords.rotateGo}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={rotate.isPending} onGo={() => rotate.mutate()}>
+        {keyWords.rotateGo}
+      </DialogFoot>
     </Dialog>
   );
 }

@@ -1,9 +1,9 @@
 /** Gives a person another role. */
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { RoleChoice, type RoleChoiceParts } from "./role-choice.tsx";
 
@@ -20,19 +20,9 @@ export function ChangeRole<Role extends string>({ title, act, onClose, ...rest }
     <Dialog title={title} onClose={onClose}>
       <RoleChoice {...rest} role={role} onChoose={setRole} />
       {change.error !== null && <Problem error={change.error} what={memberWords.changeFailed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button
-          className="button main"
-          type="button"
-          disabled={change.isPending || role === rest.role}
-          onClick={() => change.mutate()}
-        >
-          {memberWords.changeGo}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={change.isPending || role === rest.role} onGo={() => change.mutate()}>
+        {memberWords.changeGo}
+      </DialogFoot>
     </Dialog>
   );
 }

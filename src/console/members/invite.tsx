@@ -4,9 +4,9 @@ import { type ReactNode, useState } from "react";
 import { createInvitation, inviteUser, listInvitations } from "../../../gen/console/identity_service.js";
 import { call } from "../api/client.ts";
 import { forget } from "../api/queries.ts";
-import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Choice, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
@@ -95,14 +95,9 @@ function InviteDialog({ title, send, onClose, children }: InviteDialogParts): Re
           ))}
         </Choice>
         {invite.error !== null && <Problem error={invite.error} what={memberWords.inviteFailed} />}
-        <div className="foot">
-          <button className="button" type="button" onClick={onClose}>
-            {words.form.cancel}
-          </button>
-          <button className="button main" type="submit" disabled={invite.isPending}>
-            {memberWords.inviteGo}
-          </button>
-        </div>
+        <DialogFoot onCancel={onClose} disabled={invite.isPending}>
+          {memberWords.inviteGo}
+        </DialogFoot>
       </form>
     </Dialog>
   );

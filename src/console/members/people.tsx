@@ -8,6 +8,7 @@ import { words } from "../copy/en.ts";
 import { memberWords } from "../copy/en-members.ts";
 import { clockTime } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogFoot } from "../parts/dialog-foot.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -115,14 +116,9 @@ function Reset({ id, name, onClose }: ResetParts): ReactNode {
     <Dialog title={memberWords.people.resetTitle(name)} onClose={onClose}>
       <p>{memberWords.people.resetWill}</p>
       {reset.error !== null && <Problem error={reset.error} what={memberWords.people.resetFailed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button className="button main" type="button" disabled={reset.isPending} onClick={() => reset.mutate()}>
-          {memberWords.people.resetGo}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={reset.isPending} onGo={() => reset.mutate()}>
+        {memberWords.people.resetGo}
+      </DialogFoot>
     </Dialog>
   );
 }

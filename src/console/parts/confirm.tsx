@@ -1,8 +1,8 @@
 /** Does something after it said what that does. */
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { words } from "../copy/en.ts";
 import { Dialog } from "./dialog.tsx";
+import { DialogFoot } from "./dialog-foot.tsx";
 import { Problem } from "./problem.tsx";
 
 export interface ConfirmParts {
@@ -23,14 +23,9 @@ export function Confirm({ title, children, go, failed, act, onClose }: ConfirmPa
     <Dialog title={title} onClose={onClose}>
       {children}
       {run.error !== null && <Problem error={run.error} what={failed} />}
-      <div className="foot">
-        <button className="button" type="button" onClick={onClose}>
-          {words.form.cancel}
-        </button>
-        <button className="button danger" type="button" disabled={run.isPending} onClick={() => run.mutate()}>
-          {go}
-        </button>
-      </div>
+      <DialogFoot onCancel={onClose} disabled={run.isPending} danger onGo={() => run.mutate()}>
+        {go}
+      </DialogFoot>
     </Dialog>
   );
 }

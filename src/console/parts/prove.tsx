@@ -8,6 +8,7 @@ import { Issuers } from "../shell/issuers.tsx";
 import { useSignedIn } from "../shell/session.ts";
 import { CodeField } from "./code-field.tsx";
 import { Dialog } from "./dialog.tsx";
+import { DialogFoot } from "./dialog-foot.tsx";
 import { Field } from "./field.tsx";
 import { Problem } from "./problem.tsx";
 
@@ -47,14 +48,9 @@ export function Prove(): ReactNode {
               />
               {needsCode(prove.error) && <CodeField />}
               {prove.error !== null && <Problem error={prove.error} what={words.proof.failed} />}
-              <div className="foot">
-                <button className="button" type="button" onClick={() => setOpen(false)}>
-                  {words.form.cancel}
-                </button>
-                <button className="button main" type="submit" disabled={prove.isPending}>
-                  {words.proof.go}
-                </button>
-              </div>
+              <DialogFoot onCancel={() => setOpen(false)} disabled={prove.isPending}>
+                {words.proof.go}
+              </DialogFoot>
             </form>
           ) : (
             <p className="soft">{words.proof.about}</p>

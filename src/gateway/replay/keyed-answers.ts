@@ -1,4 +1,7 @@
-/** Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. */
+/**
+ * Requests with an Idempotency-Key: each runs once, and whoever asks again gets the same answer. Which methods take one
+ * is in `replays.ts`.
+ */
 import type { CallMetadata, CallSink } from "../../api/channel.js";
 import { GatewayError } from "../../errors.js";
 import type { GatewayCall } from "../gateway.js";

@@ -1,8 +1,9 @@
 /** The gateway as a client of each issuer: what the issuer says of itself is asked for once an hour, when needed. */
+import type { IssuerSettings } from "../../config/settings.js";
 import type { Configuration } from "openid-client";
 import { GatewayError } from "../../errors.js";
 import { boundedFetch, FETCH_MS } from "./bounded-fetch.js";
-import { failed, type Issuer } from "./issuer.js";
+import { failed } from "./issuer.js";
 
 export type OidcLibrary = typeof import("openid-client");
 
@@ -29,16 +30,16 @@ const RUNNING_MAX = 32;
 
 export class OidcClients {
   /** By the settings of the issuer, which are others after a reload. */
-  readonly #known = new WeakMap<Issuer, Known>();
+  readonly #known = new WeakMap<IssuerSettings, Known>();
 
   constructor(
     private readonly nowMs: () => number,
     /** Hears why an issuer failed, for the operator. */
-    private readonly onFailed: (issuer: Issuer, error: Error) => void,
+    private readonly onFailed: (issuer: IssuerSettings, error: Error) => void,
   ) {}
 
   /** Does something with the issuer. Rejects with OVERLOADED, or ISSUER_FAILED where it says nothing of itself. */
-  async use<Result>(issuer: Issuer, work: (client: OidcClient) => Promise<Result>): Promise<Result> {
+  async use<Result>(issuer: IssuerSettings, work: (client: OidcClient) => Promise<Result>): Promise<Result> {
     const known = this.#of(issuer);
     if (known.running >= RUNNING_MAX)
       throw new GatewayError("ERROR_REASON_OVERLOADED", { problem: "too many people sign in there at once" });
@@ -50,13 +51,13 @@ export class OidcClients {
     }
   }
 
-  #of(issuer: Issuer): Known {
+  #of(issuer: IssuerSettings): Known {
     let known = this.#known.get(issuer);
     if (known === undefined) this.#known.set(issuer, (known = { client: undefined, untilMs: 0, running: 0 }));
     return known;
   }
 
-  #client(issuer: Issuer, known: Known): Promise<OidcClient> {
+  #client(issuer: IssuerSettings, known: Known): Promise<OidcClient> {
     if (known.client !== undefined && known.untilMs > this.nowMs()) return known.client;
     known.untilMs = this.nowMs() + KNOWN_MS;
     known.client = discover(issuer).catch((error: unknown) => {
@@ -67,7 +68,7 @@ export class OidcClients {
   }
 
   /** What the person is told of a failure, whose cause the operator hears. */
-  failed(issuer: Issuer, error: unknown): GatewayError {
+  failed(issuer: IssuerSettings, error: unknown): GatewayError {
     const cause = plainError(error);
     this.onFailed(issuer, cause);
     return failed(issuer, cause);
@@ -75,7 +76,7 @@ export class OidcClients {
 }
 
 /** Rejects with whatever the library throws. */
-async function discover(issuer: Issuer): Promise<OidcClient> {
+async function discover(issuer: IssuerSettings): Promise<OidcClient> {
   // Loaded where somebody signs in so: a gateway without an issuer needs none of it.
   const library = await import("openid-client");
   const isPlain = issuer.issuer.protocol === "http:";

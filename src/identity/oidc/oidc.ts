@@ -1,16 +1,17 @@
 /** Sign-in at OpenID Connect issuers: code flow with PKCE, state and nonce, bound to the browser that began. */
+import type { IssuerSettings } from "../../config/settings.js";
 import { unknown } from "../../api/check.js";
 import { GatewayError } from "../../errors.js";
 import type { RandomBytes } from "../tokens.js";
 import type { Seal } from "../second-factors.js";
 import { type OidcClient, type OidcClients, plainError } from "./clients.js";
-import { type Issuer, notTaken } from "./issuer.js";
+import { notTaken } from "./issuer.js";
 import { type Asked, openPending, type Pending, PENDING_MS, sealPending, type Vouched } from "./pending.js";
 import { type Claims, vouchedOf } from "./vouched.js";
 
 export interface OidcOptions {
   /** Those of the settings in force. */
-  readonly issuers: () => readonly Issuer[];
+  readonly issuers: () => readonly IssuerSettings[];
   readonly clients: OidcClients;
   readonly seal: Seal;
   readonly nowMs: () => number;
@@ -36,7 +37,7 @@ export interface Begun {
 
 /** A sign-in that came back, with whom the issuer vouches for. */
 export interface CameBack {
-  readonly issuer: Issuer;
+  readonly issuer: IssuerSettings;
   readonly pending: Pending;
   readonly vouched: Vouched;
 }
@@ -61,7 +62,7 @@ export class Oidc {
   constructor(private readonly options: OidcOptions) {}
 
   /** In the order of the settings file. */
-  get issuers(): readonly Issuer[] {
+  get issuers(): readonly IssuerSettings[] {
     return this.options.issuers();
   }
 
@@ -120,7 +121,7 @@ export class Oidc {
     return sealPending(this.options.seal, { ...pending, untilMs, stage: { kind: "known", vouched } });
   }
 
-  #issuer(name: string): Issuer {
+  #issuer(name: string): IssuerSettings {
     const issuer = this.issuers.find((one) => one.name === name);
     if (issuer === undefined) throw unknown("issuer", name);
     return issuer;
@@ -131,7 +132,7 @@ export class Oidc {
   }
 
   /** What the library throws, as the person and the operator are told of it. */
-  #refusal(issuer: Issuer, error: unknown): unknown {
+  #refusal(issuer: IssuerSettings, error: unknown): unknown {
     if (error instanceof GatewayError) return error;
     const { code, error: word } = error as { readonly code?: unknown; readonly error?: unknown };
     const isFault = code === undefined || ISSUER_FAULTS.has(code) || CLIENT_FAULTS.has(word);

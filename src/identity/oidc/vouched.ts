@@ -1,7 +1,8 @@
 /** Whom an issuer vouches for, read off its claims; only a verified e-mail address counts. */
+import type { IssuerSettings } from "../../config/settings.js";
 import type { GatewayError } from "../../errors.js";
 import { emailOf, nameOf } from "../user-fields.js";
-import { type Issuer, notTaken } from "./issuer.js";
+import { notTaken } from "./issuer.js";
 import type { Vouched } from "./pending.js";
 
 /** What an issuer says of somebody, as it came. */
@@ -17,7 +18,7 @@ export interface Claims {
 const SUBJECT_LENGTH_MAX = 255;
 
 /** Throws OIDC_SIGN_IN_REFUSED. */
-export function vouchedOf(issuer: Issuer, claims: Claims): Vouched {
+export function vouchedOf(issuer: IssuerSettings, claims: Claims): Vouched {
   const { sub: subject, email_verified: isVerified, auth_time: authTime } = claims;
   if (subject === "" || subject.length > SUBJECT_LENGTH_MAX) throw notTaken(issuer, "it names nobody");
   const email = emailIn(issuer, claims.email);
@@ -34,7 +35,7 @@ export function vouchedOf(issuer: Issuer, claims: Claims): Vouched {
  * The address in the one spelling in which addresses are stored. One whose letters become others in small writing, as
  * the Kelvin sign becomes a k, would be somebody else's address here.
  */
-function emailIn(issuer: Issuer, said: unknown): string {
+function emailIn(issuer: IssuerSettings, said: unknown): string {
   if (typeof said !== "string" || said === "") throw notTaken(issuer, "it tells no e-mail address");
   const plain = said.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   if (readOr(() => emailOf(said), "") !== plain) throw notTaken(issuer, "it tells an e-mail address that is none here");

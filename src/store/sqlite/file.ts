@@ -1,4 +1,4 @@
-/** The database file: its directory, its lock, how it is opened, and how it comes to the newest schema. */
+/** The database file: its directory, its lock, and how it is opened. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DATABASE_NAME, LOCK_NAME, prepareDirectory, unusable, WITNESS_NAME } from "../data-directory.js";
@@ -13,7 +13,8 @@ import {
   lostWitness,
   recordLoss,
 } from "./loss.js";
-import { APPLICATION_ID, MIGRATIONS, type Migration } from "./schema.js";
+import { checkVersion, migrate, schemaVersion } from "./migration.js";
+import { MIGRATIONS } from "./schema.js";
 import { Sqlite, SqliteError } from "./binding.js";
 import { readWitness, Witness, type WitnessNote } from "../witness.js";
 
@@ -156,42 +157,6 @@ export function openSnapshot(directory: string): SqliteFile {
   database.pragma("query_only = ON");
   database.exec("BEGIN");
   return { database, close: () => database.close() };
-}
-
-/** Brings a database to the newest version, one step after the other. Each step happens whole or not at all. */
-export function migrate(database: Sqlite, migrations: readonly Migration[], directory: string): void {
-  checkVersion(database, migrations, directory);
-  const current = schemaVersion(database);
-  for (const { version, sql } of migrations) {
-    if (version <= current) continue;
-    database.transaction(() => {
-      database.exec(sql);
-      database.pragma(`application_id = ${APPLICATION_ID}`);
-      database.pragma(`user_version = ${version}`);
-    })();
-  }
-}
-
-/** Refuses a database that this program cannot bring to the newest version. */
-function checkVersion(database: Sqlite, migrations: readonly Migration[], directory: string): void {
-  const current = schemaVersion(database);
-  if (current === 0) return;
-  if (Number(database.pragma("application_id")) !== APPLICATION_ID)
-    throw new Error(
-      `The database in '${directory}' was written by an earlier build, whose schema was never released, or by another` +
-        " program. Keep the directory, and start with a new one.",
-    );
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (current > newest) {
-    throw new Error(
-      `The database in '${directory}' has schema version ${current}, but this program knows versions up to ${newest}:` +
-        " start the newer program that wrote it.",
-    );
-  }
-}
-
-function schemaVersion(database: Sqlite): number {
-  return Number(database.pragma("user_version"));
 }
 
 function prepare(database: Sqlite, databaseBytesMax: number | undefined): void {

@@ -1,4 +1,4 @@
-/** How long an upstream asks to wait. */
+/** How long an upstream asks to wait. What clients are told is `retryAfterMs` of a refusal, in `errors.ts`. */
 
 /**
  * The most that is passed on, whatever is asked: as long as a target is set aside for it. Behind that the next request

@@ -1,4 +1,8 @@
-/** What a prompt holds that another wire than its own has no place for, by the names that its client gave it. */
+/**
+ * Parameters that are dropped where a prompt is written in another wire than its own, by the names that its client gave
+ * them. What one wire has no place for by itself its `encode-prompt.ts` drops, and a dialect of OpenAI's
+ * `encode-lacking.ts`.
+ */
 import { type Prompt, Role } from "../../api/index.js";
 import { unsupported } from "../error/refusals.js";
 import { objectOf, parsed, textOf } from "../json/value.js";

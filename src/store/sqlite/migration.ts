@@ -1,0 +1,39 @@
+/** Brings a database file to the newest schema, and refuses one that this program does not know. */
+import type { Sqlite } from "./binding.js";
+import { APPLICATION_ID, type Migration } from "./schema.js";
+
+/** Brings a database to the newest version, one step after the other. Each step happens whole or not at all. */
+export function migrate(database: Sqlite, migrations: readonly Migration[], directory: string): void {
+  checkVersion(database, migrations, directory);
+  const current = schemaVersion(database);
+  for (const { version, sql } of migrations) {
+    if (version <= current) continue;
+    database.transaction(() => {
+      database.exec(sql);
+      database.pragma(`application_id = ${APPLICATION_ID}`);
+      database.pragma(`user_version = ${version}`);
+    })();
+  }
+}
+
+/** Refuses a database that this program cannot bring to the newest version. */
+export function checkVersion(database: Sqlite, migrations: readonly Migration[], directory: string): void {
+  const current = schemaVersion(database);
+  if (current === 0) return;
+  if (Number(database.pragma("application_id")) !== APPLICATION_ID)
+    throw new Error(
+      `The database in '${directory}' was written by an earlier build, whose schema was never released, or by another` +
+        " program. Keep the directory, and start with a new one.",
+    );
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (current > newest) {
+    throw new Error(
+      `The database in '${directory}' has schema version ${current}, but this program knows versions up to ${newest}:` +
+        " start the newer program that wrote it.",
+    );
+  }
+}
+
+export function schemaVersion(database: Sqlite): number {
+  return Number(database.pragma("user_version"));
+}
