@@ -1,7 +1,6 @@
 /** The thread that counts tokens, and the texts that it is given, a slice at a time. */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { BACKGROUND_PRIORITY } from "../api/background.js";
 import type { SlicedText } from "../api/sliced-text.js";
 import { type CountJob, type CountLane, CountQueue, type LaneBounds } from "./count-queue.js";
 import type { Encoding } from "./model-tokens.js";
@@ -25,12 +24,7 @@ const WORKER_HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
  * source.
  */
 const WORKER = `
-const { setPriority } = require("node:os");
 const { parentPort, workerData } = require("node:worker_threads");
-// As giveWay does in a thread that can load it.
-try {
-  if (process.platform === "linux") setPriority(0, ${BACKGROUND_PRIORITY});
-} catch {}
 const loaded = new Map();
 // An encoding is loaded when it is first asked for: each takes half a second and 40 MB.
 function load(encoding) {

@@ -1,7 +1,6 @@
 /** The entry of the thread that reads long bodies and writes them for upstreams, one at a time. */
 import assert from "node:assert";
 import { parentPort } from "node:worker_threads";
-import { giveWay } from "../api/background.js";
 import { asBuffer } from "../api/bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
@@ -106,7 +105,6 @@ function madeBytes(answer: Answer): readonly (Uint8Array | Float64Array)[] {
 }
 
 assert(parentPort !== null, "this file runs in a thread of its own");
-giveWay();
 const port = parentPort;
 port.on("message", (question: Question) => {
   const answer = answerOf(question);

@@ -1,6 +1,5 @@
 /** The thread that stores records: it answers one call after the other. */
 import { parentPort, workerData } from "node:worker_threads";
-import { giveWay } from "../api/background.js";
 import { SecretSeal } from "../alerts/seal.js";
 import { protectSecrets } from "../redaction.js";
 import type { ChunkStore } from "./chunk-store.js";
@@ -21,7 +20,6 @@ type Handlers = {
 };
 
 if (parentPort === null) throw new Error("this file is the entry of a thread");
-giveWay();
 const port = parentPort;
 // The edge between threads: whoever starts this one gives the place.
 const { place, contentKeys } = workerData as RecordStart;

@@ -1,7 +1,6 @@
 /** The entry of the database's threads: one that serves every call in order, and short-lived ones that verify. */
 import assert from "node:assert";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { giveWay } from "../../api/background.js";
 import { Distribution, SHORT_SECONDS_BOUNDS } from "../../api/distribution.js";
 import { openAnswerFile, SqliteAnswers } from "./answer-file.js";
 import type { WorkerMessage, WorkerTask } from "./calls.js";
@@ -36,7 +35,6 @@ function run(port: MessagePort, task: WorkerTask): void {
     serve(port, file, new SqliteAnswers(file.database));
     return;
   }
-  giveWay();
   const snapshot = openSnapshot(task.directory);
   try {
     say(port, { kind: "verified", report: verifyDatabase(snapshot.database) });
