@@ -14,15 +14,20 @@ const STATEMENT = methodByPath("/tollgate.v1.AccountService/GetStatement").desc;
 const MODEL = methodByPath("/tollgate.v1.ModelService/GetModel").desc;
 const INT64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const AMOUNT = bigInt({ min: 0n, max: AMOUNT_NANOS_MAX });
-/** What a model answers, which programs read. */
-const WITHOUT_MONEY = ["Answer.cost_nanos", "Finish.cost_nanos", "EmbedResponse.cost_nanos"];
+/** What a model answers, which programs read; and a list, beside which nothing can stand. */
+const WITHOUT_MONEY = [
+  "Answer.cost_nanos",
+  "Finish.cost_nanos",
+  "EmbedResponse.cost_nanos",
+  "PaymentOptions.amounts_nanos",
+];
 
 const messages = [...registry().files]
   .filter(({ proto }) => proto.package === "tollgate.v1")
   .flatMap((file) => file.messages);
 
 describe("the protocol", () => {
-  test("says every amount for people too, but in the answer of a model", () => {
+  test("says every amount for people too, but in the answer of a model and in a list", () => {
     const alone = messages.flatMap((desc) => {
       const said = new Set(moneyOf(desc).own.map(({ units }) => units));
       const units = desc.fields.filter(({ name, scalar }) => scalar !== undefined && /_(?:nanos|picos)$/.test(name));

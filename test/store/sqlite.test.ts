@@ -137,7 +137,7 @@ describe("the schema", () => {
 
 test("a commit is refused as unavailable while the database is full, and reading goes on", async () => {
   const directory = temporaryDirectory();
-  const store = await openSqliteStore({ directory, databaseBytesMax: 400_000 });
+  const store = await openSqliteStore({ directory, databaseBytesMax: 800_000 });
   await store.accounts.create({ id: "acme", name: "Acme", createTimeMs: NOON_MS }, TEST_ACT);
   const unavailable = { reason: "ERROR_REASON_LEDGER_UNAVAILABLE" };
   let count = 0;
