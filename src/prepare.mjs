@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const GO_RUNTIME = "/usr/share/gocode/src/google.golang.org/protobuf";
 const NODE_LEAST = [20, 19, 0];
 const INSTALL_STAMP = join(ROOT, "node_modules", ".tollgate-install");
 const BUILD_STAMP = join(ROOT, "dist", ".tollgate-build");
@@ -78,8 +79,14 @@ const TOOLS = [
   { name: "go", packages: ["golang-go"], probes: [["go", "version"]] },
   {
     name: "gRPC for Go",
-    packages: ["protoc-gen-go", "protoc-gen-go-grpc", "golang-google-grpc-dev"],
-    probes: [["sh", "-c", "command -v protoc-gen-go && command -v protoc-gen-go-grpc && test -d /usr/share/gocode"]],
+    // The last one by name: without it an older runtime serves as well, which the stubs do not compile with.
+    packages: [
+      "protoc-gen-go",
+      "protoc-gen-go-grpc",
+      "golang-google-grpc-dev",
+      "golang-github-golang-protobuf-1-5-dev",
+    ],
+    probes: [["sh", "-c", `command -v protoc-gen-go && command -v protoc-gen-go-grpc && test -d ${GO_RUNTIME}`]],
   },
   {
     name: "gRPC for Java",

@@ -49,7 +49,7 @@ export const TOOLCHAINS: readonly Toolchain[] = [
   {
     language: "go",
     tools: ["/usr/bin/go", "/usr/bin/protoc-gen-go", "/usr/bin/protoc-gen-go-grpc"],
-    packages: "golang-go protoc-gen-go protoc-gen-go-grpc golang-google-grpc-dev",
+    packages: "golang-go protoc-gen-go protoc-gen-go-grpc golang-google-grpc-dev golang-github-golang-protobuf-1-5-dev",
     make: async (folder) => {
       const out = join(folder, "src");
       mkdirSync(out);
