@@ -143,7 +143,7 @@ function wordsOf(one: Inline): ReactNode {
   if (typeof one === "string") return one;
   switch (one.kind) {
     case "code":
-      return <code>{one.text}</code>;
+      return <code>{breakable(one.text)}</code>;
     case "strong":
       return (
         <strong>
@@ -173,4 +173,20 @@ function wordsOf(one: Inline): ReactNode {
         </Link>
       );
   }
+}
+
+/** A long name may go on in the next line behind an underscore, where a table has no room for all of it. */
+function breakable(name: string): ReactNode {
+  const [first, ...rest] = name.split("_");
+  return (
+    <>
+      {first}
+      {rest.map((part, index) => (
+        <Fragment key={index}>
+          _<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
+  );
 }
