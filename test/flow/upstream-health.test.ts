@@ -126,7 +126,7 @@ test("a model that an upstream does not have is asked for elsewhere, and is no m
   await gateway.logged("correct the target's model");
 });
 
-test("a wait of minutes is told as one to whoever met it; with nobody else to ask, others wait for a probe", async () => {
+test("a wait of minutes is told as one to whoever met it; with nobody else, others wait for a probe", async () => {
   const limited = script({ status: 429, headers: { "retry-after": "300" } });
   expect(waitMs(await ask(hostile, limited, "alone"))).toBe(WAIT_MS_MAX);
   expect((await ask(victim, limited, "alone")).status).toBe(429);

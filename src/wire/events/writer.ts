@@ -2,6 +2,7 @@
  * The one writer of server-sent events. What it writes stands on one line each, whatever a codec hands it: raw JSON of
  * a client or of a model may hold line ends between its tokens, and one of them would end the event in its middle.
  */
+import { isAscii } from "node:buffer";
 import type { Event } from "../../api/index.js";
 import { asUtf8 } from "../../api/utf8.js";
 import type { GatewayError } from "../../errors.js";
@@ -32,6 +33,8 @@ function escaped(sign: string): string {
  * is none, and some end a line where only a text goes on. Nearly always the same bytes.
  */
 export function readableEvents(bytes: Buffer): Buffer {
+  // One look for what nearly all reads are, instead of a check and three searches.
+  if (isAscii(bytes)) return bytes;
   const hasWide = WIDE_SIGNS.some((sign) => bytes.includes(sign));
   return hasWide ? Buffer.from(bytes.toString().replace(WIDE_BREAKS, escaped)) : asUtf8(bytes);
 }
