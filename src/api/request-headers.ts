@@ -13,3 +13,5 @@ export const CLIENT_REQUEST_HEADER = "x-client-request-id";
 export const LOG_HEADER = "x-tollgate-log";
 /** That a page of the console asks. No form and no link can send it, and no script of another origin may. */
 export const CONSOLE_HEADER = "x-tollgate-console";
+/** Whoever asks again with the same key gets the same answer. */
+export const IDEMPOTENCY_HEADER = "idempotency-key";

@@ -1,7 +1,7 @@
 /** Which calls begin a request, which the limits of its key take before anything of it is read. */
 import type { CallMetadata } from "../api/channel.js";
 import { type CheckCallerRequest, FrontServiceService, InferenceServiceService } from "../api/index.js";
-import { IDEMPOTENCY_HEADER } from "../gateway/replay/keyed-answers.js";
+import { IDEMPOTENCY_HEADER } from "../api/request-headers.js";
 import { RETRY_HEADER } from "../gateway/replay/retried-attempts.js";
 
 const BEGINNING: ReadonlySet<string> = new Set([

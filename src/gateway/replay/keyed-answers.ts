@@ -15,7 +15,6 @@ import type { Seal } from "./seal.js";
 import { type FoundAnswer, SealedAnswers, type SealedParts } from "./sealed-answers.js";
 import type { Tape } from "./tape.js";
 
-export const IDEMPOTENCY_HEADER = "idempotency-key";
 const KEY_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 /** How long recovery takes at most to resolve what a crash left. */
 const RECOVERY_WAIT_MS = 5_000;
