@@ -28,6 +28,8 @@ export interface SettingsDocument {
 /** Aliases can make a small file huge: at most so many values are read. */
 const VALUES_MAX = 100_000;
 const DEPTH_MAX = 32;
+/** No object of JavaScript holds it as a name like others: what stands below it would be lost in silence. */
+const RESERVED_NAME = "__proto__";
 
 /** Reads YAML 1.2, with `${NAME}` in values replaced from the environment and `$${` standing for `${`. Never throws. */
 export function readDocument(text: string, env: NodeJS.ProcessEnv): SettingsDocument {
@@ -115,6 +117,10 @@ class Reader implements SettingsDocument {
       }
       const below = [...path, key.value];
       const keyOffset = key.range?.[0] ?? 0;
+      if (key.value === RESERVED_NAME) {
+        this.refuse(keyOffset, below, "cannot be a name");
+        continue;
+      }
       if (own.has(key.value)) this.refuse(keyOffset, below, "is written twice");
       own.add(key.value);
       if (key.value in entries) continue;

@@ -56,6 +56,8 @@ function checkModelLimits(modelLimits: AccountLimits["modelLimits"]): void {
     const place = `model_limits[${index}].`;
     if (!isText(limits.model, 1, GLOB_CHARACTERS_MAX))
       throw invalid(`${place}model`, `must be a model or a glob of 1 to ${GLOB_CHARACTERS_MAX} characters`);
+    // The settings file, which accounts are exported to, cannot hold it as a name.
+    if (limits.model === "__proto__") throw invalid(`${place}model`, "cannot be __proto__");
     if (models.has(limits.model)) throw invalid(`${place}model`, "must be named once");
     models.add(limits.model);
     checkLimits(place, limits);

@@ -21,13 +21,12 @@ import type { Head } from "./head.js";
 import { isOperator } from "./account-scope.js";
 
 /** Strangers could fill the disk: of one caller, and of many, so many calls without a change are recorded a minute. */
-const REFUSALS_OF_ONE_MAX = 30;
+const RECORDS_OF_ONE_MAX = 30;
 /** Of the callers of one account, and of all who showed nothing that we know: neither leaves others out. */
-const REFUSALS_OF_MANY_MAX = 120;
-const REFUSALS_OF_ALL_MAX = 300;
+const RECORDS_OF_MANY_MAX = 120;
+const RECORDS_OF_ALL_MAX = 300;
 const MINUTE_MS = 60_000;
 const RESOURCE_MAX = 256;
-const ALL = "";
 
 /** What of a call is known besides its head. */
 export interface AuditedCall {
@@ -55,8 +54,8 @@ export const NO_ACT: Act = {
 };
 
 export class CallAudit {
-  /** Refusals of this minute, by caller or address. */
-  readonly #refused = new Map<string, number>();
+  /** What was recorded in this minute, by result and by caller or address. */
+  readonly #recorded = new Map<string, number>();
   #minute = 0;
   #leftOut = 0;
   readonly #writing = new Set<Promise<void>>();
@@ -77,20 +76,19 @@ export class CallAudit {
     if (isWritten(act)) return;
     const { actor } = act;
     // Of strangers no more is recorded where they are answered than where they are refused.
-    if (actor.id === "" && !this.#mayRecord(actor)) return;
-    await this.store.append(
-      eventOf(act, { resource: resourceOf(path, request), accountId: actor.accountId, result: "unchanged" }),
-    );
+    const result: AuditResult = "unchanged";
+    if (actor.id === "" && !this.#mayRecord(result, actor)) return;
+    await this.store.append(eventOf(act, { resource: resourceOf(path, request), accountId: actor.accountId, result }));
   }
 
   /** Records, behind the answer, that a call was refused. */
   refused(error: GatewayError, call: AuditedCall, request: unknown, head: Head): void {
     const act = head.act ?? this.actOf(call, head);
     const leftOut = this.#leftOut;
-    if (!this.#mayRecord(act.actor)) return;
+    const result: AuditResult = "refused";
+    if (!this.#mayRecord(result, act.actor)) return;
     this.#leftOut = 0;
     const resource = resourceOf(call.path, request).slice(0, RESOURCE_MAX);
-    const result: AuditResult = "refused";
     const told = leftOut === 0 ? {} : changeOf({ after: { refusalsLeftOut: leftOut } });
     const accountId = accountOf(head.caller, request);
     this.#write(eventOf(act, { resource, accountId, result, reason: error.reasonWord, ...told }));
@@ -109,20 +107,21 @@ export class CallAudit {
     this.#writing.add(writing);
   }
 
-  #mayRecord({ id, accountId, address }: Actor): boolean {
+  /** Each result has places of its own, so that a busy sender whose calls are answered hides no refusal. */
+  #mayRecord(result: AuditResult, { id, accountId, address }: Actor): boolean {
     const minute = Math.floor(this.nowMs() / MINUTE_MS);
-    if (minute !== this.#minute) this.#refused.clear();
+    if (minute !== this.#minute) this.#recorded.clear();
     this.#minute = minute;
     const counted = [
-      [id === "" ? `from ${address}` : `caller ${id}`, REFUSALS_OF_ONE_MAX],
-      [id === "" ? "strangers" : `account ${accountId || id}`, REFUSALS_OF_MANY_MAX],
-      [ALL, REFUSALS_OF_ALL_MAX],
+      [id === "" ? `${result} from ${address}` : `${result} caller ${id}`, RECORDS_OF_ONE_MAX],
+      [id === "" ? `${result} strangers` : `${result} account ${accountId || id}`, RECORDS_OF_MANY_MAX],
+      [`${result} all`, RECORDS_OF_ALL_MAX],
     ] as const;
-    if (counted.some(([who, most]) => (this.#refused.get(who) ?? 0) >= most)) {
-      this.#leftOut += 1;
+    if (counted.some(([who, most]) => (this.#recorded.get(who) ?? 0) >= most)) {
+      if (result === "refused") this.#leftOut += 1;
       return false;
     }
-    for (const [who] of counted) this.#refused.set(who, (this.#refused.get(who) ?? 0) + 1);
+    for (const [who] of counted) this.#recorded.set(who, (this.#recorded.get(who) ?? 0) + 1);
     return true;
   }
 }

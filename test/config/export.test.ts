@@ -32,7 +32,8 @@ const name = fc.oneof(
     "*a",
     "!t",
   ),
-  fc.stringMatching(/^[ -~]{1,40}$/),
+  // The one name that neither the API nor the file takes, and to which fast-check likes to shrink.
+  fc.stringMatching(/^[ -~]{1,40}$/).filter((text) => text !== "__proto__"),
 );
 const counts = fc.record({ requestsPerMinute: limit, tokensPerMinute: limit, concurrency: limit });
 const money = fc.record({

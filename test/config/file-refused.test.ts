@@ -43,6 +43,11 @@ describe("a bad file is refused with the line and column of each problem", () =>
       want: ["3:3 accounts.acme: is written twice"],
     },
     {
+      name: "the name that no object holds",
+      text: "accounts:\n  acme:\n    models:\n      __proto__: { concurrency: 1 }\n",
+      want: ["4:7 accounts.acme.models.__proto__: cannot be a name"],
+    },
+    {
       name: "a variable that is not set",
       text: 'upstreams:\n  u:\n    family: f\n    api_key: "${NO_SUCH}"\n',
       want: ["4:14 upstreams.u.api_key: the variable NO_SUCH is not set"],

@@ -36,6 +36,12 @@ test("an account's limit holds for all its keys from the next request on, and en
   for (const secret of secrets) expect((await statusOf(secret)).status).toBe(200);
 });
 
+test("a model that no settings file can hold is refused", async () => {
+  const settings = { model_limits: [{ model: "__proto__", concurrency: "1" }] };
+  const { status, body } = await world.management.call("PATCH", "/accounts/narrow", { settings });
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("cannot be __proto__")]);
+});
+
 test("a limit of an account with a model names both, and is shown again", async () => {
   await world.management.account("narrow", 1_000_000_000n);
   const { secret } = await world.management.makeKey("narrow");

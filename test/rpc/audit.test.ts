@@ -18,8 +18,9 @@ import {
 import { requiredMethod } from "../../src/api/methods.js";
 import { GatewayError } from "../../src/errors.js";
 import { RequestFeed } from "../../src/records/request-record.js";
-import { methodName } from "../../src/rpc/call-audit.js";
+import { auditedCall, CallAudit, methodName } from "../../src/rpc/call-audit.js";
 import { isChange } from "../../src/rpc/call-log.js";
+import { NamedHead } from "../../src/rpc/head.js";
 import { createInProcessChannel } from "../../src/rpc/in-process-channel.js";
 import { TEST_ACT } from "../support/acts.js";
 import { withKey } from "./edges.js";
@@ -272,5 +273,20 @@ describe("who reads it", () => {
     await call(operator.secret, keys.revokeKey.path, { id: "key_none" }).catch(() => undefined);
     const [last] = await listed(operator.secret, { actor: operator.id, result: REFUSED });
     expect(last).toMatchObject({ after: '{"refusals_left_out":"10"}', reason: "RESOURCE_UNKNOWN" });
+  });
+
+  test("what strangers are answered hides nothing that they are refused", async () => {
+    const audit = new CallAudit(core.parts.store.audit, () => NOW_MS, undefined);
+    const path = "/tollgate.v1.PaymentService/HandleStripeEvent";
+    const called = auditedCall(path, { metadata: {}, local: true }, []);
+    const headFrom = (requestId: string): NamedHead =>
+      Object.assign(new NamedHead(requestId), { address: "192.0.2.7" });
+    for (let count = 0; count < 400; count += 1)
+      await audit.answered(audit.actOf(called, headFrom(`req_${count}`)), path, {});
+    audit.refused(new GatewayError("ERROR_REASON_STRIPE_EVENT_REFUSED"), called, {}, headFrom("req_refused"));
+    await audit.flush();
+    const [newest, before] = await listed(operator.secret, { method: methodName(path) });
+    expect([newest?.result, newest?.actor?.requestId]).toEqual([REFUSED, "req_refused"]);
+    expect(before?.result).toBe(UNCHANGED);
   });
 });
