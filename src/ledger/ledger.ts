@@ -142,7 +142,7 @@ export class Ledger {
   }
 
   /**
-   * Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 5 s. What journals
+   * Takes the node's lease, resolves the holds of nodes that are gone, and goes on doing so every 3 s. What journals
    * were left behind is in the database when this resolves.
    */
   async start(): Promise<void> {

@@ -7,7 +7,7 @@ import { type KeyBudget } from "./rows.js";
 
 /**
  * A node is dead to the others once they saw no beat of it for so long, each by its own clock of durations. It is
- * three beats: one lost beat costs nothing.
+ * five beats: one lost beat costs nothing.
  */
 export const SILENCE_MS = 15_000;
 /** How much earlier it stops by itself. It counts from when it sent its last beat, the others from when they saw it. */
