@@ -6,6 +6,8 @@ RUN npm ci --ignore-scripts=false --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY gen gen
 COPY src src
+# The console carries the pages for users.
+COPY docs docs
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim

@@ -1,4 +1,4 @@
-/** A usage field by field, and one of nothing, to start from. */
+/** A usage field by field, one of nothing to start from, and its sums. */
 import type { Usage } from "./index.js";
 
 /** The fields of a usage, in the order in which they are stored. */
@@ -44,4 +44,20 @@ export function usageFrom(tokens: (field: UsageField) => bigint): Usage {
     audioInputTokens: tokens("audioInputTokens"),
     audioOutputTokens: tokens("audioOutputTokens"),
   };
+}
+
+/** All tokens of a usage. */
+export function totalTokens(usage: Usage): number {
+  return Number(readTokens(usage) + generatedTokens(usage));
+}
+
+/** The tokens that the model read, cached or not. */
+export function readTokens(usage: Usage): bigint {
+  const cached = usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return usage.inputTokens + cached + usage.imageTokens + usage.audioInputTokens;
+}
+
+/** The tokens that the model generated. */
+export function generatedTokens(usage: Usage): bigint {
+  return usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens;
 }

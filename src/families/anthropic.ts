@@ -61,7 +61,7 @@ export const anthropic: Family = {
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   pricedAs: "anthropic",
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: () => "/v1/messages",
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

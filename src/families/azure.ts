@@ -23,7 +23,7 @@ export const azure = chatFamily({
   refusals: [{ status: 404, code: "DeploymentNotFound", kind: "model" }],
   // An answer names the model, and a request its deployment.
   namesAnswersItself: true,
-  countsLikeOurs: true,
+  tokenizerIsClose: true,
   keyHeader: "api-key",
   generatePath: (deployment) =>
     `/openai/deployments/${encodeURIComponent(deployment)}/chat/completions?api-version=${API_VERSION}`,

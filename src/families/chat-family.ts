@@ -28,7 +28,7 @@ export interface ChatFamily {
   readonly telemetryName?: string;
   readonly pricedAs: string | undefined;
   readonly namesAnswersItself?: boolean;
-  readonly countsLikeOurs?: boolean;
+  readonly tokenizerIsClose?: boolean;
   /** The header that carries the key as it is; left out where it is a bearer token. */
   readonly keyHeader?: string;
   /** Path of a generation; left out where all models share the usual one. */
@@ -59,7 +59,7 @@ export function chatFamily(says: ChatFamily): Family {
     telemetryName: says.telemetryName,
     pricedAs: says.pricedAs,
     namesAnswersItself: says.namesAnswersItself ?? false,
-    countsLikeOurs: says.countsLikeOurs ?? false,
+    tokenizerIsClose: says.tokenizerIsClose ?? false,
     generatePath,
     endpoints: {
       completion: { wire: completions, dialect: {}, generatePath: beside("/completions") },

@@ -68,7 +68,7 @@ export interface Family extends Endpoint {
   /** True where answers carry a name that the upstream gave the model, whatever name was asked. Absent: false. */
   readonly namesAnswersItself?: boolean;
   /** True where the gateway's tokenizer counts at least about what the family counts. */
-  readonly countsLikeOurs: boolean;
+  readonly tokenizerIsClose: boolean;
   /** Headers that carry the credential and what else each request needs. */
   headers(apiKey: string | undefined): Readonly<Record<string, string>>;
   /**

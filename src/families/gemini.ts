@@ -43,7 +43,7 @@ export const gemini: Family = {
   abortStopsBilling: false,
   telemetryName: "gcp.gemini",
   pricedAs: "google",
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: (model, stream) =>
     `/v1beta/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   headers: (apiKey): Readonly<Record<string, string>> => ({

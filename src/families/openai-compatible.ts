@@ -28,7 +28,7 @@ export const openaiCompatible: Family = {
   // Most of these run on one's own machines, where to read on an answer that nobody wants keeps a GPU busy for nothing.
   abortStopsBilling: true,
   pricedAs: undefined,
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: () => "/chat/completions",
   endpoints: {
     completion: { wire: completions, dialect: {}, generatePath: () => "/completions" },

@@ -19,7 +19,7 @@ export const openaiResponses: Family = {
   wholeAnswersBillOn: true,
   telemetryName: "openai",
   pricedAs: "openai",
-  countsLikeOurs: true,
+  tokenizerIsClose: true,
   generatePath: () => "/responses",
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

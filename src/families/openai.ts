@@ -17,7 +17,7 @@ export const openai: Family = {
   abortStopsBilling: true,
   wholeAnswersBillOn: true,
   pricedAs: "openai",
-  countsLikeOurs: true,
+  tokenizerIsClose: true,
   modelKinds: [
     { startsWith: "text-embedding-", kind: "embedding" },
     { startsWith: "gpt-3.5-turbo-instruct", kind: "completion" },

@@ -1,18 +1,18 @@
 /**
- * The steps before a request runs: its model, its limits and its hold. A bound by bytes is tried first; only where that
- * is refused, the input is counted.
+ * The steps before a request runs: its model, its limits and its hold. Its plan by bytes is tried first; only where
+ * that is refused, its input is counted.
  */
 import { GatewayError, type ReasonName } from "../errors.js";
 import { failpoint } from "../failpoint.js";
 import type { Caller } from "../keys/caller.js";
 import type { HoldRequest } from "../ledger/ledger.js";
+import type { KeyBudget } from "../ledger/operation.js";
 import type { Admission } from "../limits/limits.js";
+import { type Plan, planByBytes } from "../pricing/hold-plan.js";
 import type { Deadline } from "../routing/deadline.js";
 import type { ServedModel } from "../routing/model.js";
-import { boundInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
-import { budgetsOf, type Plan, planByBytes, planFor } from "./hold-plan.js";
 import type { Steps } from "./steps.js";
 
 /** What a lower bound of the input may mend. */
@@ -34,18 +34,24 @@ export function findModel(id: string, caller: Caller, steps: Steps): ServedModel
   return model;
 }
 
+/** What the request may cost, by its bytes. */
+export function planOf({ request, generation }: Asked, model: ServedModel, { caller }: GatewayCall): Plan {
+  const { outputTokensMax, clamp } = generation;
+  return planByBytes({
+    request,
+    model,
+    outputTokensMax: outputTokensMax === undefined ? undefined : Number(outputTokensMax),
+    mayClamp: clamp ?? !caller.settings.refuseUnaffordable,
+    accountId: caller.accountId,
+  });
+}
+
 /**
  * Takes the tokens that the request may use, and its model, into its limits, at once where they are at hand. Throws or
  * rejects with RATE_LIMITED.
  */
-export function reserve(
-  asked: Asked,
-  model: ServedModel,
-  call: GatewayCall,
-  admission: Admission,
-): Plan | Promise<Plan> {
-  const plan = planByBytes(asked.request, asked.generation, model, call.caller);
-  const refused = (error: unknown): Promise<Plan> => reserveByCount(error, plan, asked, model, call, admission);
+export function reserve(plan: Plan, model: ServedModel, admission: Admission): Plan | Promise<Plan> {
+  const refused = (error: unknown): Promise<Plan> => reserveByCount(error, plan, model, admission);
   try {
     const reserving = admission.reserve(plan.tokens, model.id);
     return reserving === undefined ? plan : reserving.then(() => plan, refused);
@@ -58,13 +64,11 @@ export function reserve(
 async function reserveByCount(
   refusal: unknown,
   byBytes: Plan,
-  asked: Asked,
   model: ServedModel,
-  { caller }: GatewayCall,
   admission: Admission,
 ): Promise<Plan> {
   const tokens = refusal instanceof GatewayError && refusal.metadata["limit"] === "tokens_per_minute";
-  const plan = tokens ? await planByCount(asked, model, byBytes, caller) : undefined;
+  const plan = tokens ? await byBytes.byCount() : undefined;
   if (plan === undefined) throw refusal;
   await admission.reserve(plan.tokens, model.id);
   return plan;
@@ -81,28 +85,25 @@ export interface Opened<Held> {
  * LEDGER_UNAVAILABLE.
  */
 export function openHold<Held extends object>(
-  asked: Asked,
-  model: ServedModel,
   plan: Plan,
+  model: ServedModel,
   call: GatewayCall,
   gates: Holder<Held>,
   deadline: Deadline,
 ): Opened<Held> | Promise<Opened<Held>> {
   const before = call.beforeHold?.();
-  if (before !== undefined) return before.then(() => openNow(asked, model, plan, call, gates, deadline));
-  return openNow(asked, model, plan, call, gates, deadline);
+  if (before !== undefined) return before.then(() => openNow(plan, model, call, gates, deadline));
+  return openNow(plan, model, call, gates, deadline);
 }
 
 function openNow<Held extends object>(
-  asked: Asked,
-  model: ServedModel,
   plan: Plan,
+  model: ServedModel,
   call: GatewayCall,
   gates: Holder<Held>,
   deadline: Deadline,
 ): Opened<Held> | Promise<Opened<Held>> {
-  const refused = (error: unknown): Promise<Opened<Held>> =>
-    openByCount(error, plan, asked, model, call, gates, deadline);
+  const refused = (error: unknown): Promise<Opened<Held>> => openByCount(error, plan, model, call, gates, deadline);
   try {
     const holding = holdFor(plan, model, call, gates, deadline);
     return holding instanceof Promise ? holding.then((hold) => ({ hold, plan }), refused) : { hold: holding, plan };
@@ -115,32 +116,15 @@ function openNow<Held extends object>(
 async function openByCount<Held extends object>(
   refusal: unknown,
   byBytes: Plan,
-  asked: Asked,
   model: ServedModel,
   call: GatewayCall,
   gates: Holder<Held>,
   deadline: Deadline,
 ): Promise<Opened<Held>> {
   const money = refusal instanceof GatewayError && NO_MONEY.has(refusal.reason);
-  const plan = money ? await planByCount(asked, model, byBytes, call.caller) : undefined;
+  const plan = money ? await byBytes.byCount() : undefined;
   if (plan === undefined) throw refusal;
   return { hold: await holdFor(plan, model, call, gates, deadline), plan };
-}
-
-/** The plan by a count of the input, where that is lower than the plan at hand. */
-async function planByCount(asked: Asked, model: ServedModel, plan: Plan, caller: Caller): Promise<Plan | undefined> {
-  // Only where the tokenizer is the family's own is a count an upper bound.
-  if (model.targets.some((target) => !target.served.family.countsLikeOurs)) return undefined;
-  // From where the plan by bytes is no higher, a count helps nobody.
-  const countFor = { account: caller.accountId, lane: "question", tokensMax: plan.inputTokensMax } as const;
-  let bound = 0;
-  for (const target of model.targets) {
-    const counted = await boundInput(asked.request, target.model, countFor);
-    if (counted === undefined) return undefined;
-    bound = Math.max(bound, counted);
-  }
-  if (bound >= plan.inputTokensMax) return undefined;
-  return planFor(bound, asked.request.facts, asked.generation, model, caller);
 }
 
 function holdFor<Held extends object>(
@@ -173,4 +157,19 @@ function holdFor<Held extends object>(
     price: model.price,
     timeoutMs: deadline.lifeMs(performance.now()),
   });
+}
+
+/** The budgets of a key and of those that made it, as the ledger checks them. */
+function budgetsOf(caller: Caller): KeyBudget[] {
+  const budgets: KeyBudget[] = [];
+  addBudgets(budgets, caller, undefined);
+  for (let { maker } = caller; maker !== undefined; maker = maker.maker) addBudgets(budgets, maker, maker.keyId);
+  return budgets;
+}
+
+function addBudgets(budgets: KeyBudget[], { settings }: Caller, makerId: string | undefined): void {
+  const { budgetDayNanos, budgetMonthNanos, budgetTotalNanos } = settings;
+  if (budgetDayNanos > 0n) budgets.push({ period: "day", limitNanos: budgetDayNanos, makerId });
+  if (budgetMonthNanos > 0n) budgets.push({ period: "month", limitNanos: budgetMonthNanos, makerId });
+  if (budgetTotalNanos > 0n) budgets.push({ period: "total", limitNanos: budgetTotalNanos, makerId });
 }

@@ -1,12 +1,12 @@
 /** What an answer costs by what it tells of itself: the model, the service tier and the tools that were really used. */
 import type { Price, ToolUse, Usage } from "../api/index.js";
 import { serviceTierOf } from "../api/service-tier.js";
+import type { Plan } from "../pricing/hold-plan.js";
 import { costNanos, type Served } from "../pricing/price.js";
 import { hasServiceTier, priceOfTool } from "../pricing/rates.js";
 import type { Answered } from "../routing/answered.js";
 import type { AnswerReport } from "../wire/wire.js";
 import { greater, lesser } from "../money.js";
-import type { Plan } from "./hold-plan.js";
 
 /**
  * What an answer tells that was not asked: another model, another service tier, or calls of the upstream's tools. A

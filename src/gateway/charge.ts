@@ -4,10 +4,10 @@
  * what came, from the first event of generation on.
  */
 import { type Usage, UsageSource } from "../api/index.js";
-import { NO_USAGE } from "../api/usage.js";
+import { generatedTokens, NO_USAGE, totalTokens } from "../api/usage.js";
+import { countUsage } from "../pricing/request-tokens.js";
 import { countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, Made, WireRequest } from "../wire/wire.js";
-import { countUsage, generatedTokens, totalTokens } from "./count.js";
 import { withInputWithin, withOutputWithin } from "./usage-cap.js";
 import { doubtOf, hasText, isTooLow, type UsageDoubt, withCountedOutput } from "./usage-doubt.js";
 

@@ -8,17 +8,17 @@ import { NO_USAGE } from "../api/usage.js";
 import { GatewayError } from "../errors.js";
 import { requireUnfrozen } from "../keys/account-freeze.js";
 import type { ModelKind } from "../families/family.js";
+import type { Plan } from "../pricing/hold-plan.js";
 import { costNanos } from "../pricing/price.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import { shownHealth } from "../routing/catalog.js";
 import { likelyOrder } from "../routing/pick.js";
 import { foresee, targetsFor } from "../routing/question.js";
-import { findModel, type Holder, openHold, reserve } from "./admission.js";
+import { findModel, type Holder, openHold, planOf, reserve } from "./admission.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Asked } from "./generate.js";
 import { kindOf } from "./kind.js";
 import { type KnownInput, ownInput, toldInput } from "./known-input.js";
-import { coveredOutputTokens, type Plan, planByBytes } from "./hold-plan.js";
 import type { Steps } from "./steps.js";
 import { lesser } from "../money.js";
 import type { Admission } from "../limits/limits.js";
@@ -30,7 +30,7 @@ const HISTORY_DAYS = 30;
 
 /** Rejects where the request itself is wrong; what else would refuse it stands in the answer. */
 export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): Promise<EstimateCostResponse> {
-  const { request, generation } = asked;
+  const { request } = asked;
   let model: ServedModel;
   try {
     model = findModel(request.facts.model, call.caller, steps);
@@ -41,9 +41,9 @@ export async function estimate(asked: Asked, call: GatewayCall, steps: Steps): P
     return { ...nothing, model: request.facts.model, ...refusedBy(error) };
   }
   const kind = kindOf(request, model);
-  const byBytes = planByBytes(request, generation, model, call.caller);
-  const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(asked, model, byBytes, call, steps);
-  const outputTokens = gateRefusal === undefined ? coveredOutputTokens(plan, heldNanos, model) : plan.outputTokensMax;
+  const byBytes = planOf(asked, model, call);
+  const { plan, heldNanos, refusal: gateRefusal } = await tryAdmission(byBytes, model, call, steps);
+  const outputTokens = gateRefusal === undefined ? plan.coveredOutputTokens(heldNanos) : plan.outputTokensMax;
   const outputTokensMax = (outputTokens ?? 0) * plan.candidateCount;
   const mostNanos = gateRefusal === undefined ? heldNanos : plan.amountNanos;
   const routeMs = steps.routing.nowMs();
@@ -128,9 +128,8 @@ interface Outcome {
 
 /** The admission of the request itself, at gates that take nothing. */
 async function tryAdmission(
-  asked: Asked,
-  model: ServedModel,
   byBytes: Plan,
+  model: ServedModel,
   call: GatewayCall,
   { limits, ledger, routing }: Steps,
 ): Promise<Outcome> {
@@ -140,8 +139,8 @@ async function tryAdmission(
   let plan = byBytes;
   try {
     requireUnfrozen(call.caller);
-    plan = await reserve(asked, model, call, await limits.peek(call.caller, call.requestId));
-    const opened = await openHold(asked, model, plan, call, holder, routing.deadline(performance.now(), Infinity));
+    plan = await reserve(plan, model, await limits.peek(call.caller, call.requestId));
+    const opened = await openHold(plan, model, call, holder, routing.deadline(performance.now(), Infinity));
     return { plan: opened.plan, heldNanos: opened.hold.amountNanos, refusal: undefined };
   } catch (error) {
     // What passes by itself, such as a ledger that is away, says nothing of the request.

@@ -1,10 +1,9 @@
 /** How many tokens the input of a request has, as well as anyone can tell before it runs. */
 import { TokenSource } from "../api/index.js";
-import { modelTokens } from "../pricing/model-tokens.js";
+import { countInput, countReadable, estimateInput, isCountExact } from "../pricing/request-tokens.js";
 import type { CountFor } from "../pricing/tokens.js";
 import type { ServedModel } from "../routing/model.js";
 import type { WireRequest } from "../wire/wire.js";
-import { countInput, countReadable, estimateInput } from "./count.js";
 import type { GatewayCall } from "./gateway.js";
 import type { Steps } from "./steps.js";
 
@@ -65,8 +64,10 @@ function tokenizedAs(model: ServedModel): string {
   return model.targets[0]?.model ?? model.id;
 }
 
-function sourceOf({ facts }: WireRequest, { targets }: ServedModel): TokenSource {
-  const hasMedia = facts.imageCount + facts.fileCount + facts.audioCount > 0;
-  const isOurs = targets.every(({ served, model: name }) => served.family.countsLikeOurs && modelTokens(name).exact);
-  return isOurs && !hasMedia ? TokenSource.TOKEN_SOURCE_TOKENIZER : TokenSource.TOKEN_SOURCE_ESTIMATE;
+function sourceOf(request: WireRequest, { targets }: ServedModel): TokenSource {
+  const isOurs = targets.every(({ served }) => served.family.tokenizerIsClose);
+  const models = targets.map(({ model }) => model);
+  return isOurs && isCountExact(request, models)
+    ? TokenSource.TOKEN_SOURCE_TOKENIZER
+    : TokenSource.TOKEN_SOURCE_ESTIMATE;
 }

@@ -8,6 +8,7 @@ import type { Hold } from "../ledger/ledger.js";
 import type { ModelKind } from "../families/family.js";
 import type { AttemptTrace } from "../observe/tracing.js";
 import type { RequestRecord } from "../records/request-record.js";
+import type { Plan } from "../pricing/hold-plan.js";
 import { ANSWERED, type AttemptFailure } from "../routing/attempt-types.js";
 import type { ServedModel, Target } from "../routing/model.js";
 import type { AnswerReceiver, Routing } from "../routing/routing.js";
@@ -16,7 +17,6 @@ import { type Bill, billOf, type ServedDoubt } from "./bill.js";
 import { type Charge, chargeOf, type Ending, usageWithin } from "./charge.js";
 import { Notes } from "./usage-checkpoints.js";
 import { isPastLimit, withOutputWithin } from "./usage-cap.js";
-import type { Plan } from "./hold-plan.js";
 import { beginAttempt, endAttempt } from "./request-trace.js";
 import type { UsageDoubt } from "./usage-doubt.js";
 

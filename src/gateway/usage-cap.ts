@@ -1,7 +1,7 @@
 /** What an answer may have read and generated, by its plan and the limit of output that was sent upstream. */
 import type { Usage } from "../api/index.js";
+import { generatedTokens, readTokens } from "../api/usage.js";
 import { lesser } from "../money.js";
-import { generatedTokens, readTokens } from "./count.js";
 
 // A tokenizer that differs a little, and what stands around a text, are no reason to cut it.
 const MORE_MAX = 1.1;

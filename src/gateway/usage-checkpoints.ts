@@ -1,10 +1,10 @@
 /** What a live stream notes in the ledger of what it delivered, so that a crash charges that. */
 import type { Usage } from "../api/index.js";
 import { NO_USAGE } from "../api/usage.js";
-import { modelTokens } from "../pricing/model-tokens.js";
+import { countUsage, readAtLeast } from "../pricing/request-tokens.js";
+import { tokensAtLeast, wordEnd } from "../pricing/text-pieces.js";
 import { countOrEstimate, countTokens } from "../pricing/tokens.js";
 import type { AnswerReport, GrownText, WireRequest } from "../wire/wire.js";
-import { countUsage, readAtLeast, tokensAtLeast, wordEnd } from "./count.js";
 
 // What a crash may lose of a live stream: two seconds, or a thousand tokens. No tokenizer makes more tokens than bytes.
 const NOTE_MS = 2_000;
@@ -18,8 +18,6 @@ const CROSSED_TOKENS_MAX = 4;
 const COUNT_WAIT_MS = 50;
 // What is kept of a text whose fewest tokens leave nothing open: so much, and what one read holds.
 const KEPT_CHARACTERS_MAX = 16_384;
-// No tokenizer of the field makes fewer than half the tokens of another.
-const TOKENIZERS_DIFFER = 2;
 
 export interface NotesOptions {
   readonly request: WireRequest;
@@ -155,10 +153,9 @@ export class Notes {
     const counting = countOrEstimate(piece, modelId, { account: accountId, lane: "settlement" });
     // The tokenizer may have to start first, and a crash must not lose what came meanwhile.
     if ((await Promise.race([counting, pause(COUNT_WAIT_MS)])) === undefined) this.#note();
-    const { tokens, isEstimate } = await counting;
+    const { tokens, certainTokens } = await counting;
     this.#tokens += Math.max(0, tokens - crossed - all);
-    const certain = modelTokens(modelId).exact ? tokens : Math.floor(tokens / TOKENIZERS_DIFFER);
-    if (!isEstimate) this.#certain += Math.max(0, certain - crossed - all);
+    this.#certain += Math.max(0, certainTokens - crossed - all);
     this.#note();
     await before;
   }

@@ -1,7 +1,7 @@
 /** Whether an upstream's report of its usage can be true, asked before anybody is charged by it. */
 import type { Usage } from "../api/index.js";
+import { generatedTokens, totalTokens } from "../api/usage.js";
 import type { AnswerReport } from "../wire/wire.js";
-import { generatedTokens, totalTokens } from "./count.js";
 
 /**
  * What is wrong with a report: none came with a whole answer, or none after its text; a side of it is zero although

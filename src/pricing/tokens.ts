@@ -19,6 +19,9 @@ export interface CountFor {
   readonly tokensMax?: number;
 }
 
+// No tokenizer of the field makes fewer than half the tokens of another.
+const TOKENIZERS_DIFFER = 2;
+
 const NOBODY: CountFor = { account: "", lane: "question" };
 
 /**
@@ -30,19 +33,20 @@ export async function countTokens(text: SlicedText, modelId: string, countFor: C
   return (await countOrEstimate(text, modelId, countFor)).tokens;
 }
 
-/** The same, and whether a part of it had to be estimated. */
+/** The same, and how many of them the text has for certain: none where a part of it had to be estimated. */
 export async function countOrEstimate(
   text: SlicedText,
   modelId: string,
   countFor: CountFor,
-): Promise<{ readonly tokens: number; readonly isEstimate: boolean }> {
-  const { encoding, perThousand } = modelTokens(modelId);
+): Promise<{ readonly tokens: number; readonly certainTokens: number }> {
+  const { encoding, exact, perThousand } = modelTokens(modelId);
   const known = await count(text, encoding, countFor, 1_000 / perThousand);
   const counted = known ?? estimateTokens(text, 0, Math.min(text.length, COUNTED_CHARS_MAX));
   const all = counted + estimateTokens(text, COUNTED_CHARS_MAX);
   // Down, so that the pieces of a text never count for more than the whole.
   const tokens = Math.floor((all * perThousand) / 1_000);
-  return { tokens, isEstimate: known === undefined || text.length > COUNTED_CHARS_MAX };
+  const isEstimate = known === undefined || text.length > COUNTED_CHARS_MAX;
+  return { tokens, certainTokens: isEstimate ? 0 : exact ? tokens : Math.floor(tokens / TOKENIZERS_DIFFER) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { asBuffer } from "../api/bytes.js";
 import { GatewayError } from "../errors.js";
 import { families } from "../families/index.js";
 import { endpointFor } from "../families/family.js";
-import { readableInput } from "../gateway/count.js";
+import { readableInput } from "../pricing/request-text.js";
 import { TargetPermits } from "../routing/permits.js";
 import { bodyFor, checkSource } from "../routing/question.js";
 import { namedItems } from "../wire/openai-responses/index.js";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { GatewayError } from "../../src/errors.js";
 import { families } from "../../src/families/index.js";
 import { endpointFor } from "../../src/families/family.js";
-import { countReadable } from "../../src/gateway/count.js";
+import { countReadable } from "../../src/pricing/request-tokens.js";
 import { closeTokenCounter } from "../../src/pricing/tokens.js";
 import { createLongBodies } from "../../src/reading/long-bodies.js";
 import { readers } from "../../src/reading/readers.js";

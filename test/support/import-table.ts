@@ -65,7 +65,13 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/keys/",
     "src/limits/",
     "src/ledger/",
-    "src/pricing/",
+    // What a request may cost has one door: docs/decisions/0213-one-door-to-what-a-request-may-cost.md.
+    "src/pricing/hold-plan.ts",
+    "src/pricing/request-tokens.ts",
+    "src/pricing/text-pieces.ts",
+    "src/pricing/tokens.ts",
+    "src/pricing/price.ts",
+    "src/pricing/rates.ts",
     "src/routing/",
     "src/families/family.ts",
     "src/observe/",
@@ -80,9 +86,9 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
     "src/families/",
     "src/routing/question.ts",
     "src/routing/permits.ts",
-    "src/gateway/count.ts",
     "src/gateway/typed-request.ts",
     "src/pricing/count-queue.ts",
+    "src/pricing/request-text.ts",
   ],
   // A database and a thread of its own beside the ledger's, by the same ways to SQLite and PostgreSQL.
   "src/records/": [
@@ -131,7 +137,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   // The forms of its rows and steps; no driver.
   "src/alerts/": ["src/audit/", "src/store/store.ts", "src/store/page.ts", "src/observe/", "src/keys/glob.ts"],
   "src/models/": ["src/wire/wire.ts"],
-  "src/pricing/": ["src/models/"],
+  // What is asked decides what it may cost; forms only.
+  "src/pricing/": ["src/models/", "src/wire/wire.ts"],
   "src/routing/": [
     "src/families/family.ts",
     "src/upstream/upstream.ts",

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { modelToEncodingMap } from "gpt-tokenizer/mapping";
-import { boundInput } from "../../src/gateway/count.js";
+import { boundInput } from "../../src/pricing/request-tokens.js";
 import { modelTokens } from "../../src/pricing/model-tokens.js";
 import { closeTokenCounter, countTokens } from "../../src/pricing/tokens.js";
 import { wire } from "../../src/wire/openai-chat/index.js";

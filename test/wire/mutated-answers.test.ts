@@ -8,7 +8,7 @@ import { StreamGenerateResponse, UsageSource } from "../../src/api/index.js";
 import { AnswerFold } from "../../src/api/answer-fold.js";
 import { GatewayError } from "../../src/errors.js";
 import { chargeOf, type Ending } from "../../src/gateway/charge.js";
-import { generatedTokens, readTokens } from "../../src/gateway/count.js";
+import { generatedTokens, readTokens } from "../../src/api/usage.js";
 import { wire as anthropic } from "../../src/wire/anthropic/index.js";
 import { createWire } from "../../src/wire/bedrock-converse/index.js";
 import { wire as gemini } from "../../src/wire/gemini/index.js";

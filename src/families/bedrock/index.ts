@@ -24,7 +24,7 @@ export const bedrock: Family = {
   abortStopsBilling: false,
   telemetryName: "aws.bedrock",
   pricedAs: "aws",
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: (model, stream) => `/model/${encodeURIComponent(model)}/${stream ? "converse-stream" : "converse"}`,
   headers: (apiKey): Readonly<Record<string, string>> => ({
     "content-type": "application/json",

@@ -17,7 +17,7 @@ export const sim: Family = {
   needsKey: false,
   abortStopsBilling: true,
   pricedAs: undefined,
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: () => "/chat/completions",
   endpoints: { embedding: { wire: embeddings, dialect: {}, generatePath: () => "/embeddings" } },
   headers: () => ({ "content-type": "application/json" }),

@@ -19,7 +19,7 @@ export const vertex: Family = {
   abortStopsBilling: false,
   telemetryName: "gcp.vertex_ai",
   pricedAs: "google",
-  countsLikeOurs: false,
+  tokenizerIsClose: false,
   generatePath: (model, stream) =>
     `/publishers/google/models/${encodeURIComponent(model)}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
   headers: () => ({ "content-type": "application/json" }),

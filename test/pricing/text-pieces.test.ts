@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
-import { tokensAtLeast, wordEnd } from "../../src/gateway/count.js";
+import { tokensAtLeast, wordEnd } from "../../src/pricing/text-pieces.js";
 
 test.each([
   ["behind the last whole word", "one two three", 0, 7],

@@ -1,6 +1,6 @@
 /** What is counted of a request is what its upstream counted, where both are known. */
 import { describe, expect, test } from "vitest";
-import { countInput } from "../../src/gateway/count.js";
+import { countInput } from "../../src/pricing/request-tokens.js";
 import { objectOf, parsed, textOf } from "../../src/wire/json/value.js";
 import { wire } from "../../src/wire/openai-chat/index.js";
 import { recordedChatTokens } from "../support/recorded-tokens.js";
