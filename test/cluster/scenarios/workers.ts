@@ -1,4 +1,8 @@
-/** What several workers cost beside one: CPU of all processes of the gateway a call, in turns on the same machine. */
+/**
+ * What several workers cost: CPU of all processes of the gateway a call, in turns on the same machine. On two cores
+ * that their callers share, a call costs whoever serves it more where two processes serve at once: workers are compared
+ * with as many gateways apart, and one that serves alone is told beside them.
+ */
 import { readUsed } from "../../bench/process-stats.mjs";
 import { CALL_NANOS, Cluster } from "../cluster.js";
 import type { Run, Scenario } from "../scenario.js";
@@ -18,26 +22,31 @@ export const embeddedWorkers = scenarioOf("workers-embedded", "beside the embedd
 function scenarioOf(name: string, where: string, isEmbedded: boolean): Scenario {
   return {
     name,
-    claim: `a call costs ${WORKERS} workers ${where} at most ${DEARER_MAX} times the CPU of one`,
+    claim: `a call costs ${WORKERS} workers ${where} at most ${DEARER_MAX} times the CPU of as many gateways apart`,
     small: 6_000,
     full: 60_000,
     run: async (calls, run) => {
       const one = await Cluster.open({ nodes: 1, isEmbedded });
+      const apart = await Promise.all(Array.from({ length: WORKERS }, () => Cluster.open({ nodes: 1, isEmbedded })));
       const several = await Cluster.open({ nodes: 1, isEmbedded, env: { TOLLGATE_WORKERS: String(WORKERS) } });
       try {
-        const subjects = [await subjectOf(one, 1), await subjectOf(several, WORKERS)];
+        const subjects = [await subjectOf([one]), await subjectOf(apart), await subjectOf([several], WORKERS)];
         await measure(subjects, Math.ceil(calls / TURN_CALLS), run);
       } finally {
-        await one.close();
-        await several.close();
+        for (const cluster of [one, ...apart, several]) await cluster.close();
       }
     },
   };
 }
 
-interface Subject {
+interface Gateway {
   readonly cluster: Cluster;
   readonly secret: string;
+}
+
+interface Subject {
+  readonly gateways: readonly Gateway[];
+  /** Of all its gateways together. */
   readonly workerCount: number;
   readonly ownerPid: number | undefined;
   readonly cpuMs: number[];
@@ -45,10 +54,14 @@ interface Subject {
   readonly ownerCpuMs: number[];
 }
 
-async function subjectOf(cluster: Cluster, workerCount: number): Promise<Subject> {
-  await cluster.makeAccount("acme", CALL_NANOS * 10_000_000n);
-  const { secret } = await cluster.makeKey("acme");
-  return { cluster, secret, workerCount, ownerPid: ownerOf(cluster), cpuMs: [], ownerCpuMs: [] };
+async function subjectOf(clusters: readonly Cluster[], workersOfEach = 1): Promise<Subject> {
+  const gateways: Gateway[] = [];
+  for (const cluster of clusters) {
+    await cluster.makeAccount("acme", CALL_NANOS * 10_000_000n);
+    gateways.push({ cluster, secret: (await cluster.makeKey("acme")).secret });
+  }
+  const [ownerPid] = clusters.map(ownerOf);
+  return { gateways, workerCount: clusters.length * workersOfEach, ownerPid, cpuMs: [], ownerCpuMs: [] };
 }
 
 /** The process that owns an embedded database, as the one that keeps it said. */
@@ -71,12 +84,13 @@ async function measure(subjects: readonly Subject[], turns: number, run: Run): P
   }
   const aCall = ({ workerCount }: Subject, cpuMs: readonly number[]): number =>
     cpuMs.reduce((sum, ms) => sum + ms, 0) / (turns * TURN_CALLS * workerCount);
-  const [one = NaN, several = NaN] = subjects.map((subject) => aCall(subject, subject.cpuMs));
-  const [, owner = 0] = subjects.map((subject) => aCall(subject, subject.ownerCpuMs));
-  const ratio = several / one;
+  const [one = NaN, apart = NaN, several = NaN] = subjects.map((subject) => aCall(subject, subject.cpuMs));
+  const [, , owner = 0] = subjects.map((subject) => aCall(subject, subject.ownerCpuMs));
+  const ratio = several / apart;
   run.say(
-    `${one.toFixed(3)} ms of CPU a call by one worker, ${several.toFixed(3)} ms by ${WORKERS}:` +
-      ` ${ratio.toFixed(2)} times as much (${turns * TURN_CALLS} calls and ${CALLERS} callers of each worker)`,
+    `${one.toFixed(3)} ms of CPU a call by one gateway alone, ${apart.toFixed(3)} ms by ${WORKERS} apart at once,` +
+      ` ${several.toFixed(3)} ms by ${WORKERS} workers: ${ratio.toFixed(2)} times what those apart cost,` +
+      ` ${(several / one).toFixed(2)} times one alone (${turns * TURN_CALLS} calls and ${CALLERS} callers of each)`,
   );
   if (owner > 0)
     run.say(
@@ -86,19 +100,20 @@ async function measure(subjects: readonly Subject[], turns: number, run: Run): P
   if (!(ratio <= DEARER_MAX)) run.fail(`${ratio.toFixed(2)} is more than ${DEARER_MAX}`);
 }
 
-function usedBy({ cluster, ownerPid }: Subject): { readonly cpuMs: number; readonly ownerCpuMs: number } {
+function usedBy({ gateways, ownerPid }: Subject): { readonly cpuMs: number; readonly ownerCpuMs: number } {
   const ownerCpuMs = ownerPid === undefined ? 0 : readUsed([ownerPid]).cpuMs;
-  return { cpuMs: readUsed([cluster.node(0).pid]).cpuMs, ownerCpuMs };
+  return { cpuMs: readUsed(gateways.map(({ cluster }) => cluster.node(0).pid)).cpuMs, ownerCpuMs };
 }
 
-async function callAll({ cluster, secret, workerCount }: Subject, name: string, run: Run): Promise<void> {
+async function callAll({ gateways, workerCount }: Subject, name: string, run: Run): Promise<void> {
   let left = TURN_CALLS * workerCount;
-  const caller = async (): Promise<void> => {
+  const caller = async ({ cluster, secret }: Gateway): Promise<void> => {
     for (; left > 0;) {
       left -= 1;
       const { status, code } = await cluster.callers.chat(cluster.node(0).url, secret, `${name}-${left}`);
       if (status !== 200) run.fail(`a call was answered ${status} ${code}`);
     }
   };
-  await Promise.all(Array.from({ length: CALLERS * workerCount }, caller));
+  const callers = Array.from({ length: CALLERS * workerCount }, (_, at) => gateways[at % gateways.length]);
+  await Promise.all(callers.map((gateway) => gateway && caller(gateway)));
 }
