@@ -18,7 +18,7 @@ const PACKAGE_NEEDS = [
   "NOTICE",
   "README.md",
   "CHANGELOG.md",
-  "dist/src/cli/main.js",
+  "dist/program/main.js",
   "dist/console/index.html",
   "gen/tollgate.binpb",
   "schemas/openapi.json",

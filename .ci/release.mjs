@@ -170,14 +170,14 @@ function makeImageContext() {
   const told = archive("image-context", paths, context);
   symlinkSync(join(ROOT, "node_modules"), join(context, "node_modules"));
   run(context, ["npm", "run", "--silent", "build"], "let the Dockerfile copy what the build needs");
-  const says = run(context, [process.execPath, "dist/src/cli/main.js", "--version"], "mend the program").trim();
+  const says = run(context, [process.execPath, "dist/program/main.js", "--version"], "mend the program").trim();
   if (says !== version) throw new Error(`the program says that it is ${says}, not ${version}: mend src/cli/version.ts`);
   return `builds and starts, ${told}`;
 }
 
 /** The package holds the build of the image's context, and nothing that an older build left in dist. */
 function makePackage() {
-  for (const folder of ["src", "gen", "console"]) {
+  for (const folder of ["program", "console"]) {
     rmSync(join(ROOT, "dist", folder), { recursive: true, force: true });
     cpSync(join(scratch, "context", "dist", folder), join(ROOT, "dist", folder), { recursive: true });
   }

@@ -1,26 +1,15 @@
 /** Makes a fresh clone ready for `npm start` and `npm test`, in plain Node, since nothing is installed yet. */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle, isBundled } from "./bundle.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const GO_RUNTIME = "/usr/share/gocode/src/google.golang.org/protobuf";
 const NODE_LEAST = [20, 19, 0];
 const INSTALL_STAMP = join(ROOT, "node_modules", ".tollgate-install");
-const BUILD_STAMP = join(ROOT, "dist", ".tollgate-build");
-const BUILD_INPUTS = ["src", "gen", "tsconfig.json", "tsconfig.build.json", "package-lock.json"];
 /** What builds SQLite where its package has no binary for the machine, and what that binary runs on. */
 const SYSTEM_PACKAGES = [
   "  Debian, Ubuntu:  apt-get install -y python3 make g++",
@@ -211,17 +200,10 @@ function sqliteLoads() {
 }
 
 /** @param {keyof typeof STEPS} purpose */
-function build(purpose) {
-  const want = `${hashOf(BUILD_INPUTS.map((input) => join(ROOT, input)))}\n`;
-  if (readOr(BUILD_STAMP, "") === want && existsSync(join(ROOT, "dist", "src", "cli", "main.js"))) return;
-  sayStep(purpose, "compile", "some 10 seconds");
-  // What was compiled from a file that is gone now must go as well.
-  for (const folder of ["src", "gen", ".tsbuildinfo"])
-    rmSync(join(ROOT, "dist", folder), { recursive: true, force: true });
-  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  if (!run(process.execPath, [compiler, "-p", "tsconfig.build.json"])) fail("the compiler found errors, listed above");
-  mkdirSync(join(ROOT, "dist"), { recursive: true });
-  writeFileSync(BUILD_STAMP, want);
+async function build(purpose) {
+  if (isBundled()) return;
+  sayStep(purpose, "compile", "some 5 seconds");
+  await bundle().catch((error) => fail(`the program cannot be compiled: ${error.message}`));
 }
 
 /** Builds the console beside what runs next, which serves a page that says so until it is there. */
@@ -234,15 +216,12 @@ function buildConsoleBehind() {
 
 /** Lets `npx tollgate` find the command, which npm does for a package's dependents but not for itself. */
 function link() {
-  const program = join(ROOT, "dist", "src", "cli", "main.js");
+  const program = join(ROOT, "dist", "program", "main.js");
   const command = join(ROOT, "node_modules", ".bin", "tollgate");
-  // Windows would need a script of its own; there `node dist/src/cli/main.js` stays.
+  // Windows would need a script of its own; there `node dist/program/main.js` stays.
   if (process.platform === "win32") return;
-  chmodSync(program, 0o755);
-  if (!existsSync(command)) {
-    rmSync(command, { force: true });
-    symlinkSync(program, command);
-  }
+  rmSync(command, { force: true });
+  symlinkSync(program, command);
 }
 
 /** @param {typeof TOOLS} tools */
@@ -299,7 +278,7 @@ checkNode();
 await install(purpose);
 // A release compiles apart, from nothing but what it is made of.
 if (purpose !== "release") {
-  build(purpose);
+  await build(purpose);
   link();
 }
 if (purpose === "start") buildConsoleBehind();

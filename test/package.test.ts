@@ -43,7 +43,7 @@ afterAll(async () => {
 
 test("the package holds the built program and its protocol, and nothing of the tests or the sources", () => {
   expect(installed).toContain("added");
-  for (const path of ["dist/src/cli/main.js", "gen/tollgate.binpb", "package.json", "README.md"])
+  for (const path of ["dist/program/main.js", "gen/tollgate.binpb", "package.json", "README.md"])
     expect(files).toContain(path);
   expect(files.filter((path) => /^(src|test|\.ci|data)\/|\.(ts|map|tsbuildinfo)$/.test(path))).toEqual([]);
 });

@@ -124,14 +124,14 @@ test("a package holds what it needs, nothing of the sources, and nothing that gi
   expect(length).toBeGreaterThan(5);
   const paths = [
     "LICENSE",
-    "dist/src/cli/main.js",
-    "dist/src/a.ts",
+    "dist/program/main.js",
+    "dist/program/a.ts",
     "proto/tollgate/internal/x.proto",
     "schemas/new.json",
   ];
   const faults = packageFaults(paths, new Set(["LICENSE", "proto/tollgate/internal/x.proto"]));
   expect(faults.slice(length - 2)).toEqual([
-    "the package holds dist/src/a.ts: see files in package.json",
+    "the package holds dist/program/a.ts: see files in package.json",
     "the package holds proto/tollgate/internal/x.proto: see files in package.json",
     "the package holds schemas/new.json, which git does not know: remove it",
   ]);

@@ -4,6 +4,7 @@ import type { DescMethod, FileRegistry } from "@bufbuild/protobuf";
 import { createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
 import { type EnumDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
+import { PACKAGE_ROOT } from "../package-root.js";
 
 /** How a method is reached over HTTP, from its google.api.http option. */
 export interface HttpRule {
@@ -59,8 +60,7 @@ const PUBLIC_PACKAGE = "tollgate.v1";
 const REASONS_NAME = "ErrorReason";
 /** What a front end and its core say to each other, which is nobody else's business. */
 export const INTERNAL_PACKAGE = "tollgate.internal.v1";
-/** `gen/` as seen from src/api, and from dist/src/api, where only the compiled half of `gen/` is. */
-const PLACES = ["../../gen/tollgate.binpb", "../../../gen/tollgate.binpb"];
+const PLACE = new URL("gen/tollgate.binpb", PACKAGE_ROOT);
 
 let bytes: Buffer | undefined;
 let files: FileRegistry | undefined;
@@ -68,7 +68,7 @@ let described: ReadonlyMap<string, MethodDescription> | undefined;
 
 /** The serialized google.protobuf.FileDescriptorSet, read once. Throws where the build left it out. */
 export function descriptorSetBytes(): Buffer {
-  bytes ??= readFirst(PLACES.map((place) => new URL(place, import.meta.url)));
+  bytes ??= readFileSync(PLACE);
   return bytes;
 }
 
@@ -96,17 +96,6 @@ export function methodByPath(path: string): MethodDescription {
   const found = describe().get(path);
   if (found === undefined) throw new Error(`the protocol has no method ${path}`);
   return found;
-}
-
-function readFirst(places: readonly URL[]): Buffer {
-  for (const place of places) {
-    try {
-      return readFileSync(place);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    }
-  }
-  throw new Error(`gen/tollgate.binpb is missing; looked at ${places.map((place) => place.pathname).join(", ")}`);
 }
 
 function readRegistry(): FileRegistry {

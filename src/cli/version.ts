@@ -1,16 +1,11 @@
 /** The version of this build, from its package.json. */
 import { readFileSync } from "node:fs";
-
-/** As seen from src/cli, and from dist/src/cli. */
-const PLACES = ["../../package.json", "../../../package.json"];
+import { PACKAGE_ROOT } from "../package-root.js";
 
 export function readVersion(): string {
-  for (const place of PLACES) {
-    const found = readJson(new URL(place, import.meta.url));
-    if (typeof found !== "object" || found === null || !("name" in found) || found.name !== "tollgate") continue;
-    if ("version" in found && typeof found.version === "string") return found.version;
-  }
-  return "unknown";
+  const facts = readJson(new URL("package.json", PACKAGE_ROOT));
+  if (typeof facts !== "object" || facts === null || !("version" in facts)) return "unknown";
+  return typeof facts.version === "string" ? facts.version : "unknown";
 }
 
 function readJson(place: URL): unknown {

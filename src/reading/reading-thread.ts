@@ -1,9 +1,9 @@
 /** The thread that reads long bodies, and who waits for it: the accounts take turns. */
 import { Worker } from "node:worker_threads";
 import { GatewayError, isReasonName } from "../errors.js";
+import { threadEntry } from "../package-root.js";
 import { type CountJob, CountQueue } from "../pricing/count-queue.js";
 import type { Answer, Question } from "./protocol.js";
-import { workerEntry } from "./worker-entry.js";
 
 /** How long the thread, with its 30 MB, stays with nothing to do. */
 const IDLE_MS = 60_000;
@@ -99,7 +99,11 @@ export class ReadingThread {
 
   #start(): Worker {
     // Flags of this process, such as a test runner's loaders, are not the thread's.
-    const worker = new Worker(workerEntry(), { resourceLimits: WORKER_HEAP_MB, execArgv: [], name: "reading" });
+    const worker = new Worker(threadEntry("reading-thread"), {
+      resourceLimits: WORKER_HEAP_MB,
+      execArgv: [],
+      name: "reading",
+    });
     worker.on("message", (answer: Answer) => {
       const job = this.#running;
       this.#next();

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../errors.js";
+import { threadEntry } from "../package-root.js";
 import type { RecordAnswer, RecordCall, RecordCallName, RecordCalls, RecordStart } from "./record-calls.js";
 
 /** How many calls may wait for the thread, which answers one after the other. */
@@ -32,7 +33,7 @@ export class RecordThread {
 
   /** Rejects where the place cannot be opened. */
   static async start(start: RecordStart): Promise<RecordThread> {
-    const worker = new Worker(entry(), { workerData: start, resourceLimits: LIMITS });
+    const worker = new Worker(threadEntry("record-thread"), { workerData: start, resourceLimits: LIMITS });
     await once(worker, "message");
     return new RecordThread(worker);
   }
@@ -85,10 +86,4 @@ export class RecordThread {
 
 function tooMany(): GatewayError {
   return new GatewayError("ERROR_REASON_OVERLOADED", { problem: "records of requests are asked for too often" });
-}
-
-/** Beside this file in a build; a test of the sources uses the build's. */
-function entry(): URL {
-  const beside = new URL("./record-worker.js", import.meta.url);
-  return import.meta.url.endsWith(".ts") ? new URL(beside.href.replace("/src/records/", "/dist/src/records/")) : beside;
 }

@@ -6,7 +6,6 @@ import type { ChunkStore } from "./chunk-store.js";
 import type { ContentStore } from "./content-store.js";
 import { ContentVault } from "./content-vault.js";
 import { Engine } from "./engine.js";
-import { openPostgresRecords } from "./postgres-chunks.js";
 import type { RecordAnswer, RecordCall, RecordCalls, RecordPlace, RecordStart } from "./record-calls.js";
 import { batchOf } from "./row-batch.js";
 import { openSqliteChunks } from "./sqlite-chunks.js";
@@ -87,7 +86,10 @@ function buffersOf(result: unknown): ArrayBuffer[] {
 }
 
 async function open(at: RecordPlace): Promise<{ readonly chunks: ChunkStore; readonly contents: ContentStore }> {
-  if ("url" in at) return openPostgresRecords(at.url);
+  if ("url" in at) {
+    const { openPostgresRecords } = await import("./postgres-chunks.js");
+    return openPostgresRecords(at.url);
+  }
   return { chunks: openSqliteChunks(at.directory), contents: openSqliteContents(at.directory) };
 }
 

@@ -4,8 +4,8 @@ import { ConfigError } from "../config/config-error.js";
 import type { Coordination } from "../coordination/coordination.js";
 import { createInProcessCoordination } from "../coordination/in-process.js";
 import { createOwnedCoordination, type OwnerCalls } from "../coordination/owned.js";
-import { createClient, type RedisSettings, RedisRefusal } from "../coordination/redis-client.js";
-import { type RedisEvents, startRedisCoordination } from "../coordination/redis.js";
+import type { RedisSettings } from "../coordination/redis-client.js";
+import type { RedisEvents } from "../coordination/redis.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
 import type { OwnerLink } from "../owner/owner-link.js";
@@ -35,6 +35,9 @@ export async function startCoordination(
       ? { ca: environment.redisCa === undefined ? undefined : readCa(environment.redisCa) }
       : undefined,
   };
+  // A gateway that is alone starts without the client.
+  const { createClient, RedisRefusal } = await import("../coordination/redis-client.js");
+  const { startRedisCoordination } = await import("../coordination/redis.js");
   try {
     const coordination = await startRedisCoordination({
       client: createClient(settings, "tollgate"),

@@ -15,6 +15,7 @@ import { createHttpServer } from "../http/server.js";
 import { createOutlines } from "../reading/outlines.js";
 import type { Log } from "../observe/log.js";
 import type { Metrics } from "../observe/metrics.js";
+import { PACKAGE_ROOT } from "../package-root.js";
 import { createGrpcServer } from "../rpc/server.js";
 import { listenAdmin } from "./admin.js";
 import { type Core, proxiesOf } from "./core.js";
@@ -23,8 +24,7 @@ import { RefusalReports } from "./refusal-reports.js";
 import { makeRequestId } from "./request-id.js";
 
 const STREAMS_MAX = 10_000;
-/** Beside the compiled program; dist/console. */
-const CONSOLE_DIRECTORY = fileURLToPath(new URL("../../console", import.meta.url));
+const CONSOLE_DIRECTORY = fileURLToPath(new URL("dist/console", PACKAGE_ROOT));
 
 export interface ListenersOptions {
   readonly environment: Environment;

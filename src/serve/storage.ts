@@ -9,7 +9,6 @@ import type { OwnerLink } from "../owner/owner-link.js";
 import type { AnswersOptions } from "../store/postgres/answers.js";
 import { type Journals, openJournals } from "../store/journals.js";
 import type { NodeNotes } from "../store/postgres/nodes.js";
-import { openPostgresStore } from "../store/postgres/store.js";
 import { Answers } from "../store/sqlite/answers.js";
 import { sqliteStore, verifierOf } from "../store/sqlite/store.js";
 import type { Store } from "../store/store.js";
@@ -41,6 +40,8 @@ export function openStorage(nodeId: string, options: CoreOptions): Promise<Stora
 async function openDatabase(url: string, nodeId: string, options: CoreOptions): Promise<Storage> {
   const { environment, acceptLoss, log, metrics } = options;
   const derived = deriveSecrets(environment, false);
+  // A gateway on its own disk starts without the driver.
+  const { openPostgresStore } = await import("../store/postgres/store.js");
   const store = await openPostgresStore({
     url,
     nodeId,

@@ -44,9 +44,11 @@ function scenarioOf() {
 
 /** @param {string} build */
 function entryOf(build) {
-  const entry = join(resolve(build), "src/cli/main.js");
-  if (!existsSync(entry)) throw new Error(`${entry} is not there: build it first (npm run build)`);
-  return entry;
+  // Builds of before are files as the compiler made them.
+  const entries = ["program/main.js", "src/cli/main.js"].map((entry) => join(resolve(build), entry));
+  const found = entries.find((entry) => existsSync(entry));
+  if (found === undefined) throw new Error(`${entries[0]} is not there: build it first (npm run build)`);
+  return found;
 }
 
 /** Takes the traces of one side. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { runDirectory, start } from "./child.mjs";
 import { worstModels, worstUpstreams } from "./worst-settings.mjs";
 
-const ENTRIES = ["../../dist/src/cli/main.js", "../../dist/cli/main.js"];
+const ENTRIES = ["../../dist/program/main.js", "../../dist/src/cli/main.js"];
 const INPUT_USD_PER_MILLION = "0.25";
 const OUTPUT_USD_PER_MILLION = "2.00";
 

@@ -21,6 +21,8 @@ const USAGE = `npm run profile -- [options]
   --out DIR         keep the profiles there, for a browser's developer tools
 `;
 const HOOK = new URL("profile-hook.mjs", import.meta.url);
+/** The same program file by file, so that a profile tells which one a function is of. `npm run build` makes it. */
+const COMPILED = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 const SAMPLE_US = 250;
 const WARM_SECONDS = 3;
 const FILE_MS_MAX = 20_000;
@@ -38,7 +40,7 @@ const say = (/** @type {string} */ line) => void process.stdout.write(`${line}\n
  * @param {(subject: import("./subjects.mjs").Subject, run: () => Promise<number>) => Promise<void>} watch
  */
 async function underLoad(plan, tools, nodeOptions, watch) {
-  const bench = { ...tools, options: { ...tools.options, nodeOptions } };
+  const bench = { ...tools, options: { ...tools.options, nodeOptions, entry: COMPILED } };
   const subject = await startSubject(plan.scenario.judged, bench);
   if ("skipped" in subject) throw new Error(subject.skipped);
   const charges = new Charges();

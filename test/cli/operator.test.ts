@@ -155,7 +155,7 @@ test("requests are listed by what they were", async () => {
 });
 
 test("requests are printed as they end", async () => {
-  const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
+  const program = new URL("../../dist/program/main.js", import.meta.url).pathname;
   const env = { PATH: process.env["PATH"] ?? "", TOLLGATE_GATEWAY: world.core.grpc, TOLLGATE_KEY: OPERATOR_KEY };
   const args = [program, "requests", "watch", "--model", "other-1", "--json"];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -200,7 +200,7 @@ describe("top", () => {
   });
 
   test("draws its screen anew until it is ended", async () => {
-    const program = new URL("../../dist/src/cli/main.js", import.meta.url).pathname;
+    const program = new URL("../../dist/program/main.js", import.meta.url).pathname;
     const env = { PATH: process.env["PATH"] ?? "", TOLLGATE_GATEWAY: world.core.grpc, TOLLGATE_KEY: OPERATOR_KEY };
     const child = spawn(process.execPath, [program, "top", "--every", "1"], {
       env,

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { OPERATOR_KEY } from "../support/gateway-process.js";
+import { programOf } from "../support/program.js";
 
 const START_MS = 60_000;
 const CLOCK = new URL("../support/clock-jump.mjs", import.meta.url).href;
@@ -56,14 +57,7 @@ export class GatewayNode {
     const { directory, env, within, host } = this.#options;
     this.#options = { ...this.#options, build };
     const port = (address: string): string => (address === "" ? "0" : (address.split(":").at(-1) ?? "0"));
-    const [program = "", ...args] = [
-      ...within,
-      process.execPath,
-      "--import",
-      CLOCK,
-      join(build, "dist/src/cli/main.js"),
-      "serve",
-    ];
+    const [program = "", ...args] = [...within, process.execPath, "--import", CLOCK, programOf(build), "serve"];
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
       env: {

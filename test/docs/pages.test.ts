@@ -115,7 +115,7 @@ test("npm scripts that pages name exist", () => {
 
 /** Each command's path and what may follow it, as its completion tells a shell. */
 function grammar(): ReadonlyMap<string, readonly string[]> {
-  const { stdout, status } = spawnSync(process.execPath, ["dist/src/cli/main.js", "completion", "bash"], {
+  const { stdout, status } = spawnSync(process.execPath, ["dist/program/main.js", "completion", "bash"], {
     encoding: "utf8",
   });
   expect(status).toBe(0);

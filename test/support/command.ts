@@ -1,7 +1,7 @@
 /** The command `tollgate` as a person runs it: a process of its own, from the built program. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { programOf } from "./program.js";
 
 const THIS_BUILD = new URL("../../", import.meta.url).pathname;
 
@@ -19,7 +19,7 @@ export async function tollgate(
   timeoutMs = 60_000,
   build = THIS_BUILD,
 ): Promise<CommandResult> {
-  const program = join(build, "dist/src/cli/main.js");
+  const program = programOf(build);
   const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
     // Tests run side by side, and the address of each process must be its own.

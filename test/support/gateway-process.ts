@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { misfitsIn, statusesIn } from "./answer-check.js";
+import { programOf } from "./program.js";
 import { databaseOf } from "./test-store.js";
 
 /** A key for a test's operator; it is no secret, since each test has its own gateway. */
@@ -60,13 +61,7 @@ export async function startGateway(options: StartOptions = {}): Promise<GatewayP
   if (options.settings !== undefined) writeFileSync(settingsPath, options.settings);
   const database = await databaseOf(dataDirectory, options.env ?? {});
   const answers = join(mkdtempSync(join(tmpdir(), "tollgate-answers-")), "answers.jsonl");
-  const program = [
-    "--import",
-    TAP,
-    join(options.build ?? "", "dist/src/cli/main.js"),
-    "serve",
-    ...(options.args ?? []),
-  ];
+  const program = ["--import", TAP, programOf(options.build ?? ""), "serve", ...(options.args ?? [])];
   const child = spawn(process.execPath, program, {
     stdio: ["ignore", "pipe", "pipe"],
     env: {

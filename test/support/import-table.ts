@@ -2,7 +2,15 @@
 import type { SourceFile } from "./source-file.js";
 
 /** Everyone may import these. */
-const EVERYWHERE = ["src/api/", "src/errors.ts", "src/money.ts", "src/redaction.ts", "src/failpoint.ts", "gen/"];
+const EVERYWHERE = [
+  "src/api/",
+  "src/errors.ts",
+  "src/money.ts",
+  "src/redaction.ts",
+  "src/failpoint.ts",
+  "src/package-root.ts",
+  "gen/",
+];
 
 /**
  * What each part may import besides its own folder and `EVERYWHERE`. An entry ends in `/` for a folder, else it is a
@@ -173,16 +181,29 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "src/money.ts": [],
   "src/redaction.ts": [],
   "src/failpoint.ts": [],
-  "src/prepare.mjs": [],
+  "src/package-root.ts": [],
+  "src/prepare.mjs": ["src/bundle.mjs"],
+  "src/bundle.mjs": [],
   // A client of the API alone: docs/decisions/0168-the-console-is-a-client.md.
-  "src/console/": ["!src/api/", "!src/errors.ts", "!src/money.ts", "!src/redaction.ts", "!src/failpoint.ts"],
+  "src/console/": [
+    "!src/api/",
+    "!src/errors.ts",
+    "!src/money.ts",
+    "!src/redaction.ts",
+    "!src/failpoint.ts",
+    "!src/package-root.ts",
+  ],
 };
 
-/** Where a process begins, and what `npm run gen` compiles. A worker is found by the `new URL` that starts it. */
+/** Where a process or a thread begins, and what `npm run gen` compiles. */
 export const ENTRIES = [
   "src/main.ts",
   "src/cli/main.ts",
+  "src/store/sqlite/worker.ts",
+  "src/reading/reading-worker.ts",
+  "src/records/record-worker.ts",
   "src/prepare.mjs",
+  "src/bundle.mjs",
   "src/console/main.tsx",
   "src/console/build.mjs",
   "src/wire/json/assembly/long-string.ts",

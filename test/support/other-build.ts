@@ -1,13 +1,13 @@
 /** This build once more, as the version before it or after it: two programs that meet on one database. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const BUILD = fileURLToPath(new URL("../../", import.meta.url));
-const SCHEMA = "dist/src/store/postgres/schema.js";
-/** The end of the list of steps, as the compiler writes it. */
-const STEPS_END = /\n\];\n(?=\/\/# sourceMappingURL|$)/;
+const PROGRAM = "dist/program";
+/** The end of the list of steps, as the bundler writes it. */
+const STEPS_END = /(?<=serves: \{[^{}]*\}\s*\})\];/;
 
 /** What the schema of PostgreSQL gets beside what this build knows. */
 export interface SchemaStep {
@@ -30,12 +30,14 @@ export function otherBuild(version: string, steps: readonly SchemaStep[] = []): 
   const facts: unknown = JSON.parse(readFileSync(join(BUILD, "package.json"), "utf8"));
   writeFileSync(join(directory, "package.json"), JSON.stringify({ ...Object(facts), version }));
   if (steps.length > 0) {
-    const path = join(directory, SCHEMA);
-    const text = readFileSync(path, "utf8");
-    const added = steps.map((step) => `${JSON.stringify(step)},`).join("\n");
-    const changed = text.replace(STEPS_END, `\n${added.replaceAll("$", "$$$$")}\n];\n`);
-    if (changed === text) throw new Error(`${SCHEMA} does not end with its list of steps`);
-    writeFileSync(path, changed);
+    const added = steps.map((step) => `,\n${JSON.stringify(step)}`).join("");
+    const changed = readdirSync(join(directory, PROGRAM))
+      .filter((name) => name.endsWith(".js"))
+      .map((name) => join(directory, PROGRAM, name))
+      .filter((path) => STEPS_END.test(readFileSync(path, "utf8")));
+    const [path] = changed;
+    if (path === undefined || changed.length > 1) throw new Error(`${changed.length} files have the list of steps`);
+    writeFileSync(path, readFileSync(path, "utf8").replace(STEPS_END, `${added.replaceAll("$", "$$$$")}];`));
   }
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }

@@ -13,7 +13,7 @@ import type {
 } from "./calls.js";
 import type { StartNotice } from "./file.js";
 import type { VerifyReport } from "../store.js";
-import { workerEntry } from "./worker-entry.js";
+import { threadEntry } from "../../package-root.js";
 
 /** How many calls may wait for the thread. Operations of the ledger come in batches, two at a time. */
 const CALLS_MAX = 10_000;
@@ -131,7 +131,12 @@ export async function verifyBeside(directory: string): Promise<VerifyReport> {
 
 async function startWorker(task: WorkerTask, resourceLimits: typeof SERVE_LIMITS): Promise<Worker> {
   // Flags of this process, such as a test runner's loaders, are not the thread's.
-  return new Worker(workerEntry(), { workerData: task, resourceLimits, execArgv: [], name: task.kind });
+  return new Worker(threadEntry("database-thread"), {
+    workerData: task,
+    resourceLimits,
+    execArgv: [],
+    name: task.kind,
+  });
 }
 
 type MessageOf<Kind extends WorkerMessage["kind"]> = Extract<WorkerMessage, { readonly kind: Kind }>;

@@ -1,0 +1,113 @@
+/**
+ * Puts the program together in dist/program: one file for each moment at which something is loaded, so that a start
+ * reads some ten files in place of a thousand. Run by itself it does nothing where it
+ * was made from the same sources.
+ * Why, and what stays apart: docs/decisions/0214-the-program-is-a-bundle.md.
+ */
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const TARGET = join(ROOT, "dist", "program");
+/** Built beside and moved, so that nothing finds half of it. */
+const STAGING = join(ROOT, "dist", `.program-${process.pid}`);
+const STAMP = join(TARGET, ".built-from");
+/** The console is built by itself. */
+const NOT_OF_IT = /^src\/console\/|^gen\/console\//;
+
+/** Where a process or a thread begins. */
+const ENTRIES = {
+  main: "src/cli/main.ts",
+  "database-thread": "src/store/sqlite/worker.ts",
+  "reading-thread": "src/reading/reading-worker.ts",
+  "record-thread": "src/records/record-worker.ts",
+};
+
+/** Loaded from node_modules: they have a binary, are found by their files, or only some gateways ever load them. */
+const APART = [
+  "@aws-crypto/sha256-js",
+  "@node-rs/argon2",
+  "@opentelemetry/exporter-trace-otlp-http",
+  "@opentelemetry/exporter-trace-otlp-proto",
+  "@photostructure/sqlite",
+  "@pydantic/genai-prices",
+  "@smithy/eventstream-codec",
+  "@smithy/signature-v4",
+  "google-auth-library",
+  "gpt-tokenizer",
+  "ioredis",
+  "nodemailer",
+  "openid-client",
+  "pg",
+  "stripe",
+];
+
+/** @param {string} path @returns {string[]} */
+function filesOf(path) {
+  if (!statSync(join(ROOT, path)).isDirectory()) return [path];
+  return readdirSync(join(ROOT, path))
+    .toSorted()
+    .flatMap((name) => filesOf(`${path}/${name}`));
+}
+
+function hashOfInputs() {
+  const hash = createHash("sha256");
+  const files = ["src", "gen", "package-lock.json"].flatMap(filesOf).filter((path) => !NOT_OF_IT.test(path));
+  for (const path of files)
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(ROOT, path)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+/** True where what is there was made from these sources. */
+export function isBundled() {
+  return existsSync(STAMP) && readFileSync(STAMP, "utf8") === hashOfInputs();
+}
+
+/** Rejects with what the bundler found in the sources. */
+export async function bundle() {
+  // Loaded here, since a fresh clone asks for this file before anything is installed.
+  const want = hashOfInputs();
+  const { build } = await import("vite");
+  await build({
+    configFile: false,
+    root: ROOT,
+    publicDir: false,
+    logLevel: "warn",
+    ssr: { target: "node", noExternal: true, external: APART },
+    build: {
+      ssr: true,
+      outDir: STAGING,
+      emptyOutDir: true,
+      target: "es2023",
+      minify: false,
+      license: { fileName: "licenses.md" },
+      rolldownOptions: {
+        input: ENTRIES,
+        output: { format: "es", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+      },
+    },
+  });
+  // npm links the command to it.
+  chmodSync(join(STAGING, "main.js"), 0o755);
+  writeFileSync(join(STAGING, ".built-from"), want);
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  rmSync(TARGET, { recursive: true, force: true });
+  renameSync(STAGING, TARGET);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && !isBundled()) await bundle();

@@ -1,0 +1,58 @@
+/** What a start loads: the files of the bundle, and of node_modules nothing but what cannot be put into it. */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const PROGRAM = "dist/program";
+/** Static imports, which are loaded before the first line runs. */
+const IMPORTS = /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)";|^import "([^"]+)";/gm;
+
+/** The packages that an entry loads before it runs, and what it loads of the bundle. */
+function loadedBy(entries: readonly string[]): { readonly packages: readonly string[]; readonly files: number } {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const waiting = [...entries];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file)) continue;
+    files.add(file);
+    for (const [, from, alone] of readFileSync(join(PROGRAM, file), "utf8").matchAll(IMPORTS)) {
+      const name = from ?? alone ?? "";
+      if (name.startsWith("./")) waiting.push(name.slice(2));
+      else if (!isBuiltin(name)) packages.add(name);
+    }
+  }
+  return { packages: [...packages].toSorted(), files: files.size };
+}
+
+/** The chunk that serves: the one that the command loads for `serve`. */
+const serving = readdirSync(PROGRAM).filter((name) => /^main-[^/]+\.js$/.test(name));
+
+describe("a start loads no package that a gateway on its own disk does not use", () => {
+  test.each([
+    { name: "the gateway", entries: ["main.js", ...serving] },
+    { name: "the database's thread", entries: ["database-thread.js"] },
+    { name: "the thread of records", entries: ["record-thread.js"] },
+  ])("$name: the embedded database alone", ({ entries }) => {
+    expect(serving).toHaveLength(1);
+    expect(loadedBy(entries).packages).toEqual(["@photostructure/sqlite"]);
+  });
+
+  test("reading-thread.js: nothing", () => {
+    expect(loadedBy(["reading-thread.js"]).packages).toEqual([]);
+  });
+});
+
+test("the licences of what is in the bundle lie beside it", () => {
+  const text = readFileSync(join(PROGRAM, "licenses.md"), "utf8");
+  for (const name of ["fastify", "@grpc/grpc-js", "undici", "zod", "pino"]) expect(text).toContain(`## ${name} `);
+});
+
+test("the command runs from the bundle, wherever it is started", () => {
+  const { stdout } = spawnSync(process.execPath, [join(process.cwd(), PROGRAM, "main.js"), "--version"], {
+    cwd: "/",
+    encoding: "utf8",
+  });
+  expect(stdout.trim()).toMatch(/^\d+\.\d+\.\d+$/);
+});
