@@ -116,12 +116,13 @@ class InProcess implements InProcessCoordination {
     if (refusedFirst !== undefined)
       return { admitted: false, firstTaken: false, ...refusedFirst, ...this.#states(first, nowMs) };
     if (takes) this.#take(first, requestId, nowMs);
-    const all = first.length === 0 ? demands : [...first, ...demands];
+    const all = first.length === 0 ? demands : demands.length === 0 ? first : [...first, ...demands];
     const refused = this.#longest(demands, requestId, nowMs);
     if (refused !== undefined)
       return { admitted: false, firstTaken: takes && first.length > 0, ...refused, ...this.#states(all, nowMs) };
     if (takes) this.#take(demands, requestId, nowMs);
-    return { admitted: true, admittedAtMs: nowMs, ...this.#states(all, nowMs) };
+    const { requests, tokens } = this.#states(all, nowMs);
+    return { admitted: true, admittedAtMs: nowMs, requests, tokens };
   }
 
   #take(demands: readonly Demand[], requestId: string, nowMs: number): void {
